@@ -23,7 +23,8 @@ HOT = {
     "models": ["fast_tuples"],
     "models.broker": ["commit", "lock", "query", "search"],
     "models.client": [
-        *("member", "offset_table", "process_queue", "rebalance", "rebalance_broker", "rebalance_broker_round"),
+        *("group_state", "member", "offset_table", "process_queue"),
+        *("rebalance", "rebalance_broker", "rebalance_broker_round"),
         *("rebalance_changed", "rebalance_changed_round", "rebalance_orderly", "rebalance_orderly_round"),
         *("rebalance_plain", "rebalance_pull", "rebalance_pull_round", "rebalance_round", "remote_store", "start"),
     ],

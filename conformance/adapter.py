@@ -11,7 +11,8 @@ is virtual. When it is real, the kit waits for so long, and then calls ``apply``
 arguments left: its outcome is what timers did meanwhile.
 
 Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`SideBySide`,
-:class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`.
+:class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`, :class:`WholeCases`, :class:`KeepsLog`,
+:class:`ShowsLines`, :class:`FollowsProfile`.
 """
 
 from __future__ import annotations
@@ -29,9 +30,16 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
 
+#: The error of an operation during which the implementation's process ended.
+CRASHED = "CRASHED"
+
 
 class AdapterError(Exception):
     """The adapter or what it drives is broken; the text is one sentence with what to do."""
+
+
+class NoAnswerError(AdapterError):
+    """What the adapter drives did not answer in time: nothing is known of the rest of the case."""
 
 
 class CannotRunError(Exception):
@@ -56,7 +64,7 @@ class Hello:
     java: int | None = None
     #: Suites that it does not offer, with the reason: reported as unsupported, never as passed.
     unsupported: dict[str, str] = field(default_factory=dict)
-    #: Sides that it has: "pure", "client", "broker".
+    #: Sides that it has: "pure", "client", "whole", "broker".
     sides: tuple[str, ...] = ("pure", "client", "broker")
     #: VIRTUAL: its timers go by the plan's time, which ``pass_time`` lets pass; REAL: they cannot be made to, and the
     #: kit waits for them, up to a limit.
@@ -64,6 +72,10 @@ class Hello:
     #: How many times faster than standard the timers of a real clock are set: at a pace of 100 the 20 s between two
     #: rebalances are 200 ms.
     pace: float = 1
+    #: Is it Java's own code, or does it follow Java in its accidents, too (level QUIRK)?
+    quirks: bool = False
+    #: Seconds that one call of the adapter may take, where that is more than the usual limit.
+    patience: float = 0.0
     #: Properties of a broker that are off their release's default and may matter.
     properties: tuple[FoundProperty, ...] = ()
     #: Why the configuration of a broker could not be read, as half a sentence; "" when it was, or there is none.
@@ -93,11 +105,18 @@ class Case:
     name_server: Callable[[], str]
     #: The same broker, called in this process: for implementations that can do without sockets.
     exchange: Exchange
-    #: An empty folder of the case (offset files).
-    directory: Path
+    #: Makes the folder of the case, which is empty at first.
+    folder: Callable[[], Path]
     group: str = GROUP
     #: Operations name queues by their position here.
     queues: tuple[MessageQueue, ...] = QUEUES
+    #: Seconds that an operation may take.
+    patience: float = 60.0
+
+    @property
+    def directory(self) -> Path:
+        """A folder of the case (offset files); empty when the case begins."""
+        return self.folder()
 
 
 class Adapter(Protocol):
@@ -185,9 +204,58 @@ class RecordsMessages(Protocol):
 
 
 @runtime_checkable
+class FollowsProfile(Protocol):
+    """An adapter that waits for what the model expects, and so has to know by which releases it is judged."""
+
+    def follow(self, profile: Profile) -> None:
+        """Judge by this profile from now on; called before the first case."""
+        ...
+
+
+@runtime_checkable
 class Shared(Protocol):
     """An adapter that started a server which other processes can be pointed at."""
 
     def shared_address(self) -> str:
         """The address by which others reach the same server, or "" when there is none."""
+        ...
+
+
+@runtime_checkable
+class WholeCases(Protocol):
+    """An adapter that plays all steps of a case at once, one case after the other."""
+
+    def plays_whole(self, suite: Suite) -> bool:
+        """Are cases of the suite played at once?"""
+        ...
+
+    def play_case(self, case: Case, operations: Sequence[Operation], reached: Callable[[int], None]) -> list[Outcome]:
+        """Begin a case and do its operations; an operation with a ``Duration`` has it as its argument.
+
+        Call ``reached`` with the position of an operation before a request that it makes of a broker: the world is
+        then as the plan has it at that operation. Fewer outcomes mean that it ended early: the case is played again,
+        step by step.
+        """
+        ...
+
+
+@runtime_checkable
+class KeepsLog(Protocol):
+    """An adapter of something that writes a log."""
+
+    def keep_log(self, folder: Path) -> None:
+        """Keep the log in this folder from now on."""
+        ...
+
+
+#: Called with every line that goes to an implementation (">") or comes from it ("<"), and the line.
+ShowLine = Callable[[str, str], None]
+
+
+@runtime_checkable
+class ShowsLines(Protocol):
+    """An adapter that talks to an implementation by lines."""
+
+    def show_lines(self, show: ShowLine) -> None:
+        """Show every line from now on."""
         ...

@@ -16,8 +16,12 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from rocketmq_conformance.conformance.adapter import Adapter, Hello
+from rocketmq_conformance.conformance.adapter import Adapter, Hello, KeepsLog, ShowLine, ShowsLines
+from rocketmq_conformance.conformance.engine import boundary_power
 from rocketmq_conformance.conformance.engine import corpus as corpora
+from rocketmq_conformance.conformance.engine.doubt import Doubts
+from rocketmq_conformance.conformance.engine.expected import Entry
+from rocketmq_conformance.conformance.engine.expected import read as read_expected
 from rocketmq_conformance.conformance.engine.handshake import (
     clock_notes,
     configuration_notes,
@@ -25,14 +29,18 @@ from rocketmq_conformance.conformance.engine.handshake import (
     profile_of,
     release_choice,
 )
+from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE, START_TIMEOUT
 from rocketmq_conformance.conformance.engine.options import Options
+from rocketmq_conformance.conformance.engine.player import Player
+from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook, of_version
 from rocketmq_conformance.conformance.engine.runner import Events, Runner
+from rocketmq_conformance.conformance.engine.signed import Signed
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.startup import Listener, starting, unseen
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import INTERRUPTED, Event, RunEnded
+from rocketmq_conformance.reports.event import INTERRUPTED, Event, ExpectedDivergence, RunEnded
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.reach import UnreachableRuleError, reach
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -48,6 +56,9 @@ def run(
     max_time: float | None = None,
     stop_at_first: bool = False,
     corpus: bool = True,
+    expected: Path | None = None,
+    quirks: bool = False,
+    rulebook: str | None = None,
     out: Path | None = None,
     releases: Mapping[str, str] | None = None,
     patience: float = PATIENCE,
@@ -60,7 +71,9 @@ def run(
     ``cases`` and ``steps`` are per suite and per case; each suite has its own defaults. ``seed`` is a random one unless
     given. ``max_time`` is in seconds of playing, ``patience`` in seconds per operation, ``max_wait`` in seconds per
     wait for a real clock, and ``start_timeout`` in seconds for getting the implementation ready. With ``corpus`` the
-    stored plans come first. ``out`` is the folder for plans. ``releases`` say which release judges a side:
+    stored plans come first. ``expected`` is a file of divergences that are signed for; with ``quirks`` accidents of
+    Java are judged, too, and with ``rulebook``, a release of the kit, divergences from newer rules are no failure.
+    ``out`` is the folder for plans. ``releases`` say which release judges a side:
     {"client": "4.9.8", "broker": "5.1.4", "java": "11"}.
 
     ValueError for what does not exist (a suite, an address, a release), CannotRunError for what cannot be judged here,
@@ -81,6 +94,9 @@ def run(
         out=out,
         stop_at_first=stop_at_first,
         corpus=corpora.cases(corpora.folders(), chosen) if corpus else {},
+        expected=tuple(read_expected(expected)) if expected else (),
+        quirks=quirks,
+        rulebook=_rulebook(rulebook) if rulebook else None,
     )
     named = suites is not None
     events = judge(
@@ -106,6 +122,7 @@ def judge(
     max_wait: float = LONGEST_WAIT,
     start_timeout: float = START_TIMEOUT,
     on_start: Listener = unseen,
+    on_line: ShowLine | None = None,
     planned: Profile | None = None,
     named: bool = False,
     rule: str = "",
@@ -115,6 +132,7 @@ def judge(
     ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
     that those which the implementation does not offer are reported instead of left out. Of the suites only those are
     run that can reach the rule of the id ``rule``, if one is given; UnreachableRuleError when there are none.
+    ``on_line`` is called with every line to and from an implementation that is talked to by lines.
     """
     releases = releases or {}
     judged_as = tuple(word for item in releases.items() for word in ("--with", "=".join(item)))
@@ -123,7 +141,12 @@ def judge(
     stage: Stage | None = None
     try:
         with starting(start_timeout, on_start):
-            stage = Stage(open_address(target) if isinstance(target, str) else target, Profile(), patience, max_wait)
+            adapter = open_address(target) if isinstance(target, str) else target
+            stage = Stage(adapter, Profile(), patience, max_wait)
+            if options.out and isinstance(adapter, KeepsLog):
+                adapter.keep_log(options.out)
+            if on_line and isinstance(adapter, ShowsLines):
+                adapter.show_lines(on_line)
             hello = hello_of(stage)
         profile = profile_of(hello, releases)
         stage.use(profile)
@@ -137,6 +160,64 @@ def judge(
         choice = release_choice(hello, releases, profile)
         options = replace(options, judged_as=judged_as, notes=tuple(notes), release_choice=choice)
         yield from Runner(stage, hello, profile, options).run(suites)
+    finally:
+        if stage:
+            stage.close()
+
+
+def verify_expected(
+    target: str | Adapter,
+    entries: Sequence[Entry],
+    *,
+    releases: Mapping[str, str] | None = None,
+    patience: float = PATIENCE,
+    max_wait: float = LONGEST_WAIT,
+    start_timeout: float = START_TIMEOUT,
+) -> list[ExpectedDivergence]:
+    """Replay the plans of expected divergences, and say what became of each; errors as of ``run``."""
+    with starting(start_timeout, unseen):
+        stage = Stage(open_address(target) if isinstance(target, str) else target, Profile(), patience, max_wait)
+    try:
+        with starting(start_timeout, unseen):
+            hello = hello_of(stage)
+        profile = profile_of(hello, releases or {})
+        stage.use(profile)
+        found = []
+        for entry in entries:
+            suite = SUITES.get(entry.suite)
+            aside = entry.aside(hello.name, hello.version) or (hello.refuses(suite) if suite else "")
+            if aside:
+                found.append(entry.event(aside=aside))
+                continue
+            signed = Signed([entry])
+            if suite:
+                signed.replay(Player(stage, Judge(suite, profile.judged()), Doubts(hello)), entry, suite)
+            found += signed.events()
+        return found
+    finally:
+        stage.close()
+
+
+def corrupt(
+    target: str | Adapter,
+    suites: Sequence[Suite],
+    *,
+    seed: int,
+    cases: int | None = None,
+    releases: Mapping[str, str] | None = None,
+    start_timeout: float = START_TIMEOUT,
+    on_start: Listener = unseen,
+) -> Events:
+    """Corrupt the answers of a target between it and the judge, and say what is noticed; errors as of ``run``."""
+    stage: Stage | None = None
+    try:
+        with starting(start_timeout, on_start):
+            stage = Stage(open_address(target) if isinstance(target, str) else target, Profile())
+            hello = hello_of(stage)
+        profile = profile_of(hello, releases or {})
+        stage.use(profile)
+        address = target if isinstance(target, str) else hello.name
+        yield from boundary_power.measure(stage, hello, profile, suites, address=address, seed=seed, cases=cases)
     finally:
         if stage:
             stage.close()
@@ -156,6 +237,13 @@ def _suite(name: str | Suite) -> Suite:
     if name not in SUITES:
         raise ValueError(f"No suite is called {name!r}; there are {', '.join(SUITES)}.")
     return SUITES[name]
+
+
+def _rulebook(version: str) -> RuleBook:
+    try:
+        return of_version(version)
+    except KeyError as error:
+        raise ValueError(error.args[0]) from error
 
 
 def _until_interrupted(events: Events) -> Iterator[Event]:

@@ -1,4 +1,5 @@
-"""The pytest plugin: ``--implementation ADDRESS``, ``--plan FILE`` and the fixtures of the generated machines.
+"""The pytest plugin: ``--implementation ADDRESS``, ``--plan FILE``, the fixtures of the generated machines, and the
+fixture ``rocketmq_broker`` for tests of other projects.
 
 It is loaded by every pytest run where the kit is installed, so it imports nothing of the kit before it is used.
 """
@@ -6,7 +7,7 @@ It is loaded by every pytest run where the kit is installed, so it imports nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ import pytest
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.adapter import Hello
     from rocketmq_conformance.conformance.engine.stage import Stage
+    from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+    from rocketmq_conformance.suites.declare.oracle import Step
     from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
@@ -25,6 +28,22 @@ class Implementation:
     stage: Stage
     hello: Hello
     examples: int
+    #: Reasons why steps that differed are no divergences, since they were asked for.
+    _reasons: list[str] = field(default_factory=list)
+
+    def doubted(self, suite: Suite, step: Step) -> bool:
+        """May the implementation's configuration explain a step that differs?"""
+        from rocketmq_conformance.conformance.engine.doubt import Doubts
+
+        doubt = Doubts(self.hello).about(suite, step)
+        if doubt and ": ".join(doubt) not in self._reasons:
+            self._reasons.append(": ".join(doubt))
+        return doubt is not None
+
+    def doubts(self) -> list[str]:
+        """The reasons since they were last asked for."""
+        reasons, self._reasons = self._reasons, []
+        return reasons
 
     def refuses(self, suite: Suite) -> str:
         """Why a suite cannot be played, or ""."""
@@ -59,6 +78,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the mark of tests that search."""
     config.addinivalue_line("markers", "conformance_search: searches for a difference; left out with --plan")
+    config.addinivalue_line(
+        "markers",
+        "rocketmq_broker(version=None, topics={}, auto_create=True): the release, topics (queues by name) and habit of "
+        "the broker that the fixture rocketmq_broker starts",
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -95,6 +119,31 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[Implementation]:
     stage.use(profile_of(hello, {}))
     yield Implementation(stage, hello, request.config.getoption("--examples"))
     stage.close()
+
+
+@pytest.fixture
+def rocketmq_broker(request: pytest.FixtureRequest) -> Iterator[FakeBroker]:
+    """A fake broker and name server of the test's own, on a free port of loopback; its ``address`` is for clients.
+
+    The mark ``rocketmq_broker`` chooses its release (``version``), its topics (``topics``, queues by name), and whether
+    topics and groups are created when they are first used (``auto_create``).
+    """
+    from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+    from rocketmq_conformance.models.profile import Profile
+
+    mark = request.node.get_closest_marker("rocketmq_broker")
+    wanted = dict(mark.kwargs) if mark else {}
+    version, topics, auto_create = wanted.pop("version", ""), wanted.pop("topics", {}), wanted.pop("auto_create", True)
+    if wanted or (mark and mark.args):
+        pytest.fail("the mark rocketmq_broker takes version=, topics= and auto_create=, by name", pytrace=False)
+    try:
+        profile = Profile.of(broker=version) if version else Profile()
+    except ValueError as error:
+        pytest.fail(f"the mark rocketmq_broker: {error}", pytrace=False)
+    with FakeBroker(profile, auto_create=auto_create) as broker:
+        for topic, queues in topics.items():
+            broker.create_topic(topic, queues)
+        yield broker
 
 
 def _planned(files: list[Path]) -> list[Planned]:

@@ -48,11 +48,15 @@ def is_blank(text: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
-def parse_number(text: str, bits: int) -> int | None:
+def parse_number(text: str | None, bits: int) -> int | None:
     """``java.lang.Integer#parseInt`` (32 bits) or ``Long#parseLong`` (64 bits): None where Java throws.
+
+    None is a text that is missing: Java throws for it as for one that is no number (BQ-NUMBER, BQ-NUMBER-LOST).
 
     Decimal digits of any script of the basic plane after at most one sign; no spaces, separators or suffixes.
     """
+    if text is None:
+        return None
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not digits.isdecimal() or max(digits) > "\uffff":
         return None

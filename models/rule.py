@@ -16,10 +16,14 @@ State = TypeVar("State")
 
 
 class Level(Enum):
-    """How binding a rule is (RFC 2119); UNDEFINED accepts every outcome."""
+    """How binding a rule is (RFC 2119); UNDEFINED accepts every outcome.
+
+    A QUIRK is an accident of Java: it is judged where Java itself is, and elsewhere only when it is asked for.
+    """
 
     MUST = "MUST"
     SHOULD = "SHOULD"
+    QUIRK = "QUIRK"
     UNDEFINED = "UNDEFINED"
 
 
@@ -58,6 +62,8 @@ class Reason:
 
     rules: tuple[str, ...]
     kind: str
+    #: Is the answer an accident of Java (``Level.QUIRK``), whatever the level of its rules?
+    quirk: bool = False
 
 
 def reasons_by_kind(rules: tuple[str, ...], *kinds: str) -> dict[str, Reason]:

@@ -108,6 +108,8 @@ class CampaignDifference:
     differences: list[Difference]
     notes: list[str]
     seconds: float
+    #: How the cases were compared: "in one process", or "by Spark on local[2]".
+    engine: str
 
     @property
     def verdict(self) -> str:
@@ -130,7 +132,15 @@ class CampaignDifference:
             yield _line("suite", asdict(suite))
         for difference in self.differences:
             yield _line("difference", asdict(difference))
-        yield _line("end", {"verdict": self.verdict, "exit_code": self.exit_code, "seconds": self.seconds})
+        yield _line(
+            "end",
+            {
+                "verdict": self.verdict,
+                "exit_code": self.exit_code,
+                "seconds": self.seconds,
+                "engine": self.engine,
+            },
+        )
 
 
 def _line(kind: str, content: dict[str, object]) -> str:
@@ -311,5 +321,5 @@ def _last_line(difference: CampaignDifference) -> Text:
         parts.append(f": {count(total, 'case')} in {count(len(difference.differences), 'way')}, {same:,} the same")
     elif same:
         parts.append(f": {count(same, 'case')} the same")
-    parts.append(f". {duration(difference.seconds)}.")
+    parts.append(f". {duration(difference.seconds)}, {clean(difference.engine)}.")
     return parts

@@ -122,6 +122,7 @@ class ConsoleReport:
             self._repeats()
         else:
             show_left_out(self._screen, summary, left_out)
+        self._screen.show(*expected_lines(summary, verbose=verbose))
         self._screen.gap()
         self._screen.show(last_line(summary, summary.conclusion()), wrap=False)
 
@@ -242,6 +243,11 @@ def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, Ren
     if found:
         different = len({divergence.fingerprint for divergence in summary.divergences})
         rows.append(("divergences", Text(f"{found:,}, {different:,} different", style="red")))
+    signed = [one for one in summary.expected if one.cases and not one.fault]
+    if signed:
+        times = count(sum(one.cases for one in signed), "case")
+        rules = names(list(dict.fromkeys(one.rule for one in signed)))
+        rows.append(("signed for", Text(f"{len(signed)} in {times}: {rules}")))
     if summary.differences:
         rows.append(("differences", Text(f"{count(len(summary.differences), 'kind')} between the implementations")))
     # Of the whole run, or of the suites that ended when it was cut off.
@@ -268,6 +274,23 @@ def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, Ren
     return rows
 
 
+def expected_lines(summary: RunSummary, *, verbose: bool) -> list[RenderableType]:
+    """Entries of a file of expected divergences: those that fail the run one by one, the others counted."""
+    faults = summary.expected_faults
+    lines: list[RenderableType] = [
+        Text(clean(f"{one.file}, line {one.line}: {one.rule} in {one.suite}: {one.fault}"), style="red")
+        for one in (faults if verbose else faults[:_NOTES])
+    ]
+    if len(lines) < len(faults):
+        lines.append(Text(f"and {len(faults) - len(lines):,} more of {faults[0].file}", style="red"))
+    aside = [one for one in summary.expected if one.aside]
+    if aside:
+        listed = [f"line {one.line}: {one.aside}" for one in (aside if verbose else aside[:_NOTES])]
+        more = f"; and {len(aside) - len(listed):,} more" if len(listed) < len(aside) else ""
+        lines.append(Cut(Text(clean("; ".join(listed)) + more), _NOTE_LINES, label="not asked"))
+    return lines
+
+
 def _all_names(names: Sequence[str]) -> str:
     return clean(", ".join(names))
 
@@ -285,6 +308,8 @@ def last_line(summary: RunSummary, conclusion: Conclusion) -> Text:
     parts = Text.assemble("Verdict: ", (clean(conclusion.verdict), style))
     if summary.footer:
         parts.append(f" (exit code {conclusion.exit_code})")
+    if conclusion.passed and summary.footer and summary.footer.signed:
+        parts.append(f", except {summary.footer.signed} signed for")
     if conclusion.reason:
         words = {TIME_LIMIT: "stopped by the time limit"}
         parts.append(f": {words.get(conclusion.reason, clean(conclusion.reason))}")

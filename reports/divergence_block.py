@@ -21,6 +21,8 @@ from rocketmq_conformance.reports.text import clean, common_ends, count
 LONG = 60
 #: Characters shown on either side of what differs.
 _AROUND = 16
+#: Messages of a step that are shown.
+_MESSAGES = 12
 #: Longer answers are not written into the plan once more.
 _SHORT = 24
 
@@ -50,8 +52,10 @@ def block(divergence: DivergenceFound, title: str, about: Sequence[tuple[str, Re
     if states:
         parts += [grid(states), ""]
     parts.append(Text(_shrinking(divergence)))
-    if len(divergence.steps) > 1:
+    if len(divergence.steps) > 1 or any(step.messages for step in divergence.steps):
         parts.append(Padding(_plan(divergence.steps), (0, 0, 0, 2)))
+    if divergence.warning:
+        parts.append(Text(f"Warning: {clean(divergence.warning)}.", style="yellow"))
     names: list[tuple[str, RenderableType]] = [
         ("fingerprint", Text(clean(divergence.fingerprint))),
         ("plan", Text(clean(divergence.plan))),
@@ -75,11 +79,13 @@ def plain_text(divergence: DivergenceFound, width: int, where: str = "") -> str:
 
 def _rules(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
     rows: list[tuple[str, RenderableType]] = []
-    for rule in divergence.rules:
+    for rule in divergence.rules[:1]:
         name = Text.assemble((clean(rule.get("id", "?")), "bold"), f" ({clean(rule.get('level', '?'))})")
         rows.append(("rule", name))
         rows.append(("", Text(clean(rule.get("sentence", "")))))
         rows.append(("Java source", Text(clean(rule.get("source", "")))))
+    if len(divergence.rules) > 1:
+        rows.append(("at work too", Text(clean(", ".join(rule.get("id", "?") for rule in divergence.rules[1:])))))
     return rows
 
 
@@ -96,6 +102,8 @@ def _answers(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
         rows.append((where, Text(clean(step.operation), style="bold")))
         if step.state_kind:
             rows.append(("kind of state", Text(clean(step.state_kind))))
+    if divergence.parts:
+        return [*rows, *_differing(divergence)]
     expected, observed = clean(divergence.expected), clean(divergence.observed)
     long = max(len(expected), len(observed)) > LONG
     begin, end = common_ends(expected, observed) if long else (0, 0)
@@ -107,6 +115,22 @@ def _answers(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
     if long:
         rows.append(("difference", Text(excerpt(expected, begin, end), style="green")))
         rows.append(("", Text(excerpt(observed, begin, end), style="red")))
+    return rows
+
+
+def three(texts: Sequence[str]) -> tuple[str, str, str]:
+    """Three texts of an event, however many it has."""
+    first, second, third, *_ = (*texts, "?", "?", "?")
+    return first, second, third
+
+
+def _differing(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
+    """The parts of the answer that differ, by name."""
+    rows: list[tuple[str, RenderableType]] = []
+    wanted = "expected" if divergence.against == MODEL else "the other"
+    for name, expected, observed in map(three, divergence.parts):
+        rows.append((wanted, Text.assemble((f"{clean(name)}: ", "dim"), (clean(expected), "bold green"))))
+        rows.append(("observed", Text.assemble((f"{clean(name)}: ", "dim"), (clean(observed), "bold red"))))
     return rows
 
 
@@ -137,8 +161,10 @@ def _shrinking(divergence: DivergenceFound) -> str:
     """How many steps the plan had when the divergence was found, and after shrinking."""
     length = len(divergence.steps)
     found = f"Found in {count(divergence.found_steps, 'step')}"
+    if divergence.unshrunk:
+        return f"{found}, not shrunk: {clean(divergence.unshrunk)}."
     if divergence.shrink_executions == 0:
-        return f"{found}, not shrunk."
+        return f"{found}; it cannot be shorter."
     executions = count(divergence.shrink_executions, "execution")
     return f"{found}, shrunk to {length:,} in {executions}:" if length > 1 else f"{found}, shrunk to 1 in {executions}."
 
@@ -154,6 +180,11 @@ def _plan(steps: list[DivergenceStep]) -> Table:
             table.add_row(">", str(step.number), Text(clean(step.operation)), _diverging_answer(step), style="bold")
         else:
             table.add_row("", str(step.number), Text(clean(step.operation)), Text(clean(step.observed)))
+        for sender, receiver, text in map(three, step.messages[:_MESSAGES]):
+            table.add_row("", "", Text(f"  {clean(sender)} > {clean(receiver)}: {clean(text)}", style="dim"), "")
+        if len(step.messages) > _MESSAGES:
+            more = count(len(step.messages) - _MESSAGES, "more message")
+            table.add_row("", "", Text(f"  and {more}", style="dim"), "")
     return table
 
 

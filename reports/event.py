@@ -5,10 +5,12 @@ A run emits, in this order: one ``RunStarted``; per suite one ``SuiteStarted``, 
 ``RunEnded`` was cut off, and nothing may be concluded from it. Values are JSON values only.
 
 A campaign emits the same, with one ``SuiteEnded`` per suite and implementation, and ``Discovery`` and ``CaseLost``
-before ``RunEnded``.
+before ``RunEnded``. A run with a file of expected divergences emits an ``ExpectedDivergence`` per entry.
 
-A measurement of power is a stream of its own: ``PowerStarted``, a ``MutantJudged`` per mutant, ``PowerEnded``. So is
-a scenario: ``ScenarioStarted``, a ``ScenarioStep`` per release and step, any ``ScenarioDifference``, ``ScenarioEnded``.
+A measurement of power is a stream of its own: ``PowerStarted``, a ``MutantJudged`` per mutant, ``PowerEnded``; so is
+one in which answers are corrupted: ``CorruptionStarted``, ``CorruptionJudged`` per suite, rule and way,
+``CorruptionEnded``. So is a scenario: ``ScenarioStarted``, a ``ScenarioStep`` per release and step, any
+``ScenarioDifference``, ``ScenarioEnded``.
 
 New fields get a default and new event kinds a new class, which older readers can live with; anything else raises
 ``FORMAT``.
@@ -211,6 +213,35 @@ class DivergenceFound(Event):
     against: str = MODEL
     #: Features that separate the steps that diverge from those that do not, the sharpest first.
     separates: list[Separator] = field(default_factory=list)
+    #: Why its plan is not minimal, or "".
+    unshrunk: str = ""
+    #: The parts of the answer that differ: [name, expected, observed]; none when the answer has no named parts.
+    parts: list[list[str]] = field(default_factory=list)
+    #: A sentence on what may be wrong with the adapter instead, or "".
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedDivergence(Event):
+    """An entry of a file of expected divergences, and what became of it in the run."""
+
+    kind: ClassVar[str] = "expected-divergence"
+    file: str
+    #: Line of the file at which the entry begins.
+    line: int
+    suite: str
+    rule: str
+    fingerprint: str
+    reason: str
+    owner: str
+    link: str
+    expires: str
+    #: Cases that diverge in this way, its own plan among them.
+    cases: int
+    #: Why the entry does not concern this run, or "": such an entry never fails it.
+    aside: str = ""
+    #: What is wrong with the entry, or "": it fails the run.
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +265,10 @@ class SuiteEnded(Event):
     reason: str = ""
     #: Of a campaign: the implementation.
     address: str = ""
+    #: Kinds of divergences that only showed after others, whose consequences they may be; they are not reported.
+    consequences: int = 0
+    #: Parts of answers that the implementation left open (null), so that they were not compared: how often each.
+    unsaid: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,6 +317,9 @@ class RunEnded(Event):
     stopped: str = ""
     #: Of a campaign: cases that were asked for and not played, workers, and the most memory of one, in bytes.
     left: int = 0
+    #: Of a file of expected divergences: entries that occurred, and entries that fail the run.
+    signed: int = 0
+    expected_faults: int = 0
     workers: int = 0
     peak_memory: int = 0
 
@@ -331,6 +369,57 @@ class PowerEnded(Event):
     killed: int
     survived: int
     equivalent: int
+    seconds: float
+    exit_code: int
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorruptionStarted(Event):
+    """The header of a measurement in which the answers of an implementation are corrupted."""
+
+    kind: ClassVar[str] = "corruption-started"
+    format: int
+    kit: str
+    rulebook: str
+    address: str
+    implementation: str
+    version: str
+    profile: dict[str, str]
+    seed: int
+    suites: list[str]
+    #: The names of the ways, in their order.
+    ways: list[str]
+    started: str
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorruptionJudged(Event):
+    """Answers that a rule decides, corrupted in one way in one suite."""
+
+    kind: ClassVar[str] = "corruption-judged"
+    suite: str
+    rule: str
+    way: str
+    #: Answers that were corrupted, and those of them that were noticed.
+    tried: int
+    noticed: int
+    #: Why the others were not noticed, or "" when nothing explains it.
+    reason: str = ""
+    #: One of the others: operation, the answer, and what it was made.
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorruptionEnded(Event):
+    """The footer of such a measurement."""
+
+    kind: ClassVar[str] = "corruption-ended"
+    tried: int
+    noticed: int
+    #: Those that were not noticed, with a reason.
+    explained: int
     seconds: float
     exit_code: int
     stopped: str = ""
@@ -407,10 +496,14 @@ EVENTS: tuple[type[Event], ...] = (
     SuiteEnded,
     Discovery,
     CaseLost,
+    ExpectedDivergence,
     RunEnded,
     PowerStarted,
     MutantJudged,
     PowerEnded,
+    CorruptionStarted,
+    CorruptionJudged,
+    CorruptionEnded,
     ScenarioStarted,
     ScenarioStep,
     ScenarioDifference,

@@ -143,8 +143,12 @@ def _sentence(summary: RunSummary, conclusion: Conclusion, kinds: int) -> str:
     if conclusion.passed:
         cases = count(footer.cases.get(CONFORMS, 0), "case")
         words = f"Every answer in {cases} ({count(footer.steps, 'step')}) is one that RocketMQ gives"
+        if footer.signed:
+            words += f", except for {count(footer.signed, 'kind')} of divergences that someone signed for"
         return words + (", until the time limit stopped it." if footer.stopped == TIME_LIMIT else ".")
     if conclusion.verdict == DIVERGES:
+        if conclusion.reason and not footer.divergences:
+            return f"{conclusion.reason[:1].upper()}{conclusion.reason[1:]}."
         cases = count(footer.cases.get(DIVERGES, 0), "case")
         return f"{cases} with an answer that RocketMQ does not give, in {count(kinds, 'way')}."
     if conclusion.reason:

@@ -16,6 +16,8 @@ from typing import TextIO
 from rocketmq_conformance.reports.decode import event_of
 from rocketmq_conformance.reports.event import (
     FORMAT,
+    CorruptionEnded,
+    CorruptionStarted,
     Event,
     PowerEnded,
     PowerStarted,
@@ -29,6 +31,8 @@ from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 
 #: Name of the file in the folder of a run.
 NAME = "events.jsonl"
+#: The events that a stream begins with.
+_HEADERS = (RunStarted, PowerStarted, CorruptionStarted, ScenarioStarted)
 
 #: ASCII only: a cut in the middle of the file never splits a character, and unpaired surrogates survive.
 _ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
@@ -127,12 +131,12 @@ def _is_json(line: bytes) -> bool:
 
 
 def _is_footer(event: Event) -> bool:
-    return isinstance(event, RunEnded | PowerEnded | ScenarioEnded)
+    return isinstance(event, RunEnded | PowerEnded | CorruptionEnded | ScenarioEnded)
 
 
 def _check_format(found: object) -> None:
     """Refuse a newer format before anything else of the line is looked at: all of it may have changed."""
-    if isinstance(found, dict) and found.get("event") in (RunStarted.kind, PowerStarted.kind, ScenarioStarted.kind):
+    if isinstance(found, dict) and found.get("event") in [header.kind for header in _HEADERS]:
         written = found.get("format")
         if isinstance(written, int) and written > FORMAT:
             raise ValueError(
@@ -142,7 +146,7 @@ def _check_format(found: object) -> None:
 
 def _check_place(event: Event, before: Event | None) -> None:
     """Raise ValueError when the event may not follow the one before it."""
-    header = isinstance(event, RunStarted | PowerStarted | ScenarioStarted)
+    header = isinstance(event, _HEADERS)
     if before and _is_footer(before):
         raise ValueError("comes after the footer")
     if header and before:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from rocketmq_conformance.reports.text import clean, count
 
@@ -194,6 +195,7 @@ def pairs_confirmed(rows: Iterable[ProofRow]) -> str:
     return "".join(["| last confirmed | pairs |\n|---|---:|\n", *lines]) if lines else ""
 
 
+@cache
 def _release_key(release: str) -> list[tuple[int, str]]:
     """Orders 4.9.8 before 4.10.0, numbers as numbers, and previews before what they precede."""
     numbers, _, stage = release.partition("-")

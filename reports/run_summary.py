@@ -21,6 +21,7 @@ from rocketmq_conformance.reports.event import (
     Discovery,
     DivergenceFound,
     Event,
+    ExpectedDivergence,
     Progress,
     RunEnded,
     RunStarted,
@@ -66,6 +67,8 @@ class RunSummary:
     corpus: dict[str, int] = field(default_factory=dict)
     discoveries: list[Discovery] = field(default_factory=list)
     lost: list[CaseLost] = field(default_factory=list)
+    #: Entries of a file of expected divergences.
+    expected: list[ExpectedDivergence] = field(default_factory=list)
     footer: RunEnded | None = None
     #: Why the first misplaced event is out of place, or "".
     disorder: str = ""
@@ -88,6 +91,8 @@ class RunSummary:
                 self.discoveries.append(event)
             case CaseLost():
                 self.lost.append(event)
+            case ExpectedDivergence():
+                self.expected.append(event)
             case RunEnded():
                 self.footer = event
 
@@ -112,6 +117,11 @@ class RunSummary:
             (isinstance(event, SuiteEnded) and (event.suite, event.address) in self.ended, "ends a suite twice"),
         )
         return next((text for wrong, text in checks if wrong), "")
+
+    @property
+    def expected_faults(self) -> list[ExpectedDivergence]:
+        """Entries of a file of expected divergences that fail the run."""
+        return [one for one in self.expected if one.fault]
 
     @property
     def suites(self) -> list[str]:
@@ -159,7 +169,11 @@ class RunSummary:
             contradiction = self._contradiction(footer)
             if contradiction:
                 return Conclusion(UNDECIDED, KIT_FAULT_CODE, f"the run claims to conform, but {contradiction}")
-        return Conclusion(footer.verdict, footer.exit_code, footer.stopped)
+        reason = footer.stopped
+        if footer.expected_faults and not footer.divergences and not reason:
+            noun = "entry" if footer.expected_faults == 1 else "entries"
+            reason = f"{footer.expected_faults} {noun} of expected divergences out of date"
+        return Conclusion(footer.verdict, footer.exit_code, reason)
 
     def _contradiction(self, footer: RunEnded) -> str:
         """The first contradiction to a footer that says "conforms", or ""."""
@@ -181,6 +195,7 @@ class RunSummary:
             (bad_cases, "a case did not conform"),
             (bool(silent) or footer.controls_noticed < footer.controls, "a control stayed silent"),
             (bool(self.lost), "a case was lost"),
+            (bool(self.expected_faults) or footer.expected_faults > 0, "an expected divergence is out of date"),
             (conforming == 0 or footer.cases.get(CONFORMS, 0) == 0, "no case conformed"),
             (footer.steps == 0, "no step was done"),
         )

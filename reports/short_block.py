@@ -9,7 +9,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from rocketmq_conformance.reports.cut import LABEL, Cut
-from rocketmq_conformance.reports.divergence_block import LONG, diverging_step, excerpt, replay_line
+from rocketmq_conformance.reports.divergence_block import LONG, diverging_step, excerpt, replay_line, three
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep, Separator
 from rocketmq_conformance.reports.kinds import Kind
 from rocketmq_conformance.reports.run_summary import RunSummary
@@ -69,6 +69,8 @@ def _facts(divergence: DivergenceFound) -> list[Cut]:
     found = []
     if divergence.against != MODEL:
         found.append(Cut(Text(clean(divergence.against)), 1, label="compared with"))
+    if divergence.warning:
+        found.append(Cut(Text(clean(divergence.warning), style="yellow"), 2, label="warning"))
     if divergence.separates:
         found.append(Cut(separator(divergence.separates[0]), 1, label="separates"))
     return found
@@ -80,17 +82,20 @@ def separator(one: Separator) -> Text:
 
 
 def _rules(rules: Sequence[dict[str, str]]) -> Text:
-    """The ids of all, and the sentence of the first."""
-    text = Text()
-    for at, rule in enumerate(rules):
-        text.append(", " if at else "")
-        text.append(clean(rule.get("id", "?")), style="bold")
-        text.append(f" ({clean(rule.get('level', '?'))})")
-    return text.append(f": {clean(rules[0].get('sentence', ''))}")
+    """The responsible rule; how many others are at work."""
+    first, others = rules[0], len(rules) - 1
+    text = Text.assemble((clean(first.get("id", "?")), "bold"), f" ({clean(first.get('level', '?'))})")
+    if others:
+        text.append(f" and {count(others, 'other')}")
+    return text.append(f": {clean(first.get('sentence', ''))}")
 
 
 def _answers(divergence: DivergenceFound) -> list[Cut]:
     expected, observed = clean(divergence.expected), clean(divergence.observed)
+    if divergence.parts:
+        (name, expected, observed), *others = map(three, divergence.parts)
+        also = f" (and {', '.join(one[0] for one in others)})" if others else ""
+        expected, observed = clean(f"{name}: {expected}"), clean(f"{name}: {observed}{also}")
     # of two implementations, what was expected is what the other one did
     label = "expected" if divergence.against == MODEL else "the other"
     if max(len(expected), len(observed)) <= LONG:

@@ -48,7 +48,7 @@ class FullSuiteLines:
         yield _line(ended, _width(self._summary.suites))
         below = [*_numbers(ended), *_reasons(self._summary, ended, REASONS)]
         below += [clean(f"unsupported: {operation}: {why}") for operation, why in ended.unsupported.items()]
-        below += _control(ended)
+        below += [*_unsaid(ended), *_consequences(ended), *_control(ended)]
         for text in below:
             yield Padding(Text(text), (0, 0, 0, INDENT))
 
@@ -93,7 +93,13 @@ class ShortSuiteLines:
     def below(self, ended: SuiteEnded, name: str = "") -> Iterator[RenderableType]:
         """The lines below the line of a suite, each behind ``name``."""
         quiet = ended.verdict in QUIET
-        texts = [*_reasons(self._summary, ended, SHORT_REASONS), *_operations(ended), *_control(ended)]
+        texts = [
+            *_reasons(self._summary, ended, SHORT_REASONS),
+            *_operations(ended),
+            *_unsaid(ended),
+            *_consequences(ended),
+            *_control(ended),
+        ]
         if texts or ended.verdict != UNSUPPORTED:
             texts = [*_numbers(ended), *texts]
         if quiet and texts:
@@ -158,6 +164,19 @@ def _operations(ended: SuiteEnded) -> list[str]:
         return []
     reasons = set(ended.unsupported.values())
     return [clean(f"unsupported: {first_names(ended.unsupported)}{f': {reasons.pop()}' if len(reasons) == 1 else ''}")]
+
+
+def _unsaid(ended: SuiteEnded) -> list[str]:
+    """Parts of answers that were not compared, since the implementation left them open."""
+    parts = [f"{clean(name)} {times:,} times" for name, times in ended.unsaid.items()]
+    return [f"left open, not compared: {', '.join(parts)}"] if parts else []
+
+
+def _consequences(ended: SuiteEnded) -> list[str]:
+    """Kinds of divergences that are not reported, since they only showed after others."""
+    if not ended.consequences:
+        return []
+    return [f"{count(ended.consequences, 'kind')} of divergences showed only after another one and may follow from it"]
 
 
 def _control(ended: SuiteEnded) -> list[str]:

@@ -94,6 +94,18 @@ class Clone(Operation):
     offline: Annotated[bool, _BOOL]
 
 
+@operation(
+    "Ask for correction offsets, the smallest that groups stored for a topic: answers (queue, offset) pairs. "
+    "filterGroups leaves groups out, and compareGroup names one to compare with.",
+    side=Side.BROKER,
+    weight=6,
+)
+class Correction(Operation):
+    topic: Annotated[int, values.TOPIC]
+    left_out: Annotated[tuple[int, ...], Subset((0, 1, 2), 2)]
+    compared: Annotated[int, values.GROUP]
+
+
 def bind(profile: Profile) -> BoundModel:
     """The model."""
     model = BrokerAdminModel(profile)
@@ -115,6 +127,7 @@ def bind(profile: Profile) -> BoundModel:
             ResetToMax: model.reset_to_max,
             ResetQueue: model.reset_queue,
             Clone: model.clone,
+            Correction: model.correction,
         },
     )
 
@@ -146,6 +159,9 @@ SUITE = Suite(
         "BQ-CLONE-1",
         "BQ-CLONE-BLANK",
         "BQ-CLONE-ONLINE",
+        "BQ-CORRECT-1",
+        "BQ-CORRECT-COMPARE",
+        "BQ-COM-10",
         "BQ-TOPIC-1",
         "BQ-TOPIC-2",
         "BQ-TOPIC-3",

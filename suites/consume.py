@@ -48,6 +48,9 @@ class Begin(Operation):
     "is to be started, then the look of the process queue: messages, bytes (null: not counted), span of offsets, "
     "whether any is there.",
     weight=12,
+    answer={"starts": (), "messages": (), "bytes": (), "span": (), "any left": ()},
+    unsaid=("starts",),
+    idle=("starts",),
 )
 class Put(Operation):
     queue: Annotated[int, QUEUE]
@@ -65,6 +68,15 @@ class Put(Operation):
     weight=12,
     commits=True,
     lasts=lambda *args: DURATIONS.get(args[-1], 0),
+    answer={
+        "given": (),
+        "offset in memory": (),
+        "messages": (),
+        "bytes": (),
+        "span": (),
+        "any left": (),
+        "sent back": (),
+    },
 )
 class Consume(Operation):
     at: Annotated[int, Values(0, 1, 2, weights=(4, 2, 1))]
@@ -80,6 +92,7 @@ class Consume(Operation):
     "queue, and what was sent back.",
     weight=3,
     commits=True,
+    answer={"messages": (), "bytes": (), "span": (), "any left": (), "sent back": ()},
 )
 class Clean(Operation):
     queue: Annotated[int, QUEUE]
@@ -89,6 +102,14 @@ class Clean(Operation):
 @operation("Time passes, in ms. Answers how many requests wait.", weight=4)
 class Tick(Operation):
     millis: Annotated[int, Duration(5_000, 2_500, 900_000, 960_000, weights=(3, 1, 1, 2))]
+
+
+@operation(
+    "The executor of listeners takes so many requests more, and refuses those after them (null: it takes all).",
+    weight=2,
+)
+class Fill(Operation):
+    room: Annotated[int | None, Values(None, 0, 1, 2, weights=(3, 2, 2, 1))]
 
 
 @operation("A queue is lost and won again: its process queue is dropped, and a new one made.", weight=1)
@@ -106,6 +127,7 @@ class Update(Operation):
     "Messages are removed from a process queue. Answers the offset to commit (-1: none), and the look of the process "
     "queue.",
     weight=1,
+    answer={"offset to commit": (), "messages": (), "bytes": (), "span": (), "any left": ()},
 )
 class Remove(Operation):
     queue: Annotated[int, QUEUE]
@@ -123,6 +145,7 @@ def _bind(profile: Profile) -> BoundModel:
             Consume: model.consume,
             Clean: model.clean,
             Tick: model.tick,
+            Fill: model.fill,
             Drop: model.drop,
             Update: model.update,
             Remove: model.remove,
@@ -140,11 +163,15 @@ def _show(state: ConsumeState) -> str:
         + f"{state.cached[number].queue}/{[message.offset for message in messages]}"
         for number, messages in state.requests
     ]
-    later = [(due, [message.offset for message in messages]) for due, (_, messages) in state.later]
+    later = [
+        (due, "refused" if refused else "kept", [message.offset for message in messages])
+        for due, (_, messages), refused in state.later
+    ]
+    room = "" if state.room is None else f", room for {state.room}"
     mode = BROADCASTING if state.broadcasts else CLUSTERING
     return (
         f"{mode}, most tries {state.max_times}, batch {state.batch}; {'; '.join(queues)}; waiting {waiting}, "
-        f"later {later}, memory {dict(state.memory)}, clock {state.now}"
+        f"later {later}, memory {dict(state.memory)}, clock {state.now}{room}"
     )
 
 
@@ -166,6 +193,7 @@ SUITE = Suite(
         "CONS-BACK-ORIGIN",
         "CONS-1",
         "CONS-1-SPLIT",
+        "CONS-1-FULL",
         "CONS-1-ACK",
         "CONS-1-LATER",
         "CONS-1-BACK",

@@ -44,6 +44,9 @@ class Begin(Operation):
     "begin, then the look of the process queue: messages, bytes (null: not counted), span of offsets, whether any is "
     "there.",
     weight=10,
+    answer={"starts": (), "messages": (), "bytes": (), "span": (), "any left": ()},
+    unsaid=("starts",),
+    idle=("starts",),
 )
 class Put(Operation):
     queue: Annotated[int, QUEUE]
@@ -60,6 +63,15 @@ class Put(Operation):
     "none), the look of the process queue, and what was sent to the retry topic.",
     weight=10,
     commits=True,
+    answer={
+        "given": (),
+        "offset in memory": (),
+        "messages": (),
+        "bytes": (),
+        "span": (),
+        "any left": (),
+        "sent back": (),
+    },
 )
 class Consume(Operation):
     at: Annotated[int, Values(0, 1, weights=(3, 1))]

@@ -49,7 +49,11 @@ class Remove(Operation):
     queue: Annotated[int, _QUEUE]
 
 
-@operation("Copy the entries of a topic; blank means all.", weight=3)
+@operation(
+    "Copy the entries of a topic; blank means all.",
+    weight=3,
+    sets=(-1,),
+)
 class Clone(Operation):
     topic: Annotated[str, Values(TOPIC, "", OTHER_TOPIC)]
 

@@ -1,5 +1,6 @@
 """The suite ``pull``: the pull loop of one push consumer; the plan decides which pull, response or timer is next."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from rocketmq_conformance.models.client import pull_settings
@@ -17,6 +18,9 @@ QUEUE = Values(*INITIALLY_OWNED, weights=(3, 2, 1))
 #: Which of the requests in one place, from the oldest on; past the latest it begins again.
 PLACE = Values(0, 1, 2, 3)
 OFFSET = Values(5, 0, 1, 8, 12)
+_TURN: Mapping[str, tuple[str, ...]] = dict.fromkeys(
+    ("queue", "then", "delay", "next offset", "given", "offset in memory", "dropped"), ()
+)
 NODE = Values(0, 1, 2, weights=(3, 2, 1))
 #: Messages (offset, tag): none, one, some; with tags and without; out of order; far apart; a large one.
 MESSAGES = Values(
@@ -54,6 +58,19 @@ def _has_types(profile: Profile) -> bool:
     "expression and its type (null: not sent); or later and the ms until it is tried again; or dropped; and last "
     "whether that counts as a pull. null: no request is ready.",
     weight=28,
+    answer={
+        "queue": (),
+        "asked": (),
+        "node": ("PULL-NODE-1", "PULL-NODE-2"),
+        "offset": (),
+        "offset to commit": ("PULL-COM-1",),
+        "flag": ("PULL-COM-1",),
+        "expression": ("PULL-SUB-3",),
+        "type": ("PULL-SUB-3",),
+        "counts as a pull": (),
+    },
+    unsaid=("counts as a pull",),
+    idle=("node", "offset to commit", "flag", "expression", "type", "counts as a pull"),
 )
 class Pull(Operation):
     place: Annotated[int, PLACE]
@@ -65,6 +82,8 @@ class Pull(Operation):
     "or later, in how many ms, the next offset, the offsets that the listener is given, the offset in memory, and "
     "whether the process queue is dropped. null: no pull is under way.",
     weight=14,
+    answer=_TURN,
+    idle=("delay",),
 )
 class Found(Operation):
     place: Annotated[int, PLACE]
@@ -76,6 +95,8 @@ class Found(Operation):
 @operation(
     "Nothing is found: `code` is the response code. Answers as found does.",
     weight=8,
+    answer=_TURN,
+    idle=("delay",),
 )
 class Nothing(Operation):
     place: Annotated[int, PLACE]
@@ -88,6 +109,8 @@ class Nothing(Operation):
     "The broker says that the offset is illegal (PULL_OFFSET_MOVED), and the queue's bounds: `low` and `high`. Answers "
     "as found does: correct, and in how many ms.",
     weight=3,
+    answer=_TURN,
+    idle=("delay",),
 )
 class Illegal(Operation):
     place: Annotated[int, PLACE]
@@ -98,7 +121,10 @@ class Illegal(Operation):
 
 
 @operation(
-    "The pull fails: by a response code, without an answer, or by one without fields. Answers as found does.", weight=5
+    "The pull fails: by a response code, without an answer, or by one without fields. Answers as found does.",
+    weight=5,
+    answer=_TURN,
+    idle=("delay",),
 )
 class Fail(Operation):
     place: Annotated[int, PLACE]
@@ -111,6 +137,9 @@ class Fail(Operation):
     "the commits that reached the broker. null: there is no timer.",
     weight=14,
     commits=True,
+    answer=dict.fromkeys(("queue", "then", "owned", "offset in memory", "another round", "commits"), ()),
+    unsaid=("another round",),
+    idle=("another round",),
 )
 class Fire(Operation):
     place: Annotated[int, PLACE]

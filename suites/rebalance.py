@@ -3,15 +3,16 @@
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.rebalance import (
-    RebalanceModel,
+from rocketmq_conformance.models.client.group_state import (
     RebalanceState,
     initial_state,
     owners,
     unowned_messages,
 )
-from rocketmq_conformance.models.client.start import FIRST, LAST
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, LATER_STRATEGIES, STRATEGIES
+from rocketmq_conformance.models.client.rebalance import RebalanceModel
+from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
+from rocketmq_conformance.models.client.switches import NEARBY
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -41,6 +42,10 @@ BOUND_FAULT = Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", weights=(3, 1))
     "offset), whether it calls itself balanced (null: it does not say), and the commits that reached the broker.",
     weight=18,
     commits=True,
+    sets=(0, 1),
+    answer={"owned": (), "begun": (), "balanced": ("REB-RET-1",), "commits": ()},
+    unsaid=("balanced",),
+    idle=("balanced",),
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
@@ -52,14 +57,34 @@ class Rebalance(Operation):
 
 
 @operation(
-    "A member begins, a `twin` under the client id of the next one; what it was before is gone at once.", weight=2
+    "A member begins, a `twin` under the client id of the next one; what it was before is gone at once. Its timestamp "
+    "is 20240301000000 (UTC), CONFIG has queues 1 and 2, and MACHINE_ROOM a room without brokers.",
 )
 class Join(Operation):
     member: Annotated[int, MEMBER]
     twin: Annotated[bool, Values(False, True, weights=(4, 1))]
-    mode: Annotated[str, Values(CLUSTERING, BROADCASTING, weights=(3, 1))]
-    where: Annotated[str, Values(LAST, FIRST)]
-    strategy: Annotated[str, Values("AVG", "AVG_BY_CIRCLE", weights=(3, 1))]
+    mode: Annotated[str, Values(CLUSTERING, BROADCASTING, weights=(1, 1))]
+    where: Annotated[str, Values(LAST, FIRST, TIMESTAMP, weights=(2, 2, 1))]
+    strategy: Annotated[str, Values(*STRATEGIES, weights=(4, 1, 1, 1))]
+
+
+def _has_later_strategies(profile: Profile) -> bool:
+    return NEARBY.on(profile.client)
+
+
+@operation(
+    "A member begins, with a strategy that the first releases do not have: CONSISTENT_HASH with 10 virtual nodes, or "
+    "MACHINE_ROOM_NEARBY around AVG: a client's room is its id up to the `@`, a queue's is 10.0.0.1 when its id is even"
+    " and 10.0.0.3 when it is odd.",
+    offered=_has_later_strategies,
+)
+class JoinLaterStrategy(Join):
+    strategy: Annotated[str, Values(*LATER_STRATEGIES)]
+
+
+@operation("A member's process ends without a shutdown, and one that is set up like it begins.", weight=3)
+class Restart(Operation):
+    member: Annotated[int, MEMBER]
 
 
 @operation("A member shuts down: answers the commits that reached the broker.", effect=True)
@@ -67,7 +92,7 @@ class Leave(Operation):
     member: Annotated[int, MEMBER]
 
 
-@operation("A member's timer persists its offsets: answers the commits that arrived.", weight=3, effect=True)
+@operation("A member's timer persists its offsets: answers the commits that arrived.", weight=4, effect=True)
 class Persist(Operation):
     member: Annotated[int, MEMBER]
 
@@ -84,12 +109,16 @@ class Unsubscribe(Operation):
     topic: Annotated[str, Values(TOPIC, OTHER_TOPIC)]
 
 
-@operation("A member's timer asks the name server for the routes of its topics.", weight=1)
+@operation("A member's timer asks the name server for the routes of its topics.", weight=3)
 class Refresh(Operation):
     member: Annotated[int, MEMBER]
 
 
-@operation("A member's pull loop comes to a queue: answers the offset that it asks for, if it asks.", weight=3)
+@operation(
+    "A member's pull loop comes to a queue: answers the offset that it asks for, the offset that the pull carries, and "
+    "whether its flag says to commit that; null when it does not ask.",
+    weight=3,
+)
 class Pull(Operation):
     member: Annotated[int, MEMBER]
     queue: Annotated[int, QUEUE]
@@ -123,7 +152,7 @@ class Finish(Operation):
     offset: Annotated[int, OFFSET]
 
 
-@operation("An application sets the offset of a queue in a member's memory, owned or not.", weight=2)
+@operation("An application sets the offset of a queue in a member's memory, owned or not.", weight=4)
 class Update(Operation):
     member: Annotated[int, MEMBER]
     queue: Annotated[int, QUEUE]
@@ -143,7 +172,7 @@ class ListMembers(environment.ListMembers):
 @operation(
     "The route of a topic has so many readable queues, or as many as there are; -1: there is no route.",
     side=Side.WORLD,
-    weight=2,
+    weight=3,
 )
 class Route(environment.Route):
     topic: Annotated[str, Values(TOPIC, OTHER_TOPIC, RETRY_TOPIC, weights=(2, 1, 1))]
@@ -163,6 +192,8 @@ def _bind(profile: Profile) -> BoundModel:
         {
             Rebalance: model.rebalance,
             Join: model.join,
+            JoinLaterStrategy: model.join,
+            Restart: model.restart,
             Leave: model.leave,
             Persist: model.persist,
             Subscribe: model.subscribe,
@@ -205,9 +236,12 @@ SUITE = Suite(
     show=_show,
     rules=(
         *rules.ROUND,
+        "REB-CLU-CONFIG",
         *rules.PUSH,
         *rules.OFFSETS,
         "PULL-PRE-DROP",
+        "PULL-COM-1",
+        "PULL-COM-BC",
         "CONS-DROP",
         "BQ-UPDATE-2",
     ),

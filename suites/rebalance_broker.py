@@ -17,12 +17,14 @@ from rocketmq_conformance.models.client.rebalance_broker import (
     initial_state,
 )
 from rocketmq_conformance.models.client.rebalance_broker_round import ODDITIES
+from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import rebalance
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-from rocketmq_conformance.suites.rebalance import CommitElsewhere, Join, Leave, ListMembers, Persist, Refresh
+from rocketmq_conformance.suites.rebalance import CommitElsewhere, Leave, ListMembers, Persist, Refresh
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
 
@@ -42,6 +44,7 @@ OFFSET = Values(1, 5, 6, 12)
     "requests for assignments (topic, and how many).",
     weight=24,
     commits=True,
+    sets=(0, 1, 2, 3),
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
@@ -49,6 +52,14 @@ class Rebalance(Operation):
     assign_fault: Annotated[str, Fault(Requests.ASSIGNMENTS, *ASSIGN_FAULTS, weights=(40, 2, 3, 2, 1, 2, 2, 2, 2, 2))]
     fault: Annotated[str, Fault(Requests.OFFSETS, "answer", "QUERY_NOT_FOUND", "SYSTEM_BUSY", weights=(8, 1, 1))]
     bound_fault: Annotated[str, Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", weights=(3, 1))]
+
+
+@operation(
+    "A member begins, a `twin` under the client id of the next one; what it was before is gone at once.", weight=2
+)
+class Join(rebalance.Join):
+    where: Annotated[str, Values(LAST, FIRST)]
+    strategy: Annotated[str, Values("AVG", "AVG_BY_CIRCLE", weights=(3, 1))]
 
 
 @operation("A member subscribes to a topic.", weight=3)
@@ -63,7 +74,11 @@ class Unsubscribe(Operation):
     topic: Annotated[str, TOPICS]
 
 
-@operation("A member's pull loop comes to a queue: answers the offset that it asks for, if it asks.", weight=3)
+@operation(
+    "A member's pull loop comes to a queue: answers the offset that it asks for, the offset that the pull carries, and "
+    "whether its flag says to commit that; null when it does not ask.",
+    weight=3,
+)
 class Pull(Operation):
     member: Annotated[int, MEMBER]
     queue: Annotated[int, QUEUE]
@@ -197,6 +212,8 @@ SUITE = Suite(
         *rules.PUSH,
         *rules.OFFSETS,
         "PULL-PRE-DROP",
+        "PULL-COM-1",
+        "PULL-COM-BC",
         "CONS-DROP",
         "BQ-UPDATE-2",
     ),

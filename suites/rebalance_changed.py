@@ -32,6 +32,7 @@ BEAT_FAULT = Fault(Requests.HEARTBEATS, "answer", "SYSTEM_ERROR", "silent", weig
     "reports: the topic, whether a heartbeat took its new version to the brokers before the listener was called, and "
     "what the listener was given: all queues of the topic and those of the member (null: there is no such listener).",
     weight=12,
+    sets=(0,),
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]

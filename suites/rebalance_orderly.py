@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS
-from rocketmq_conformance.models.client.rebalance import owners
+from rocketmq_conformance.models.client.group_state import owners
 from rocketmq_conformance.models.client.rebalance_orderly import (
     RebalanceOrderlyModel,
     RebalanceOrderlyState,
@@ -14,12 +14,14 @@ from rocketmq_conformance.models.client.rebalance_orderly import (
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.rebalance import (
     BOUND_FAULT,
     FAULT,
     CommitElsewhere,
     Join,
+    JoinLaterStrategy,
     Persist,
     Refresh,
     Route,
@@ -47,6 +49,10 @@ LOCK_FAULT = Fault(Requests.LOCKS, "answer", "SYSTEM_ERROR", "silent", weights=(
     "not say), whether it asks for another round, and the commits that reached the broker.",
     weight=20,
     commits=True,
+    sets=(0, 1),
+    answer={"owned": (), "begun": (), "balanced": ("REB-RET-1",), "another round": (), "commits": ()},
+    unsaid=("balanced", "another round"),
+    idle=("balanced", "another round"),
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
@@ -56,7 +62,11 @@ class Rebalance(Operation):
     lock_fault: Annotated[str, LOCK_FAULT]
 
 
-@operation("A member shuts down: answers the commits that reached the broker.", effect=True)
+@operation(
+    "A member shuts down: answers the commits that reached the broker, and (unlock, awaited) for each request to "
+    "unlock that is not one way.",
+    effect=True,
+)
 class Leave(Operation):
     member: Annotated[int, MEMBER]
     lock_fault: Annotated[str, LOCK_FAULT]
@@ -65,13 +75,18 @@ class Leave(Operation):
 @operation(
     "A member's timer renews its locks: answers the queues of its table that count as locked then.",
     weight=8,
+    sets=(-1,),
 )
 class Renew(Operation):
     member: Annotated[int, MEMBER]
     lock_fault: Annotated[str, LOCK_FAULT]
 
 
-@operation("A member's pull loop comes to a queue: answers the offset that it asks for, if it asks.", weight=6)
+@operation(
+    "A member's pull loop comes to a queue: answers the offset that it asks for, the offset that the pull carries, and "
+    "whether its flag says to commit that; null when it does not ask.",
+    weight=6,
+)
 class Pull(Operation):
     member: Annotated[int, MEMBER]
     queue: Annotated[int, QUEUE]
@@ -153,6 +168,7 @@ def _bind(profile: Profile) -> BoundModel:
         {
             Rebalance: model.rebalance,
             Join: model.join,
+            JoinLaterStrategy: model.join,
             Leave: model.leave,
             Renew: model.renew,
             Persist: of_group(group.persist),
@@ -223,13 +239,23 @@ SUITE = Suite(
         "REB-REM-3",
         "REB-DROP-KEPT",
         *rules.ROUND,
+        "REB-CLU-CONFIG",
         *rules.PUSH,
         *rules.OFFSETS,
         "PULL-PRE-DROP",
+        "PULL-COM-1",
+        "PULL-COM-BC",
         "BQ-LOCK-1",
         "BQ-LOCK-2",
         "BQ-LOCK-3",
         "BQ-UPDATE-2",
     ),
-    limits=rules.LIMITS,
+    limits=(
+        *rules.LIMITS,
+        RuleLimit(
+            rules=("PULL-COM-BC",),
+            client="4.9.5+",
+            because="before 4.9.5 no process queue of a broadcasting member counts as locked, and none is pulled",
+        ),
+    ),
 )

@@ -25,6 +25,10 @@ QUEUE = Values(5, 0, 6, 8, 2, weights=(3, 2, 2, 2, 1))
     "queues and those of the member; and the commits that reached the broker.",
     weight=16,
     commits=True,
+    sets=(0, 2),
+    answer={"owned": (), "balanced": ("REB-RET-1",), "calls": (), "commits": ()},
+    unsaid=("balanced",),
+    idle=("balanced",),
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
@@ -126,6 +130,7 @@ SUITE = Suite(
     rules=(
         "REB-VAR-PLAIN",
         "REB-VAR-PLAIN-REM",
+        "REB-BC-REM",
         "REB-VAR-PLAIN-MQC",
         "REB-VAR-PLAIN-NONE",
         "REB-VAR-PLAIN-ROUTE",

@@ -21,6 +21,7 @@ class Elapse(Operation):
 @operation(
     "A broker notifies the client that the members of a group changed: answers the consumers that rebalance at once.",
     weight=6,
+    sets=(-1,),
 )
 class Notify(Operation):
     pass

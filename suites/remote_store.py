@@ -52,7 +52,11 @@ class Remove(Operation):
     queue: Annotated[int, QUEUE]
 
 
-@operation("Copy the entries of a topic; blank means all.", weight=2)
+@operation(
+    "Copy the entries of a topic; blank means all.",
+    weight=2,
+    sets=(-1,),
+)
 class Clone(Operation):
     topic: Annotated[str, Values(TOPIC, "", OTHER_TOPIC)]
 

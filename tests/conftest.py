@@ -30,6 +30,7 @@ NEEDS = {
     "broker": "starts real brokers: tox run -e broker",
     "tables": "needs the packages of the extra spark: tox run -e spark",
     "spark": "needs Spark and Java: tox run -e spark",
+    "languages": "needs Go and Java: tox run -e languages",
     "browser": "needs Chromium: tox run -e browser",
     "container": "needs a Docker engine: tox run -e container",
 }

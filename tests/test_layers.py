@@ -22,7 +22,9 @@ ORDER = (
     ("conformance.engine",),
     ("conformance.targets",),
     ("conformance.api",),
-    ("conformance.campaign", "conformance.proof"),
+    ("conformance.campaign", "conformance.predict"),
+    ("conformance.proof",),
+    ("conformance.release_axis",),
     ("conformance.cli", "conformance.pytest_plugin"),
 )
 #: The first part that may import reports, which itself imports nothing of ours.

@@ -10,9 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster, clusters
-from rocketmq_conformance.conformance.campaign.analysis.coverage import coverage
-from rocketmq_conformance.conformance.campaign.analysis.separating_features import SeparatorFinder
+from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster
+from rocketmq_conformance.conformance.campaign.analysis.engine import Analysis, are_large
 from rocketmq_conformance.conformance.campaign.progress import CampaignProgress, Part
 from rocketmq_conformance.conformance.campaign.spark.spark_job import SparkJobs
 from rocketmq_conformance.conformance.campaign.spark.worker import FINISHED, Job, closing_task
@@ -48,6 +47,7 @@ class ClosingEvents:
         """``shown`` is the campaign's folder as the user wrote it, which is how commands for the user name it."""
         self.shown = shown
         self.campaign = campaign
+        self.analysis = Analysis(campaign, jobs.spark if are_large([campaign]) else None)
         self.progress = progress
         self.jobs = jobs
         self.job = job
@@ -72,7 +72,7 @@ class ClosingEvents:
         ``play`` says whether controls are played and divergences shrunk; otherwise divergences are reported as
         they were found.
         """
-        found = clusters(self.campaign)
+        found = self.analysis.clusters()
         answers = self._played(found) if play else {}
         yield from self._divergences(found, answers)
         yield from self._suites()
@@ -111,7 +111,7 @@ class ClosingEvents:
     def _divergences(self, found: list[Cluster], answers: dict[int, str]) -> Iterator[Event]:
         """One event per kind. Two kinds whose minimal plans have the same fingerprint are counted as one."""
         kinds: dict[tuple[str, str, str, str], event.DivergenceFound] = {}
-        finder = SeparatorFinder(self.campaign)
+        finder = self.analysis.separators(found[:SEPARATED])
         for at, one in enumerate(found):
             answer = answers.get(at)
             divergence = event_of(json.loads(answer)) if answer else _unshrunk(one, self.job)
@@ -132,7 +132,7 @@ class ClosingEvents:
         yield from kinds.values()
 
     def _suites(self) -> Iterator[Event]:
-        covered = coverage(self.campaign)
+        covered = self.analysis.coverage()
         for part in self.progress.parts:
             suite, address = part
             refused = self.hellos[address]["refuses"].get(suite, "")

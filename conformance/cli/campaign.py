@@ -37,6 +37,7 @@ COMMANDS = {
     "diff": Lazy(f"{_HERE}.campaign_diff:diff", "Compare what two stored campaigns with the same plans did."),
     "promote": Lazy(f"{_HERE}.campaign_promote:promote", "Put minimal plans of a campaign into the corpus."),
     "run": Lazy(f"{_HERE}.campaign:run", "Play cases on every ADDRESS, and compare."),
+    "trend": Lazy(f"{_HERE}.campaign_trend:trend", "Compare the latest of several stored campaigns with those before."),
 }
 
 
@@ -57,6 +58,7 @@ def campaign() -> None:
     campaign ADDRESS… [OPTIONS]    play cases; `campaign run --help` lists the options
     campaign diff A B              compare two stored campaigns
     campaign promote DIR           put minimal plans into the corpus
+    campaign trend DIR…            compare last night's campaign with those before it
     """
 
 
@@ -122,7 +124,7 @@ def run(
     # Adapters, Spark and the reports are imported when they are needed: --help does not.
     from rocketmq_conformance.conformance.adapter import CannotRunError
     from rocketmq_conformance.conformance.targets.address import AddressError
-    from rocketmq_conformance.reports import html, jsonl, junit
+    from rocketmq_conformance.reports import html, jsonl, junit, markdown
     from rocketmq_conformance.reports.campaign import CampaignReport
     from rocketmq_conformance.reports.fanout import Fanout, Report
     from rocketmq_conformance.reports.start_display import StartDisplay
@@ -172,6 +174,7 @@ def run(
             fanout.add(jsonl.JsonlReport.to(out / jsonl.NAME))
             fanout.add(junit.JunitReport(out / junit.NAME))
             fanout.add(html.HtmlReport(out / html.NAME))
+            fanout.add(markdown.MarkdownReport(out))
             notes = suite_notes(patterns)
             options = SessionOptions(out, master, partitions, max_time, max_divergences, notes)
             code = Driver(spec, options, fanout).run(opened)

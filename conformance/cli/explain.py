@@ -2,42 +2,99 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from rocketmq_conformance.conformance.cli.made_texts import made_explanation
 from rocketmq_conformance.conformance.cli.options import like_option, overrides, releases_option, rule_named
-from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Rule
-from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.reach import reach, where
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.models.profile import Profile
+    from rocketmq_conformance.models.rule import Rule
+
+#: Where runs are kept by default.
+DEFAULT_FOLDER = Path("conformance-out")
+_FINGERPRINT = re.compile(r"[0-9a-fA-F]{8}")
 
 
 @click.command()
-@click.argument("rule_id", metavar="RULE")
+@click.argument("rule_id", metavar="RULE|FINGERPRINT")
 @releases_option
 @like_option
-def explain(rule_id: str, releases: dict[str, str], like: str | None) -> None:
-    """Show what RULE requires, of which releases, where it comes from, and which suites reach it."""
-    rule = rule_named(rule_id)
-    chosen, newest = overrides(releases, like), Profile()
+@click.option(
+    "--in",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_FOLDER,
+    show_default=True,
+    help="Where the run of a fingerprint is looked for: its folder, or one that holds folders of runs.",
+)
+def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Path) -> None:
+    """Show what RULE requires, of which releases, where it comes from, and which suites reach it.
+
+    Of a FINGERPRINT: the divergence in full, as the newest run in the folder found it.
+    """
+    if _FINGERPRINT.fullmatch(rule_id):
+        click.echo(_told_again(rule_id.lower(), folder))
+        return
+    chosen = overrides(releases, like)
+    made = None if chosen else made_explanation(rule_id)
+    if made:
+        click.echo(made, nl=False)
+        return
+    from rocketmq_conformance.models.profile import Profile
+
+    rule, newest = rule_named(rule_id), Profile()
     profile = Profile.of(
         chosen.get("client", str(newest.client)),
         chosen.get("broker", str(newest.broker)),
         int(chosen.get("java", newest.java)),
     )
-    click.echo(f"{rule.id}  ({rule.level.value}, {rule.origin.value})")
-    click.echo(f"  {rule.sentence}")
-    click.echo(f"  releases  {rule.releases}")
-    if rule.needs:
-        click.echo(f"  needs     {rule.needs}")
-    click.echo(f"  source    {rule.source}")
-    for line in _suites(rule, profile):
-        click.echo(line)
+    click.echo(explanation(rule, profile), nl=False)
+
+
+def _told_again(mark: str, folder: Path) -> str:
+    """The full block of a divergence, from the newest events that hold it."""
+    from rocketmq_conformance.reports import jsonl
+    from rocketmq_conformance.reports.divergence_block import plain_text
+    from rocketmq_conformance.reports.event import DivergenceFound
+
+    files = [file for file in (folder / jsonl.NAME, *folder.glob(f"*/{jsonl.NAME}")) if file.is_file()]
+    for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
+        try:
+            for event in jsonl.stream(file):
+                if isinstance(event, DivergenceFound) and event.fingerprint == mark and event.steps:
+                    return plain_text(event, shutil.get_terminal_size().columns, f"case {event.case} of {file.parent}")
+        except ValueError:
+            continue  # damaged, or of something else than a run
+    raise click.UsageError(
+        f"No run in {folder} has a divergence {mark}: name the folder of the run with --in, or give the id of a rule."
+    )
+
+
+def explanation(rule: Rule, profile: Profile) -> str:
+    """What a rule requires, where it comes from, and which suites reach it by a profile."""
+    lines = [
+        f"{rule.id}  ({rule.level.value}, {rule.origin.value})",
+        f"  {rule.sentence}",
+        f"  releases  {rule.releases}",
+        *([f"  needs     {rule.needs}"] if rule.needs else []),
+        f"  source    {rule.source}",
+        *_suites(rule, profile),
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _suites(rule: Rule, profile: Profile) -> Iterator[str]:
     """The lines on the suites: where each of them reaches the rule, and which of them do so by the profile."""
+    from rocketmq_conformance.suites.declare.discovery import SUITES
+    from rocketmq_conformance.suites.declare.reach import reach, where
+
     suites = [suite for suite in SUITES.values() if rule.id in suite.rules]
     if not suites:
         yield "  suites    none: `prove` compares it with real releases"

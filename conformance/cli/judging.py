@@ -9,14 +9,14 @@ from contextlib import closing
 import click
 
 from rocketmq_conformance.conformance import api
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, ShowLine
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
 from rocketmq_conformance.conformance.cli.options import Judging, writable_folder
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.runner import Events, deliver
 from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports import html, jsonl, junit
+from rocketmq_conformance.reports import html, jsonl, junit, markdown
 from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout, Report
@@ -34,12 +34,14 @@ def judge(
     planned: Profile | None = None,
     named: bool = False,
     rule: str = "",
+    on_line: ShowLine | None = None,
 ) -> None:
     """Judge the address of the options and end the process with the run's exit code.
 
     ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
     that those which the implementation does not offer are reported instead of left out. ``rule`` is the id of a rule:
-    of the suites only those are run that can reach it.
+    of the suites only those are run that can reach it. ``on_line`` is called with every line to and from an
+    implementation that is talked to by lines.
     """
     display = StartDisplay(sys.stderr)
     events = api.judge(
@@ -51,6 +53,7 @@ def judge(
         max_wait=judging.max_wait,
         start_timeout=judging.start_timeout,
         on_start=display,
+        on_line=on_line,
         planned=planned,
         named=named,
         rule=rule,
@@ -84,6 +87,7 @@ def _report(header: Event, events: Events, options: Options, judging: Judging) -
         reports.append(jsonl.JsonlReport.to(options.out / jsonl.NAME))
         reports.append(junit.JunitReport(options.out / junit.NAME))
         reports.append(html.HtmlReport(options.out / html.NAME))
+        reports.append(markdown.MarkdownReport(options.out))
     fanout = Fanout(reports)
 
     def receive(event: Event) -> None:

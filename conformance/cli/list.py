@@ -1,10 +1,15 @@
-"""The command ``list``: suites, rules, operations and mutants. Each list imports what it shows, and nothing else."""
+"""The command ``list``: suites, rules, operations and mutants. What takes long to import is read from
+made files, unless installed packages bring suites of their own.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import click
+
+from rocketmq_conformance.conformance.cli.made_texts import OPERATIONS, SCHEMA, SUITES, made_text
 
 
 @click.command("list")
@@ -12,56 +17,76 @@ import click
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["human", "schema"]),
+    type=click.Choice(["human", "schema", "exec"]),
     default="human",
-    help="schema: of operations, the JSON Schema of a plan's case lines.",
+    help="Of operations: schema is the JSON Schema of a plan's case lines, exec that of what exec:COMMAND asks and of "
+    "the answers.",
 )
 def list_(what: str, form: str) -> None:
     """Name the suites, rules, operations or mutants."""
-    if form == "human":
-        _LISTS[what]()
-    elif what == "operations":
-        _schema()
-    else:
-        raise click.UsageError("Only operations have a schema: write `list operations --format schema`.")
+    if form != "human" and what != "operations":
+        raise click.UsageError(f"Only operations have a schema: write `list operations --format {form}`.")
+    click.echo(_TEXTS[what if form == "human" else form](), nl=False)
+    if what == "mutants":
+        click.echo("Every mutant cites a defect (D01 and so on): docs/defects.md explains each of them.", err=True)
 
 
-def _suites() -> None:
-    from rocketmq_conformance.suites.declare.discovery import SUITES
+def suites() -> str:
+    """A line for each suite."""
+    from rocketmq_conformance.suites.declare.discovery import SUITES as FOUND
 
-    for suite in SUITES.values():
+    lines = []
+    for suite in FOUND.values():
         note = "" if suite.ordinary else "  (only when named with -k)"
-        click.echo(f"{suite.name:<18} {suite.side.value:<7} {suite.sentence}{note}")
+        lines.append(f"{suite.name:<18} {suite.side.value:<7} {suite.sentence}{note}\n")
+    return "".join(lines)
 
 
-def _rules() -> None:
-    from rocketmq_conformance.models import rulebook
+def operations() -> str:
+    """A line for each operation of each suite."""
+    from rocketmq_conformance.suites.declare.discovery import SUITES as FOUND
 
-    for rule in rulebook.RULES.values():
-        click.echo(f"{rule.id:<20} {rule.level.value:<9} {rule.releases:<18} {rule.sentence}")
-
-
-def _operations() -> None:
-    from rocketmq_conformance.suites.declare.discovery import SUITES
-
-    for suite in SUITES.values():
+    lines = []
+    for suite in FOUND.values():
         for op in suite.operations:
             fields = ", ".join(name for name, _ in op.spec.domains)
-            click.echo(f"{suite.name}/{op.spec.name}({fields})  {op.spec.sentence}")
+            lines.append(f"{suite.name}/{op.spec.name}({fields})  {op.spec.sentence}\n")
+    return "".join(lines)
 
 
-def _schema() -> None:
-    from rocketmq_conformance.suites.declare.discovery import SUITES
+def schema() -> str:
+    """The JSON Schema of a plan's case lines."""
+    from rocketmq_conformance.suites.declare.discovery import SUITES as FOUND
     from rocketmq_conformance.suites.declare.schema import case_line
 
-    click.echo(json.dumps(case_line(SUITES.values()), indent=2))
+    return json.dumps(case_line(FOUND.values()), indent=2) + "\n"
 
 
-def _mutants() -> None:
+def _rules() -> str:
+    from rocketmq_conformance.models import rulebook
+
+    return "".join(
+        f"{rule.id:<20} {rule.level.value:<9} {rule.releases:<18} {rule.sentence}\n" for rule in rulebook.RULES.values()
+    )
+
+
+def _exec() -> str:
+    from rocketmq_conformance.conformance.targets.exec_client import schema
+
+    return schema.FILE.read_text("utf-8")
+
+
+def _mutants() -> str:
     from rocketmq_conformance.conformance.targets import mutants_list
 
-    click.echo(mutants_list.FILE.read_text("utf-8"), nl=False)
-    click.echo("Every mutant cites a defect (D01 and so on): docs/defects.md explains each of them.", err=True)
+    return mutants_list.FILE.read_text("utf-8")
 
 
-_LISTS = {"suites": _suites, "rules": _rules, "operations": _operations, "mutants": _mutants}
+_TEXTS: dict[str, Callable[[], str]] = {
+    "suites": lambda: made_text(SUITES) or suites(),
+    "rules": _rules,
+    "operations": lambda: made_text(OPERATIONS) or operations(),
+    "mutants": _mutants,
+    "schema": lambda: made_text(SCHEMA) or schema(),
+    "exec": _exec,
+}

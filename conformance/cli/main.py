@@ -17,10 +17,16 @@ _RARELY = 50_000
 _HERE = "rocketmq_conformance.conformance.cli"
 #: The commands by name: a module each.
 COMMANDS = {
+    "bisect": Lazy(f"{_HERE}.bisect:bisect", "Find the release at which the answers to a plan changed."),
     "campaign": Lazy(f"{_HERE}.campaign:campaign", "Play very many seeded cases with Spark, and keep them as tables."),
+    "diff": Lazy(f"{_HERE}.diff:diff", "Compare what several addresses answer to the same plans."),
+    "expect": Lazy(f"{_HERE}.expect:expect", "Keep a file of expected divergences: add, verify, prune."),
     "explain": Lazy(f"{_HERE}.explain:explain", "Show what a rule requires, of which releases, by which source."),
     "list": Lazy(f"{_HERE}.list:list_", "Name the suites, rules, operations or mutants."),
+    "matrix": Lazy(f"{_HERE}.matrix:matrix", "Show rule by rule what each of many releases does."),
+    "new-adapter": Lazy(f"{_HERE}.new_adapter:new_adapter", "Write an adapter to start from, in Go, Java or Python."),
     "power": Lazy(f"{_HERE}.power:power", "Run the mutants and print which were noticed, and how soon."),
+    "predict": Lazy(f"{_HERE}.predict:predict", "Predict what a group of a real cluster will do."),
     "prove": Lazy(f"{_HERE}.prove:prove", "Check the model itself against real RocketMQ."),
     "regenerate": Lazy(f"{_HERE}.regenerate:regenerate", "Rewrite the files that are made from the code.", hidden=True),
     "replay": Lazy(f"{_HERE}.replay:replay", "Run the cases of a plan file again."),
@@ -46,6 +52,7 @@ def cli() -> None:
     ADDRESS names what is judged:
       port                           the bundled Python port (the default)
       python:package.module:factory  any Python implementation
+      exec:COMMAND                   a program in any language, by JSON Lines
       java-client:VERSION            the real Java client's own classes
       broker                         the fake broker, which needs nothing
       broker:VERSION                 a real broker, started from jars

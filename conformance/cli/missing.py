@@ -33,7 +33,7 @@ def suites_without_a_part() -> Iterator[str]:
     for name, suite in SUITES.items():
         if name in SUITES.brought:
             continue
-        for target in (broker,) if suite.side is Side.BROKER else (port, java_client):
+        for target in {Side.BROKER: (broker,), Side.WHOLE: (port,)}.get(suite.side, (port, java_client)):
             if not has_part(target.__name__, name):
                 yield f"suite {name}: {target.__name__.rpartition('.')[2]} has no module that plays it"
         if suite.ordinary and name not in mutated:

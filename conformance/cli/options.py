@@ -21,7 +21,9 @@ from rocketmq_conformance.models.release import Release
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+    from rocketmq_conformance.conformance.engine.expected import Entry
     from rocketmq_conformance.conformance.engine.plan import Plan
+    from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
     from rocketmq_conformance.models.rule import Rule
     from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -68,6 +70,17 @@ suites_option = click.option(
     metavar="NAME",
     multiple=True,
     help="Only this suite, or those that match: a part of the name, or a pattern such as 'start-*'. May be repeated.",
+)
+expected_option = click.option(
+    "--expected",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Divergences that are signed for (TOML, see docs/expected.md): counted, and no failure.",
+)
+rulebook_option = click.option(
+    "--rulebook",
+    metavar="VERSION",
+    help="Judge by the rules of this release of the kit: divergences from newer ones are counted, and no failure.",
 )
 seed_option = click.option(
     "--seed", type=int, help="Seed of the plans; a random one is chosen and printed when absent."
@@ -253,6 +266,26 @@ def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list
         return corpus.cases(corpus.folders(more), suites)
     except plans.PlanError as error:
         raise click.UsageError(str(error)) from error
+
+
+def read_expected(path: Path) -> tuple[Entry, ...]:
+    """The entries of a file of expected divergences; a usage error when it is none."""
+    from rocketmq_conformance.conformance.engine import expected
+
+    try:
+        return tuple(expected.read(path))
+    except expected.ExpectedError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def read_rulebook(version: str) -> RuleBook:
+    """The rule book of a release of the kit; a usage error when there is none."""
+    from rocketmq_conformance.conformance.engine import rulebook_versions
+
+    try:
+        return rulebook_versions.of_version(version)
+    except KeyError as error:
+        raise click.UsageError(error.args[0]) from error
 
 
 def writable_folder(path: Path, option: str = "--out") -> Path:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain, product
 from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.exit import finish
+from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, finish
 from rocketmq_conformance.conformance.cli.options import release_names
 from rocketmq_conformance.conformance.cli.proving import Proof, Work, rule_option, settle, suite_option, work_options
 from rocketmq_conformance.conformance.proof import broker as brokers_proof
-from rocketmq_conformance.conformance.proof import client_broker_matrix, java_clock, kinds, proof_docs
+from rocketmq_conformance.conformance.proof import client_broker_matrix, java_clock, kinds, predicted_starts, proof_docs
 from rocketmq_conformance.conformance.proof import java as java_proof
 from rocketmq_conformance.conformance.proof import whole as whole_proof
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
+from rocketmq_conformance.conformance.proof.predicted_resets import prove_predicted_resets
 from rocketmq_conformance.conformance.proof.side_by_side import one_by_one
 from rocketmq_conformance.conformance.proof.unit import BROKER, CLOCK, JAVA, SCRIPTED, WHOLE, Unit
-from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.release import NEWEST, Release
 
 ROWS = Path("docs/proof")
 PAGE = Path("docs/proof.md")
@@ -91,9 +93,9 @@ def java(
 
     RELEASES are such as 4.9.8 5.5.0; without them it is every release. --suite and --rule run every release statefully.
     """
-    suite = work.selection.suite
-    if real_clock and suite and suite not in java_clock.TIMED:
-        raise click.UsageError(f"{suite} does not depend on time; what does: {', '.join(java_clock.TIMED)}.")
+    for suite in filter(None, work.selection.suite.split(",")) if real_clock else ():
+        if suite not in java_clock.TIMED:
+            raise click.UsageError(f"{suite} does not depend on time; what does: {', '.join(java_clock.TIMED)}.")
     chosen = releases or java_proof.RELEASES
     every = stateful or bool(work.selection)
     statefully = frozenset(chosen) if every else java_proof.STATEFUL
@@ -115,11 +117,12 @@ def java(
 def broker(releases: tuple[str, ...], workers: int, work: Work) -> None:
     """Ask real brokers, started from jars.
 
-    RELEASES are such as 4.9.7 5.5.0; without them it is four.
+    RELEASES are such as 4.9.7 5.5.0; without them it is four, and few of the starts on damaged files.
     """
     selection = kinds.ALL[BROKER].played(work.selection)
+    brief = not releases and not selection
     _prove(
-        lambda units, more: brokers_proof.prove_all(units, workers, selection, more),
+        lambda units, more: brokers_proof.prove_all(units, workers, selection, more, brief=brief),
         kinds.of_releases(BROKER, releases or brokers_proof.RELEASES),
         work,
     )
@@ -137,6 +140,34 @@ def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], work: Work) -> Non
     """
     known = client_broker_matrix.RELEASES
     _prove(client_broker_matrix.prove, kinds.of_pairs(clients or known, brokers or known), work)
+
+
+@prove.command()
+@click.option("--clients", callback=release_names, metavar="R,R,…", help="Client releases, such as 4.9.7,5.5.0.")
+@click.option("--brokers", callback=release_names, metavar="R,R,…", help="Broker releases, such as 4.9.7,5.5.0.")
+@click.option("--few", is_flag=True, help="A few cases of starts only.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="The page of agreements.")
+def predict(clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, out: Path | None) -> None:
+    """Compare what `predict start` says with what real consumers then do, and `predict reset` with real brokers.
+
+    Without --clients and --brokers it is ten brokers with the newest client, and ten clients with the newest broker.
+    """
+    newest = (str(NEWEST),)
+    chosen = list(product(clients or newest, brokers or newest)) if clients or brokers else predicted_starts.pairs()
+    brokers = tuple(dict.fromkeys(broker for _, broker in chosen))
+    found = []
+    for agreement in chain(predicted_starts.prove(chosen, few), map(prove_predicted_resets, () if few else brokers)):
+        found.append(agreement)
+        click.echo(str(agreement))
+        for difference in agreement.differences:
+            click.echo(f"  {difference}")
+    if out:
+        try:
+            out.write_text(predicted_starts.page_of(found), "utf-8")
+        except OSError as error:
+            raise click.UsageError(f"{out} cannot be written ({error.strerror}): name another file.") from error
+    differ = any(agreement.differences for agreement in found)
+    finish(1 if differ else COULD_NOT_RUN if any(agreement.missing for agreement in found) else 0)
 
 
 @prove.command()

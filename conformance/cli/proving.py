@@ -60,13 +60,14 @@ def _folder(context: click.Context, option: click.Parameter, path: Path | None) 
     return path
 
 
-def _suite(context: click.Context, option: click.Parameter, name: str | None) -> str:
-    if name is not None and name not in SUITES:
-        raise click.BadParameter(f"there is no suite {name!r}; `rocketmq-conformance list suites` names them.")
-    return name or ""
+def _suite(context: click.Context, option: click.Parameter, names: str | None) -> str:
+    for name in () if names is None else names.split(","):
+        if name not in SUITES:
+            raise click.BadParameter(f"there is no suite {name!r}; `rocketmq-conformance list suites` names them.")
+    return names or ""
 
 
-suite_option = click.option("--suite", callback=_suite, metavar="NAME", help="Only what plays this suite.")
+suite_option = click.option("--suite", callback=_suite, metavar="NAME,NAME,…", help="Only what plays these suites.")
 rule_option = click.option("--rule", metavar="ID", help="Only what can confirm this rule.")
 
 

@@ -15,14 +15,15 @@ from pathlib import Path
 import click
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.cli import missing
+from rocketmq_conformance.conformance.cli import made_texts, missing
 from rocketmq_conformance.conformance.cli.exit import CouldNot
-from rocketmq_conformance.conformance.engine import corpus
+from rocketmq_conformance.conformance.engine import corpus, rulebook_versions
 from rocketmq_conformance.conformance.proof import proof_docs
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.unit import BROKER
 from rocketmq_conformance.conformance.properties import defaults, properties_docs
-from rocketmq_conformance.conformance.targets import mutants_list
+from rocketmq_conformance.conformance.targets import clauses, mutants_list
+from rocketmq_conformance.conformance.targets.exec_client import schema
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 from rocketmq_conformance.models import switches_docs
 from rocketmq_conformance.models.release import Release
@@ -77,18 +78,24 @@ def _pages(root: Path, check: bool) -> Iterator[str]:
         from rocketmq_conformance.conformance.campaign.tables import tables_docs
     except ModuleNotFoundError as error:
         raise CouldNot(f"The tables of campaigns need {error.name}: pip install -e '.[dev,spark]'.") from error
+    book, rules = rulebook_versions.text_of_this()
     pages = {
+        f"conformance/engine/rulebooks/{book}": rules,
         "docs/operations.md": operations_docs.page(SUITES.values()),
         "docs/campaign-tables.md": tables_docs.tables_page(),
+        "docs/clauses.md": clauses.page(),
         "docs/switches.md": switches_docs.page(),
         "docs/configuration.md": properties_docs.page(),
         "docs/proof.md": proof_docs.page_of(KeptRows(root / "docs" / "proof")),
+        **{f"conformance/cli/made/{name}": text for name, text in made_texts.texts().items()},
         "conformance/targets/mutants.txt": mutants_list.text(MUTANTS.values()),
+        "conformance/targets/exec_client/schema.json": schema.text(SUITES.values()),
     }
     for name, text in pages.items():
         path = root / name
         if not path.exists() or path.read_text("utf-8") != text:
             if not check:
+                path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, "utf-8")
             yield name
 

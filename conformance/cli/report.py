@@ -27,7 +27,7 @@ def report(events: Path, out: Path | None, verbose: bool) -> None:
     in it.
     """
     events = events / jsonl.NAME if events.is_dir() else events
-    summary = _read(events)
+    summary = summary_of(events)
     out = out or events.with_name(html.NAME)
     if out.is_dir():
         raise click.UsageError(f"{out} is a folder: name a file with --out.")
@@ -52,8 +52,9 @@ def _print(events: Path, summary: RunSummary) -> int:
     return reported(printed, 0)
 
 
-def _read(events: Path) -> RunSummary:
-    """The summary of a file of events; usage errors for any other file."""
+def summary_of(events: Path) -> RunSummary:
+    """The summary of a file of events, or of the folder that it is in; usage errors for any other file."""
+    events = events / jsonl.NAME if events.is_dir() else events
     summary = RunSummary()
     try:
         for event in jsonl.stream(events):

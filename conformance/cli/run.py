@@ -12,10 +12,14 @@ from rocketmq_conformance.conformance.cli.options import (
     address_argument,
     chosen_suites,
     default_out,
+    expected_option,
     judging_options,
     out_option,
     read_corpus,
+    read_expected,
+    read_rulebook,
     rule_named,
+    rulebook_option,
     seed_option,
     suite_notes,
     suites_option,
@@ -41,6 +45,9 @@ from rocketmq_conformance.conformance.cli.options import (
     help="Also play the plans of this folder first, like those of the kit and of ./corpus.",
 )
 @click.option("--no-corpus", is_flag=True, help="Play generated cases only.")
+@expected_option
+@click.option("--quirks", is_flag=True, help="Judge accidents of Java, too (always done for java-client).")
+@rulebook_option
 @judging_options
 def run(
     address: str,
@@ -54,6 +61,9 @@ def run(
     stop_at_first: bool,
     more_corpus: tuple[Path, ...],
     no_corpus: bool,
+    expected: Path | None,
+    quirks: bool,
+    rulebook: str | None,
     judging: Judging,
 ) -> None:
     """Generate plans, run them on ADDRESS and on the model, and compare."""
@@ -68,6 +78,19 @@ def run(
     seed = secrets.randbelow(2**32) if seed is None else seed
     out = out or default_out(address, seed)
     notes = suite_notes(patterns)
-    options = Options(address, seed, cases, steps, max_time, out, stop_at_first, notes=notes, corpus=corpus)
+    options = Options(
+        address,
+        seed,
+        cases,
+        steps,
+        max_time,
+        out,
+        stop_at_first,
+        notes=notes,
+        corpus=corpus,
+        expected=read_expected(expected) if expected else (),
+        quirks=quirks,
+        rulebook=read_rulebook(rulebook) if rulebook else None,
+    )
     rule = rule_named(rule_id).id if rule_id else ""
     judge(suites, options, judging, named=bool(patterns or rule_id), rule=rule)

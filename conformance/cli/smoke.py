@@ -1,6 +1,8 @@
-"""The command ``smoke``: runs a few short cases of every suite."""
+"""The command ``smoke``: runs a few short cases of every suite, or takes a first look at a program."""
 
 from __future__ import annotations
+
+import sys
 
 import click
 
@@ -8,16 +10,53 @@ from rocketmq_conformance.conformance.cli.options import Judging, address_argume
 
 #: Cases and steps per suite of a smoke run.
 SMOKE_CASES, SMOKE_STEPS = 3, 10
+#: Characters of a line that are printed.
+LONGEST_SHOWN = 1000
 
 
 @click.command()
 @address_argument
 @judging_options
 def smoke(address: str, judging: Judging) -> None:
-    """Run a few short cases of every suite, to check that the adapter at ADDRESS is wired up."""
+    """Run a few short cases of every suite, to check that the adapter at ADDRESS is wired up.
+
+    Of exec:COMMAND every line to (>) and from (<) the program is printed, on standard error.
+    Of client:COMMAND one member is started, and what was seen and what was missed is printed.
+    """
+    if address.startswith("client"):
+        _look_at_program(address)
+        return
     # The engine, with all models and suites, is imported when a command needs it: --help does not.
     from rocketmq_conformance.conformance.cli.judging import judge
     from rocketmq_conformance.conformance.engine.options import Options
 
     options = Options(address, 1, SMOKE_CASES, SMOKE_STEPS)
-    judge(chosen_suites((), None), options, judging)
+    judge(chosen_suites((), None), options, judging, on_line=_show)
+
+
+def _show(way: str, line: str) -> None:
+    """Print a line to (">") or from ("<") an implementation, cut at what a reader takes in."""
+    click.echo(f"{way} {line if len(line) <= LONGEST_SHOWN else line[:LONGEST_SHOWN] + '…'}", err=True)
+
+
+def _look_at_program(address: str) -> None:
+    """Start one member of a ``client:`` address, and print how far it gets."""
+    from rocketmq_conformance.conformance.adapter import CannotRunError
+    from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+    from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+    from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
+    from rocketmq_conformance.reports.event import COULD_NOT_RUN, EXIT_CODES
+
+    try:
+        program = open_address(address)
+        assert isinstance(program, ClientProgram)
+        found = look_at(program)
+    except AddressError as error:
+        raise click.UsageError(str(error)) from error
+    except CannotRunError as error:
+        click.echo(f"missed  connected and sent a heartbeat\n        {error}")
+        sys.exit(EXIT_CODES[COULD_NOT_RUN])
+    for one in found:
+        click.echo(f"{'seen' if one.seen else 'missed':7} {one.what}" + ("" if one.seen else f": {one.hint}"))
+    if not all(one.seen for one in found):
+        sys.exit(EXIT_CODES[COULD_NOT_RUN])

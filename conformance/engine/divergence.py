@@ -11,11 +11,16 @@ from rocketmq_conformance.conformance.engine.shrink import Shrunk
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.transcript import Message
 from rocketmq_conformance.models.outcome import Err, Outcome, Undefined
+from rocketmq_conformance.models.rule import Level
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.suites.declare.answer_parts import differing_parts, named_parts, responsible
 from rocketmq_conformance.suites.declare.discovery import rules
 from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+#: What a report says when a plan with requests made none.
+NO_REQUEST = "no request arrived at the broker in this plan: look at the adapter first"
 
 
 def divergence_event(
@@ -26,33 +31,44 @@ def divergence_event(
     found: int,
     plan: str,
     command: Sequence[str],
+    *,
     messages: Sequence[list[Message]] = (),
+    unshrunk: str = "",
 ) -> event.DivergenceFound:
     """The event of a divergence.
 
     ``mark`` is its fingerprint, ``found`` the length in steps of the plan that found it, ``plan`` the file of the
-    minimal plan ("" when it is not kept), ``command`` the words of the command line that replay it, and
-    ``messages`` those of each step (``listen``), or nothing when none were recorded.
+    minimal plan ("" when it is not kept), ``command`` the words of the command line that replay it, ``messages``
+    those of each step (``listen``), or nothing when none were recorded, and ``unshrunk`` why it was not shrunk.
     """
     steps = shrunk.judged.steps
     last = steps[-1]
+    first = responsible(suite, last)
     by_step = list(zip(steps, messages or [[] for _ in steps], strict=True))
     return event.DivergenceFound(
         suite=suite.name,
         case=number,
         fingerprint=mark,
-        rules=[rule_json(name) for name in last.why.rules],
+        rules=[
+            rule_json(name) | ({"level": Level.QUIRK.value} if last.why.quirk else {})
+            for name in sorted(last.why.rules, key=lambda name: name != first)
+        ],
         expected=format_result(last.expected),
         observed=format_result(last.observed),
         steps=[_step(suite, at, step, sent, step is last) for at, (step, sent) in enumerate(by_step, start=1)],
         found_steps=found,
         shrink_executions=shrunk.executions,
+        unshrunk=unshrunk,
+        parts=_parts(suite, last),
+        warning=_warning(suite, steps, messages),
         plan=plan,
         replay=shlex.join(["rocketmq-conformance", *command]),
     )
 
 
-def listen(stage: Stage, judge: Judge, shrunk: Shrunk, number: int) -> tuple[Shrunk, list[list[Message]]]:
+def listen(
+    stage: Stage, judge: Judge, shrunk: Shrunk, number: int, *, goes_on: bool = False
+) -> tuple[Shrunk, list[list[Message]]]:
     """Play a minimal plan a last time and record the messages of each step.
 
     Returns the steps as observed this time, so that answers and messages belong together. When it does not diverge in
@@ -70,7 +86,7 @@ def listen(stage: Stage, judge: Judge, shrunk: Shrunk, number: int) -> tuple[Shr
 
         stage.begin(suite, number)
         recorder.take()
-        again = judge.judge(rows, do, count=False, times=stage.times)
+        again = judge.judge(rows, do, count=False, times=stage.times, goes_on=goes_on)
     marks = [fingerprint(suite, judged.steps[-1]) if judged.steps else "" for judged in (shrunk.judged, again)]
     if again.verdict != DIVERGES or again.rows != rows or len(messages) != len(rows) or marks[0] != marks[1]:
         return shrunk, []
@@ -91,6 +107,24 @@ def format_result(result: object) -> str:
             return f"error {code}"
         case _:
             return repr(result)
+
+
+def _parts(suite: Suite, step: Step) -> list[list[str]]:
+    """The parts of an answer that differ: name, expected and observed."""
+    spec = suite.operations[step.row[0]].spec
+    wanted, given = named_parts(spec, step.expected), named_parts(spec, step.observed)
+    names = differing_parts(spec, step.expected, step.observed)
+    if wanted is None or given is None:
+        return []
+    return [[name, format_result(wanted[name]), format_result(given[name])] for name in names]
+
+
+def _warning(suite: Suite, steps: Sequence[Step], messages: Sequence[list[Message]]) -> str:
+    """A warning when no request of a plan reached a broker, though its operations make requests."""
+    asks = [suite.operations[step.row[0]].spec for step in steps]
+    if not messages or any(messages) or not any(spec.faults or spec.effect or spec.commits for spec in asks):
+        return ""
+    return NO_REQUEST
 
 
 def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverges: bool) -> event.DivergenceStep:

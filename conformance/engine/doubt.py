@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.engine.judge import Judged
@@ -31,24 +32,35 @@ class Doubts:
         self._unclassified = [str(one) for one in properties if one.kind == UNCLASSIFIED]
         self._unread = hello.configuration_unread if hello else ""
 
-    def settle(self, suite: Suite, judged: Judged) -> Judged:
-        """The case as it counts: one that diverges may be unsupported or undecided, without the step that differs."""
+    def settle(self, suite: Suite, judged: Judged) -> tuple[Judged, list[Judged]]:
+        """The case as it counts, and the case up to each step that diverges before there is a doubt.
+
+        One that begins with a doubt is unsupported or undecided, up to that step.
+        """
         if judged.verdict != DIVERGES:
-            return judged
-        step = judged.steps[-1]
-        seen, steps = _seen(suite, step), judged.steps[:-1]
+            return judged, []
+        differences = judged.differences()
+        certain = list(takewhile(lambda one: self.about(suite, one.steps[-1]) is None, differences))
+        first = differences[0]
+        doubt = self.about(suite, first.steps[-1])
+        if doubt is None:
+            return judged, certain
+        verdict, reason = doubt
+        unsupported = judged.unsupported
+        if verdict == UNSUPPORTED:
+            unsupported = {**unsupported, suite.operations[first.steps[-1].row[0]].spec.name: reason}
+        return replace(first, verdict=verdict, steps=first.steps[:-1], reason=reason, unsupported=unsupported), []
+
+    def about(self, suite: Suite, step: Step) -> tuple[str, str] | None:
+        """The verdict on a step that differs, UNSUPPORTED or UNDECIDED, and its reason; None for a divergence."""
+        seen = _seen(suite, step)
         for one in self._listed:
             touched = [rule for rule in step.why.rules if rule in one.rules]
             if touched:
-                reason = f"{', '.join(touched)} unsupported with {one}: {seen}"
-                operation = suite.operations[step.row[0]].spec.name
-                unsupported = {**judged.unsupported, operation: reason}
-                return replace(judged, verdict=UNSUPPORTED, steps=steps, reason=reason, unsupported=unsupported)
+                return UNSUPPORTED, f"{', '.join(touched)} unsupported with {one}: {seen}"
         why = f"beside {_some(self._unclassified)}, unclassified and off its default" if self._unclassified else ""
         why = why or (f"and {self._unread}" if self._unread else "")
-        if not why:
-            return judged
-        return replace(judged, verdict=UNDECIDED, steps=steps, reason=f"{seen} ({', '.join(step.why.rules)}), {why}")
+        return (UNDECIDED, f"{seen} ({', '.join(step.why.rules)}), {why}") if why else None
 
 
 def _some(names: Sequence[str]) -> str:

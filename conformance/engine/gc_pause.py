@@ -14,11 +14,10 @@ _RARELY = 200_000
 def rare_collections() -> Iterator[None]:
     """Collect cyclic garbage rarely: playing cases makes millions of tuples and mappings, and no cycles to speak of.
 
-    Objects that exist already (tables, classes) are not looked at any more. On exit everything is as before; nesting
-    does no harm.
+    Objects that exist already (tables, classes) are not looked at until the exit, after which everything is as before;
+    nesting does no harm.
     """
     before = gc.get_threshold()
-    gc.collect()
     gc.freeze()
     gc.set_threshold(_RARELY, *before[1:])
     try:

@@ -37,6 +37,7 @@ def hello_of(stage: Stage) -> Hello:
             f"The adapter's hello() says that its pace is {pace!r}: say a number above 0, up to {FASTEST:,}, such as "
             "100 for timers that are a hundred times faster than standard."
         )
+    stage.patience = max(stage.patience, hello.patience)
     if hello.clock == REAL:
         stage.keep_time(pace)
     elif pace != 1:
@@ -51,6 +52,8 @@ def clock_notes(hello: Hello, max_wait: float) -> list[str]:
     """A sentence on what a real clock costs."""
     if hello.clock != REAL:
         return []
+    if hello.sides == ("whole",):
+        return ["its clock is real: a case takes a minute, several are played side by side; --cases keeps a run short"]
     return [
         f"its clock is real: 20 s of a plan take {20 / hello.pace:g} s, and no more than {max_wait:g} s are waited at "
         "once (--max-wait); --cases and --max-time keep a run short"
@@ -83,7 +86,7 @@ def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
 
 def release_choice(hello: Hello, overrides: Mapping[str, str], profile: Profile) -> str:
     """Which release judges each side that the implementation has, and why; what was a guess names the option for it."""
-    has = {"client" if side == "pure" else side for side in hello.sides}
+    has = {"client" if side in ("pure", "whole") else side for side in hello.sides}
     sides = [
         ("client", profile.client, hello.client, "--like"),
         ("broker", profile.broker, hello.broker, "--with broker="),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
+from rocketmq_conformance.conformance.adapter import CRASHED
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, Outcome, Result, Undefined, outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
+from rocketmq_conformance.suites.declare.answer_parts import first_difference, responsible
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.measured_time import Span, Times
 from rocketmq_conformance.suites.declare.oracle import Agreed, Differs, Oracle, Skipped, Step, Undecided, Unmeasurable
@@ -21,7 +23,7 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 @dataclass
 class Judged:
-    """A case, up to the last step that was judged. Only that one can diverge."""
+    """A case, up to the last step that was judged. Only that one can diverge, unless the case went on."""
 
     verdict: str
     steps: list[Step] = field(default_factory=list)
@@ -32,6 +34,12 @@ class Judged:
     spans: list[Span] = field(default_factory=list)
     #: Was the rest skipped, because the expected answer changes within the clock's measurement error?
     cut: bool = False
+    #: Places of the steps that diverge.
+    differing: list[int] = field(default_factory=list)
+    #: Parts of answers that were left open, and so not compared: how often.
+    unsaid: Counter[str] = field(default_factory=Counter)
+    #: How many of the divergences the case could go on from, in a state that the model knows for certain.
+    certain: int = 0
 
     def add(self, step: Step, span: Span | None) -> None:
         """Add a judged step, with its span where time is measured."""
@@ -39,11 +47,35 @@ class Judged:
         if span:
             self.spans.append(span)
 
+    def leave_open(self, step: Step, suite: Suite) -> None:
+        """Count the parts of a step's answer that the implementation left open."""
+        for name in step.left:
+            self.unsaid[f"{name} of {suite.operations[step.row[0]].spec.name}"] += 1
+
     @property
     def rows(self) -> list[Row]:
         """The plan of the steps."""
         return [step.row for step in self.steps]
 
+    def differences(self) -> list[Judged]:
+        """The case up to each of the steps that diverge."""
+        return [
+            replace(
+                self,
+                steps=self.steps[: at + 1],
+                spans=self.spans[: at + 1],
+                differing=self.differing[: number + 1],
+                certain=min(self.certain, number),
+            )
+            for number, at in enumerate(self.differing)
+        ]
+
+
+#: Why a case that diverges was not played to its end.
+ENDED = "after {} the model cannot follow, so the rest of the case was not played"
+
+#: A step as far as the model knows it before it is played: operation, rules, kind of state, class of the answer.
+Forecast = tuple[int, tuple[str, ...], str, str]
 
 #: Stands for every list with something in it.
 _ITEMS: Expected = (None,)
@@ -85,8 +117,12 @@ class Coverage:
 class Judge:
     """Judges cases of one suite by one profile."""
 
-    def __init__(self, suite: Suite, profile: Profile, coverage: Coverage | None = None) -> None:
+    def __init__(
+        self, suite: Suite, profile: Profile, coverage: Coverage | None = None, *, quirks: bool = True
+    ) -> None:
         self.suite = suite
+        #: Are accidents of Java judged?
+        self.quirks = quirks
         self.bound: BoundModel = suite.bind(profile)
         self.coverage = coverage or Coverage()
         self._guards = [op.spec.guard for op in suite.operations]
@@ -95,14 +131,21 @@ class Judge:
         self._stepwise = self._guarded or self._observes
 
     def judge(
-        self, rows: Sequence[Row], do: Callable[[Row], Outcome], *, count: bool = True, times: Times | None = None
+        self,
+        rows: Sequence[Row],
+        do: Callable[[Row], Outcome],
+        *,
+        count: bool = True,
+        times: Times | None = None,
+        goes_on: bool = False,
     ) -> Judged:
         """Play ``rows`` one by one with ``do``, until the first divergence or an outcome that decides nothing.
 
-        ``times`` measures when steps took place; None when the plan's own time counts.
+        ``times`` measures when steps took place; None when the plan's own time counts. With ``goes_on`` the case goes
+        on after a divergence, from what was observed, as long as the model can follow.
         """
         judged = Judged(CONFORMS)
-        oracle = Oracle(self.suite, self.bound, timed=times is not None)
+        oracle = Oracle(self.suite, self.bound, timed=times is not None, quirks=self.quirks)
         for row in rows:
             if not oracle.allows(row[0]):
                 continue
@@ -114,14 +157,25 @@ class Judge:
             match oracle.judge(row, outcome, span):
                 case Agreed(step):
                     judged.add(step, span)
+                    judged.leave_open(step, self.suite)
                 case Differs(step):
+                    judged.differing.append(len(judged.steps))
                     judged.add(step, span)
+                    judged.leave_open(step, self.suite)
                     judged.verdict = DIVERGES
-                    break
+                    if not goes_on:
+                        break
+                    follows = oracle.go_on(step) if step.observed != Err(CRASHED) else None
+                    if follows is None:
+                        judged.reason = ENDED.format(self.suite.operations[row[0]].spec.name)
+                        break
+                    if follows and judged.certain == len(judged.differing) - 1:
+                        judged.certain += 1
                 case Skipped(operation, reason):
                     judged.unsupported[operation] = reason
                 case Undecided(reason):
-                    judged.verdict, judged.reason = UNDECIDED, reason
+                    if not judged.differing:
+                        judged.verdict, judged.reason = UNDECIDED, reason
                     break
                 case Unmeasurable(operation, reason):
                     judged.unsupported[operation] = reason
@@ -141,6 +195,11 @@ class Judge:
     def guarded(self) -> bool:
         """Do some operations have a guard, so that the state decides which steps of a plan are played?"""
         return self._guarded
+
+    @property
+    def stepwise(self) -> bool:
+        """Must cases be judged step by step, as the plan or the expected answers depend on what was before?"""
+        return self._stepwise
 
     def agrees_at_once(self, rows: Sequence[Row], calls: Sequence[Callable[..., Result]]) -> str | None:
         """Play a whole case without looking at single steps: the digest when all agree, else None.
@@ -167,6 +226,26 @@ class Judge:
             return None
         self.coverage.add(whys, expected)
         return blake2b(packed, digest_size=8).hexdigest()
+
+    def without(self, rows: Sequence[Row], avoided: Container[Forecast]) -> list[Row]:
+        """A plan without the steps that would be answered as one of ``avoided``, by the model alone.
+
+        The plan itself when the expected answers depend on what is observed.
+        """
+        if self._observes:
+            return list(rows)
+        state, left = self.bound.initial, []
+        for at, args in rows:
+            guard = self._guards[at]
+            if guard and not guard(state):
+                left.append((at, args))
+                continue
+            after, expected, why = self.bound.by_position[at](state, *args)
+            if (at, why.rules, why.kind, outcome_class(expected)) in avoided:
+                continue
+            state = after
+            left.append((at, args))
+        return left
 
     def expected(self, rows: Sequence[Row]) -> list[Step]:
         """The steps of a plan with every expected answer taken as observed; for suites without observations."""
@@ -220,16 +299,31 @@ def _marshalled(result: Err | Undefined) -> object:
 
 
 def fingerprint(suite: Suite, step: Step) -> str:
-    """Equal for two divergences that differ in nothing but values: rule, operation, kind of state, classes."""
+    """Equal for two divergences that differ in nothing but values.
+
+    It depends on suite, operation, responsible rule, and the classes of what was expected and observed: not on seed,
+    number of steps, arguments or kind of state, so that it is the same before and after shrinking.
+    """
+    name, expected, observed = first_difference(suite, step)
     parts = (
         suite.name,
         suite.operations[step.row[0]].spec.name,
-        step.why.rules,
-        step.why.kind,
-        outcome_class(step.expected),
-        outcome_class(step.observed),
+        responsible(suite, step),
+        name,
+        _kind(expected),
+        _kind(observed),
     )
     return blake2b(repr(parts).encode(), digest_size=4).hexdigest()
+
+
+def _kind(result: Expected) -> str:
+    """The class of a result, without what shrinking would change: whether a number is 0."""
+    return "number" if outcome_class(result) in ("zero", "positive") else outcome_class(result)
+
+
+def forecast(step: Step) -> Forecast:
+    """What is known of a step before it is played."""
+    return step.row[0], step.why.rules, step.why.kind, outcome_class(step.expected)
 
 
 def wrong(result: Result) -> Result:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.expected import Entry
+from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
 from rocketmq_conformance.suites.declare.suite import Row
 
 
@@ -31,3 +33,9 @@ class Options:
     release_choice: str = ""
     #: Cases of the corpus by suite name; they are played first.
     corpus: dict[str, list[CorpusCase]] = field(default_factory=dict)
+    #: Divergences that are expected and signed for.
+    expected: tuple[Entry, ...] = ()
+    #: Judge accidents of Java, too, whatever is judged.
+    quirks: bool = False
+    #: The rule book whose rules count; divergences from newer ones are counted, and no failure.
+    rulebook: RuleBook | None = None

@@ -177,6 +177,11 @@ def _cases(path: Path, suite: Suite, lines: list[str]) -> Iterator[tuple[int, li
         yield of, [_row(path, number, suite, step) for step in steps]
 
 
+def rows_of(suite: Suite, steps: Iterable[Any]) -> tuple[Row, ...]:
+    """The steps of a case as they stand in a plan, from elsewhere than a file; PlanError as of ``read``."""
+    return tuple(_row(Path("plan"), number, suite, step) for number, step in enumerate(steps, start=1))
+
+
 def _row(path: Path, number: int, suite: Suite, step: Any) -> Row:
     if not isinstance(step, dict) or len(step) != 1:
         raise PlanError(f"{path}, line {number}: a step is one operation with its arguments, not {step!r}.")

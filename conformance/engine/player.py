@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, SideBySide
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, NoAnswerError, SideBySide
 from rocketmq_conformance.conformance.engine.doubt import Doubts
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN
+from rocketmq_conformance.models.outcome import Unsupported, result_of
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED
+from rocketmq_conformance.suites.declare.oracle import describe
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: What an adapter raises when it, or what it drives, is broken.
@@ -19,6 +21,8 @@ BROKEN = (AdapterError, CannotRunError)
 #: How often a case is played at most while an expected answer changes within the clock's measurement error: the
 #: machine may be less busy the next time.
 TRIES = 3
+#: Why a case that was played a second time, step by step, decides nothing.
+ENDED_ONCE = "it ended while it did all steps of the case at once, and not when it did them one by one"
 #: A case to be played: its number and its plan.
 Numbered = tuple[int, list[Row]]
 
@@ -39,17 +43,25 @@ class Played(NamedTuple):
     reason: str = ""
     #: Its steps; None when all of them agreed at once, or the case could not be run.
     judged: Judged | None = None
+    #: Of a case that diverges: the case up to each step that does.
+    differences: Sequence[Judged] = ()
 
 
 class Player:
-    """Plays cases of one suite; divergences that ``doubts`` explain do not count as such."""
+    """Plays cases of one suite; divergences that ``doubts`` explain do not count as such.
 
-    def __init__(self, stage: Stage, judge: Judge, doubts: Doubts | None = None) -> None:
+    With ``goes_on`` a case goes on after a divergence as long as the model can follow.
+    """
+
+    def __init__(self, stage: Stage, judge: Judge, doubts: Doubts | None = None, *, goes_on: bool = False) -> None:
         self.stage = stage
+        self._goes_on = goes_on and not stage.times
         self._doubts = doubts or Doubts()
         self.judge = judge
         self.suite = judge.suite
         self._calls = stage.calls(judge.suite)
+        #: Are the steps of a case done all at once? Not where the model decides which of them may be done.
+        self._whole = stage.plays_whole(judge.suite) and not judge.stepwise
         adapter = stage.adapter
         #: Cases that are played side by side.
         self.lanes = 1
@@ -76,16 +88,42 @@ class Player:
                     found = self.judge.agrees_at_once(rows, self._calls)
                 if found is not None:
                     return Played(number, rows, CONFORMS, len(rows), time.monotonic() - start, found)
-            return self._settled(number, rows, self.execute(rows, number), time.monotonic() - start)
+            if self._whole:
+                return self._at_once(number, rows, start)
+            judged = self.execute(rows, number, goes_on=self._goes_on)
+            return self._settled(number, rows, judged, time.monotonic() - start)
+        except NoAnswerError as error:
+            return Played(number, rows, UNDECIDED, 0, time.monotonic() - start, "", str(error))
         except BROKEN as error:
             return Played(number, rows, COULD_NOT_RUN, 0, time.monotonic() - start, "", str(error))
 
-    def execute(self, rows: Sequence[Row], number: int = 0, *, count: bool = True) -> Judged:
+    def _at_once(self, number: int, rows: list[Row], start: float) -> Played:
+        """Play a case whose steps the implementation does all at once."""
+        outcomes = self.stage.play_whole(self.suite, number, rows)
+        if len(outcomes) < len(rows):
+            judged = self.execute(rows, number, goes_on=self._goes_on)
+            if judged.verdict == CONFORMS:
+                judged.verdict, judged.reason = UNDECIDED, ENDED_ONCE
+            return self._settled(number, rows, judged, time.monotonic() - start)
+        if not any(isinstance(outcome, Unsupported) for outcome in outcomes):
+            results = iter([None if isinstance(one, Unsupported) else result_of(one) for one in outcomes])
+            found = self.judge.agrees_at_once(rows, [lambda *_: next(results)] * len(self.suite.operations))
+            if found is not None:
+                return Played(number, rows, CONFORMS, len(rows), time.monotonic() - start, found)
+        answers = iter(outcomes)
+        judged = self.judge.judge(rows, lambda _: next(answers), goes_on=self._goes_on)
+        return self._settled(number, rows, judged, time.monotonic() - start)
+
+    def execute(self, rows: Sequence[Row], number: int = 0, *, count: bool = True, goes_on: bool = False) -> Judged:
         """Play a plan step by step; AdapterError and CannotRunError when that cannot be done."""
         for _ in range(TRIES):
             self.stage.begin(self.suite, number)
             judged = self.judge.judge(
-                rows, lambda row: self.stage.do(self.suite, row), count=count, times=self.stage.times
+                rows,
+                lambda row: self.stage.do(self.suite, row),
+                count=count,
+                times=self.stage.times,
+                goes_on=goes_on,
             )
             if not judged.cut:
                 break
@@ -93,27 +131,54 @@ class Player:
 
     def _side_by_side(self, batch: list[Numbered]) -> list[Played]:
         """All outcomes of a batch are taken first, then judged."""
-        adapter = self.stage.adapter
-        assert isinstance(adapter, SideBySide)
         start = time.monotonic()
         try:
-            with self.stage.guarded(f"cases {batch[0][0]} to {batch[-1][0]} of {self.suite.name}"):
-                adapter.reset_many([(lane, self.suite) for lane in range(len(batch))])
-                work = [
-                    (lane, [self.suite.for_implementation(row) for row in rows]) for lane, (_, rows) in enumerate(batch)
-                ]
-                outcomes = adapter.play_many(work)
+            found = self._judged_together([rows for _, rows in batch], f"cases {batch[0][0]} to {batch[-1][0]}")
         except BROKEN as error:
             share = (time.monotonic() - start) / len(batch)
             return [Played(number, rows, COULD_NOT_RUN, 0, share, "", str(error)) for number, rows in batch]
         share = (time.monotonic() - start) / len(batch)
-        ended = []
-        for (number, rows), observed in zip(batch, outcomes, strict=True):
+        return [self._settled(number, rows, judged, share) for (number, rows), judged in zip(batch, found, strict=True)]
+
+    def _judged_together(self, plans: Sequence[Sequence[Row]], what: str, *, count: bool = True) -> list[Judged]:
+        """Play plans side by side and judge them; AdapterError and CannotRunError when that cannot be done."""
+        adapter = self.stage.adapter
+        assert isinstance(adapter, SideBySide)
+        with self.stage.guarded(f"{what} of {self.suite.name}"):
+            adapter.reset_many([(lane, self.suite) for lane in range(len(plans))])
+            work = [(lane, [self.suite.for_implementation(row) for row in rows]) for lane, rows in enumerate(plans)]
+            outcomes = adapter.play_many(work)
+        judged = []
+        for rows, observed in zip(plans, outcomes, strict=True):
             answers = iter(observed)
-            judged = self.judge.judge(rows, lambda row, answers=answers: next(answers))  # type: ignore[misc]
-            ended.append(self._settled(number, rows, judged, share))
-        return ended
+            judged.append(
+                self.judge.judge(
+                    rows,
+                    lambda row, answers=answers: next(answers),  # type: ignore[misc]
+                    count=count,
+                    goes_on=self._goes_on and count,
+                )
+            )
+        return judged
+
+    def _confirmed(self, judged: Judged) -> Judged:
+        """A difference on a real clock counts when it shows every time; otherwise the case is undecided."""
+        plans = [judged.rows] * self.suite.confirmations
+        if self.lanes > 1:
+            again = self._judged_together(plans, "the repetition of a case", count=False)
+        else:
+            again = [self.execute(plan, count=False) for plan in plans]
+        mark = fingerprint(self.suite, judged.steps[-1])
+        same = sum(one.verdict == DIVERGES and fingerprint(self.suite, one.steps[-1]) == mark for one in again)
+        if same == len(again):
+            return judged
+        judged.verdict = UNDECIDED
+        judged.reason = f"it differed in {same + 1} of {len(again) + 1} plays: {describe(self.suite, judged.steps[-1])}"
+        return judged
 
     def _settled(self, number: int, rows: list[Row], judged: Judged, seconds: float) -> Played:
-        judged = self._doubts.settle(self.suite, judged)
-        return Played(number, rows, judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
+        judged, differences = self._doubts.settle(self.suite, judged)
+        if differences and self.stage.times and self.suite.confirmations:
+            judged = self._confirmed(judged)
+        of = (judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
+        return Played(number, rows, *of, differences if judged.verdict == DIVERGES else ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Sequence
 from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from inspect import GEN_CLOSED, getgeneratorstate
@@ -14,17 +14,19 @@ from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.doubt import Doubts
+from rocketmq_conformance.conformance.engine.expected import Entry
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
 from rocketmq_conformance.conformance.engine.handshake import newer_than_known
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import Numbered
+from rocketmq_conformance.conformance.engine.signed import Signed
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.suite_run import Stop, SuiteRun
 from rocketmq_conformance.conformance.engine.verdict import together
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
-from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, Event
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED, Event
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -66,6 +68,9 @@ class Runner:
         self.silent: list[str] = []
         self.verdicts: list[str] = []
         self.divergences = 0
+        #: Entries of the file of expected divergences that occurred, and those that fail the run.
+        self.signed = 0
+        self.expected_faults = 0
         #: Did the time limit end a suite before its last case?
         self.cut_short = False
 
@@ -86,6 +91,11 @@ class Runner:
             stopped = str(stop)
         except KeyboardInterrupt:
             stopped = event.INTERRUPTED
+        chosen = {suite.name for suite in suites if not self.hello.refuses(suite)}
+        for entry in self.options.expected:
+            aside = self._aside(entry, chosen)
+            if aside:
+                yield entry.event(aside=aside)
         verdict = self._verdict(stopped)
         yield event.RunEnded(
             verdict=verdict,
@@ -98,6 +108,8 @@ class Runner:
             divergences=self.divergences,
             silent_rules=sorted(set(self.silent)),
             stopped=stopped,
+            signed=self.signed,
+            expected_faults=self.expected_faults,
         )
 
     def _header(self, suites: Sequence[Suite]) -> event.RunStarted:
@@ -120,7 +132,15 @@ class Runner:
 
     def _verdict(self, stopped: str) -> str:
         verdict = together(Counter(self.verdicts))
+        if self.expected_faults and verdict in (CONFORMS, UNSUPPORTED):
+            return DIVERGES
         return UNDECIDED if verdict == CONFORMS and stopped not in ("", event.TIME_LIMIT) else verdict
+
+    def _aside(self, entry: Entry, chosen: Container[str]) -> str:
+        """Why an entry does not concern this run, or ""."""
+        if entry.suite not in chosen:
+            return f"{entry.suite} was not chosen"
+        return entry.aside(self.hello.name, self.hello.version)
 
     def _suite(self, suite: Suite, left: int) -> Events:
         refused = self.hello.refuses(suite)
@@ -148,6 +168,10 @@ class Runner:
         )
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - self.playing) / left
+        signed = Signed(
+            (entry for entry in self.options.expected if not refused and not self._aside(entry, {suite.name})),
+            self.options.rulebook,
+        )
         writer = plan.PlanWriter(file, suite, self.profile, self.options.seed) if file else None
         with closing(writer) if writer else nullcontext():
             part = SuiteRun(
@@ -161,6 +185,8 @@ class Runner:
                 share=share,
                 corpus=corpus,
                 writer=writer,
+                signed=signed,
+                quirks=self.hello.quirks or self.options.quirks,
             )
             try:
                 yield from part.run(chain(((number, case.rows) for number, case in corpus.items()), cases))
@@ -174,6 +200,8 @@ class Runner:
         self.steps += part.steps
         self.playing += part.playing
         self.divergences += part.divergences
+        self.signed += part.signed.occurred
+        self.expected_faults += part.signed.faults
         self.silent += part.silent
         self.verdicts.append(part.verdict)
         if part.control is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.suite import Row
 
@@ -35,7 +35,7 @@ class _Shrinker:
         self.best = failing
         self.budget = budget
         self.executions = 0
-        self.mark = self._story(failing)
+        self.story = self._story(failing)
         self.tried: set[str] = {repr(failing.rows)}
 
     def fails(self, rows: Sequence[Row]) -> bool:
@@ -46,15 +46,14 @@ class _Shrinker:
         self.tried.add(key)
         self.executions += 1
         judged = self.execute(rows)
-        if judged.verdict != DIVERGES or self._story(judged) != self.mark:
+        if judged.verdict != DIVERGES or self._story(judged) != self.story:
             return False
         self.best = judged
         return True
 
-    def _story(self, judged: Judged) -> tuple[int, str]:
-        """What must stay the same: operation and first rule. The kind of state may become a simpler one."""
-        last = judged.steps[-1]
-        return last.row[0], last.why.rules[0]
+    def _story(self, judged: Judged) -> str:
+        """What must stay the same: operation, rule and kinds of outcome. The kind of state may become a simpler one."""
+        return fingerprint(self.judge.suite, judged.steps[-1])
 
     def by_model(self) -> None:
         """Leave out every step without which the model expects the last answer for the same reason."""

@@ -17,9 +17,11 @@ from rocketmq_conformance.conformance.adapter import (
     AdapterError,
     CannotRunError,
     Case,
+    Exchange,
     InProcess,
     RefusesFaults,
     VirtualClock,
+    WholeCases,
 )
 from rocketmq_conformance.conformance.alarm import Alarm, Overdue
 from rocketmq_conformance.conformance.engine.environment import played_by
@@ -27,6 +29,7 @@ from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENC
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, record_environment
+from rocketmq_conformance.conformance.engine.whole_case import WholeCase, with_commits
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.fakes.fault_script import Overlay
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
@@ -64,6 +67,8 @@ class Stage:
         self._recorder: MessageRecorder | None = None
         self._recording: RecordingBroker | None = None
         self._folder: Path | None = None
+        #: Did the case ask for its folder?
+        self._folder_begun = False
         #: Positions of the operations that the profile has, by suite.
         self._offers: dict[str, frozenset[int]] = {}
         #: The requests that the latest operation had faults for.
@@ -76,6 +81,8 @@ class Stage:
         """Let the fake broker follow another profile; before the first case only."""
         self.profile = profile
         self._offers.clear()
+        if isinstance(self.adapter, adapters.FollowsProfile):
+            self.adapter.follow(profile)
         self.world = ClientCase(profile.judged())
 
     def keep_time(self, pace: float) -> None:
@@ -85,12 +92,50 @@ class Stage:
     def begin(self, suite: Suite, number: int) -> None:
         """Begin a case."""
         self.world.begin()
+        self._folder_begun = False
         exchange = (self._recording or self.world).exchange
-        case = Case(suite, number, self.profile, self._name_server, exchange, self._empty_folder(suite))
         with self.guarded(f"beginning a case of {suite.name}"):
-            self.adapter.reset(case)
+            self.adapter.reset(self._case(suite, number, exchange))
         if self.times:
             self.times.begin_case()
+
+    def _case(self, suite: Suite, number: int, exchange: Exchange) -> Case:
+        return Case(suite, number, self.profile, self._name_server, exchange, self._case_folder, patience=self.patience)
+
+    def plays_whole(self, suite: Suite) -> bool:
+        """Does the adapter take the steps of a case of the suite all at once?"""
+        return isinstance(self.adapter, WholeCases) and not self.times and self.adapter.plays_whole(suite)
+
+    def play_whole(self, suite: Suite, number: int, rows: Sequence[Row]) -> list[Outcome]:
+        """Begin a case and do all its steps at once; fewer outcomes than steps when the implementation ended early.
+
+        The world moves on as the implementation says which step it has reached.
+        """
+        assert isinstance(self.adapter, WholeCases)
+        self.world.begin()
+        self._folder_begun = False
+        has = self._offered(suite)
+        world = WholeCase(self.world, suite, [row for row in rows if self._is_world(suite, row) or row[0] in has])
+        with self.guarded(f"case {number} of {suite.name}"):
+            case = self._case(suite, number, self.world.exchange)
+            outcomes = iter(self.adapter.play_case(case, world.operations, world.reach))
+            world.end()
+            answers: list[Outcome] = []
+            for row in rows:
+                if self._is_world(suite, row):
+                    answers.append(Ok())
+                elif row[0] not in has:
+                    answers.append(Unsupported(f"{self.profile} does not have it"))
+                else:
+                    outcome = next(outcomes, None)
+                    if outcome is None:
+                        return answers
+                    answers.append(world.with_effect(outcome))
+        return answers
+
+    @staticmethod
+    def _is_world(suite: Suite, row: Row) -> bool:
+        return suite.operations[row[0]].spec.side is Side.WORLD
 
     def do(self, suite: Suite, row: Row) -> Outcome:
         """Do one operation, with its faults armed; AdapterError when the adapter does not answer an outcome."""
@@ -234,45 +279,54 @@ class Stage:
         if not (spec.effect or spec.commits):
             return outcome
         self.settle()
-        commits = self.world.take_commits()
-        if not isinstance(outcome, Ok):
-            return outcome
-        if spec.effect:
-            return Ok(commits)
-        return Ok((*outcome.value, commits)) if isinstance(outcome.value, tuple) else outcome
+        return with_commits(spec, outcome, self.world.take_commits())
 
     def _armed(self, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
         if spec.duration:
             return self._timed(call)
-        effect, commits, take = spec.effect, spec.commits, self.world.take_commits
-        if not spec.faults and not effect and not commits:
-            return call
+        if spec.faults:
+            call = self._with_faults(spec, call)
+        if spec.effect or spec.commits:
+            call = self._with_commits(spec, call)
+        return call
+
+    def _with_faults(self, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
+        """The call with its faults played."""
         script = self.world.broker.script
         first, last, calm = _stretch(spec)
         more = last < len(spec.domains)
         kinds = [requests for _, requests in spec.faults]
         handlers, overlays = script.handlers, dict[tuple[str, ...], Overlay]()
 
-        def armed(*args: Any) -> Result:
+        def faulty(*args: Any) -> Result:
             faults = args[first:last]
             if faults == calm:
-                result = call(*args[:first], *args[last:]) if more else call(*args[:first])
-            else:
-                overlay = overlays.get(faults)
-                if overlay is None:
-                    overlay = overlays[faults] = script.overlay(zip(kinds, faults, strict=True))
-                handlers.update(overlay.armed)
-                result = call(*args[:first], *args[last:])
-                handlers.update(overlay.honest)
-            if effect:
-                stored = take()
-                return result if type(result) is Err else stored
-            if commits:
-                stored = take()
-                return (*result, stored) if type(result) is tuple else result
+                return call(*args[:first], *args[last:]) if more else call(*args[:first])
+            overlay = overlays.get(faults)
+            if overlay is None:
+                overlay = overlays[faults] = script.overlay(zip(kinds, faults, strict=True))
+            handlers.update(overlay.armed)
+            result = call(*args[:first], *args[last:])
+            handlers.update(overlay.honest)
             return result
 
-        return armed
+        return faulty
+
+    def _with_commits(self, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
+        """The call with the commits that reached the broker as its result, or as the last part of it."""
+        take = self.world.take_commits
+
+        def effect(*args: Any) -> Result:
+            result = call(*args)
+            stored = take()
+            return result if type(result) is Err else stored
+
+        def commits(*args: Any) -> Result:
+            result = call(*args)
+            stored = take()
+            return (*result, stored) if type(result) is tuple else result
+
+        return effect if spec.effect else commits
 
     def _timed(self, call: Callable[..., Result]) -> Callable[..., Result]:
         def timed(millis: int) -> Result:
@@ -286,18 +340,16 @@ class Stage:
         broker = self.world.broker
         return broker.address if broker.running else broker.open()
 
-    def _empty_folder(self, suite: Suite) -> Path:
+    def _case_folder(self) -> Path:
+        """The folder of the case. It is emptied when a case asks for it, which most cases never do."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        if suite.name in _WITH_FILES:
+        elif not self._folder_begun:
             shutil.rmtree(self._folder)
             self._folder.mkdir()
+        self._folder_begun = True
         return self._folder
-
-
-#: The suites whose cases leave files behind.
-_WITH_FILES = frozenset({"local-store", "identity"})
 
 
 def _nothing() -> None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.corpus import CorpusCase
-from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
 from rocketmq_conformance.conformance.engine.doubt import Doubts
+from rocketmq_conformance.conformance.engine.findings import Findings
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
-from rocketmq_conformance.conformance.engine.shrink import BUDGET, Shrunk, shrink
+from rocketmq_conformance.conformance.engine.signed import Signed, without_differences
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.engine.transcript import Message
 from rocketmq_conformance.conformance.engine.verdict import together
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
@@ -26,8 +26,6 @@ from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Cases in a row that cannot be run before a suite is given up.
 GIVE_UP = 3
-#: Executions that shrinking may take when each takes its time.
-IN_TIME = 40
 #: Seconds between two progress events.
 PROGRESS = 0.25
 
@@ -52,6 +50,8 @@ class SuiteRun:
         share: float | None,
         corpus: Mapping[int, CorpusCase],
         writer: plan.PlanWriter | None,
+        signed: Signed | None = None,
+        quirks: bool = True,
     ) -> None:
         self.stage = stage
         #: Why the implementation does not offer the suite, or "".
@@ -67,7 +67,7 @@ class SuiteRun:
         self.share = share
         #: Writes the plan, case by case, where one is kept.
         self.writer = writer
-        self.judge = Judge(suite, profile.judged())
+        self.judge = Judge(suite, profile.judged(), quirks=quirks)
         #: What may explain a divergence of the implementation.
         self.doubts = doubts
         self.counts = dict.fromkeys(event.VERDICTS, 0)
@@ -85,10 +85,15 @@ class SuiteRun:
         self.planning = 0.0
         self.last_progress = 0.0
         self.unsupported: dict[str, str] = {}
-        #: The fingerprint under which a divergence is reported, after shrinking, by the one it was found with.
-        self.reported: dict[str, str] = {}
-        #: Fingerprints whose plan is on disk.
-        self.kept: set[str] = set()
+        #: Parts of answers that were left open, and so not compared: how often.
+        self.unsaid: Counter[str] = Counter()
+        #: What diverges, and how it is reported.
+        self.findings = Findings(stage, self.judge, profile, options, corpus)
+        self._player: Player | None = None
+        #: A case with expected divergences, without them: it carries the control when there is no better one.
+        self._rest: Numbered | None = None
+        #: Divergences that are expected.
+        self.signed = signed or Signed(())
         self.failed_in_row = 0
         self.reason = ""
         #: A case that conformed, for the control: a generated one if there is any.
@@ -117,6 +122,7 @@ class SuiteRun:
         else:
             try:
                 yield from self._play(cases)
+                self.good = self.good or self._rest_of_expected()
                 if self.good is not None:
                     self.control = control(self.stage, self.judge, self.good[1])
             except (Stop, KeyboardInterrupt) as error:
@@ -125,12 +131,15 @@ class SuiteRun:
             except BROKEN as error:
                 self.reason = str(error)
             yield from self._waiting
+        yield from self.signed.events()
         yield self._end(stop)
         if stop:
             raise stop
 
     def _play(self, cases: Iterable[Numbered]) -> Iterator[Event]:
-        player = Player(self.stage, self.judge, self.doubts)
+        player = self._player = Player(self.stage, self.judge, self.doubts, goes_on=not self.options.stop_at_first)
+        for entry in self.signed.entries:
+            self.findings.avoid(self.signed.replay(player, entry, self.suite))
         for played in player.play(self._offered(self._in_time(cases))):
             yield from self._settle(player, played)
         if self.cut_short:
@@ -149,6 +158,8 @@ class SuiteRun:
         """The next case, which is in the plan file from now on."""
         begin = time.monotonic()
         number, rows = next(cases)
+        if self.suite.name not in self.options.plans and number not in self.corpus:
+            rows = self.findings.avoiding(number, rows)
         if self.writer and number not in self.corpus:
             self.writer.add(number, rows)
         self.planning += time.monotonic() - begin
@@ -167,18 +178,43 @@ class SuiteRun:
     def _settle(self, player: Player, played: Played) -> Iterator[Event]:
         waiting, self._waiting = self._waiting, []
         yield from waiting
+        self.findings.avoid(played.differences)
+        whole, differing = not played.differences, played
+        played = self.signed.settle(self.suite, played)
+        found: list[Event] = []
+        stop: BaseException | None = None
+        if len(differing.differences) > len(played.differences) > 0:
+            found, stop = _taken(self._diverged(player, played.number, played.differences))
+            if not found and stop is None:  # they may follow from those that are expected
+                played = without_differences(played)
+        if differing.judged is not None and played.verdict == CONFORMS and not whole:
+            left_out = {one.differing[-1] for one in differing.differences}
+            self._rest = played.number, [row for at, row in enumerate(differing.judged.rows) if at not in left_out]
         yield from self._count(played)
-        self.failed_in_row = self.failed_in_row + 1 if played.verdict == COULD_NOT_RUN else 0
+        failed = played.verdict == COULD_NOT_RUN or (played.verdict == UNDECIDED and played.judged is None)
+        self.failed_in_row = self.failed_in_row + 1 if failed else 0
         if self.failed_in_row >= GIVE_UP:
             raise AdapterError(
                 f"given up after {self.failed_in_row} cases in a row that could not be run: {played.reason}"
             )
-        if played.verdict == CONFORMS and (self.good is None or self.good[0] < 0 <= played.number):
+        if played.verdict == CONFORMS and whole and (self.good is None or self.good[0] < 0 <= played.number):
             self.good = played.number, played.rows if played.judged is None else played.judged.rows
         if played.judged is not None:
             self.unsupported.update(played.judged.unsupported)
-            if played.verdict == DIVERGES:
-                yield from self._diverged(player, played.number, played.judged)
+            self.unsaid.update(played.judged.unsaid)
+            if found or stop:
+                yield from found
+                if stop:
+                    raise stop
+            elif played.verdict == DIVERGES:
+                yield from self._diverged(player, played.number, played.differences)
+
+    def _rest_of_expected(self) -> Numbered | None:
+        """What is left of a case without the steps that are expected to diverge, when that conforms by itself."""
+        if self._rest is None or self._player is None:
+            return None
+        judged = self._player.execute(self._rest[1], self._rest[0], count=False)
+        return self._rest if judged.verdict == CONFORMS else None
 
     def _count(self, played: Played) -> list[Event]:
         """Count a case; its events."""
@@ -210,61 +246,18 @@ class SuiteRun:
             ),
         ]
 
-    def _diverged(self, player: Player, number: int, judged: Judged) -> Iterator[Event]:
-        self.divergences += 1
-        found = fingerprint(self.suite, judged.steps[-1])
-        mark = self.reported.get(found)
-        shrunk, minimal = Shrunk(judged, 0), False
-        messages: list[list[Message]] = []
-        if mark is None:
-            try:
-                budget = IN_TIME if self.stage.times else BUDGET
-                shrunk = shrink(self.judge, lambda rows: player.execute(rows, number, count=False), judged, budget)
-                minimal = True
-                shrunk, messages = listen(self.stage, self.judge, shrunk, number)
-            except BROKEN:
-                pass  # reported as found, without shrinking or messages
-            except KeyboardInterrupt:
-                yield self._report(number, found, shrunk, len(judged.steps), messages, minimal=minimal)
-                raise
-            mark = self.reported[found] = fingerprint(self.suite, shrunk.judged.steps[-1])
-        yield self._report(number, mark, shrunk, len(judged.steps), messages, minimal=minimal)
-        if self.options.stop_at_first:
+    def _diverged(self, player: Player, number: int, differences: Iterable[Judged]) -> Iterator[Event]:
+        """The events of the divergences of a case, each kind once."""
+        seen: set[str] = set()
+        for one in differences:
+            mark = fingerprint(self.suite, one.steps[-1])
+            if mark not in seen:
+                seen.add(mark)
+                for found in self.findings.found(player, number, one):
+                    self.divergences += 1
+                    yield found
+        if self.options.stop_at_first and self.divergences:
             raise Stop("first divergence")
-
-    def _report(
-        self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]], *, minimal: bool
-    ) -> Event:
-        """The event of a divergence.
-
-        The first of its kind is kept as a plan when that is ``minimal``; the others are replayed from the seed.
-        """
-        path, options = "", self.options
-        command = self._again(number)
-        if options.out and minimal and mark not in self.kept:
-            self.kept.add(mark)
-            of = self.corpus.get(number)
-            kept, seed = (of.number, of.seed) if of else (number, options.seed)
-            file = plan_file(options.out, self.suite, mark)
-            plan.write(file, self.suite, self.profile, seed, [(kept, shrunk.judged.rows)])
-            path = str(file)
-            command = ["replay", path, options.address]
-        command += options.judged_as
-        return divergence_event(self.suite, number, mark, shrunk, found, path, command, messages)
-
-    def _again(self, number: int) -> list[str]:
-        """The words of the command line that play a case of this run once more."""
-        options = self.options
-        if number in self.corpus:
-            of = self.corpus[number]
-            return ["replay", str(of.path), options.address, "--case", str(of.number)]
-        if options.plan:
-            return ["replay", str(options.plan), options.address, "--case", str(number)]
-        words = ["run", options.address, "-k", self.suite.name, "--seed", str(options.seed)]
-        words += ["--cases", str(number + 1)]
-        if options.steps:
-            words += ["--steps", str(options.steps)]
-        return words
 
     def _end(self, stop: BaseException | None) -> event.SuiteEnded:
         self.verdict = self._judged(stop)
@@ -285,13 +278,16 @@ class SuiteRun:
             control=self.control,
             unsupported=self.unsupported,
             reason=self.reason,
+            consequences=self.findings.consequences,
+            unsaid=dict(sorted(self.unsaid.items())),
         )
 
     def _judged(self, stop: BaseException | None) -> str:
         """The verdict. What the corpus alone says is no pass: its plans are few, and known to implementers."""
         verdict = together(self.counts)
         if verdict == CONFORMS:
-            return UNDECIDED if stop or not self.control or self._by_corpus_alone else CONFORMS
+            weak = stop or not self.control or self._by_corpus_alone or not self.judge.coverage.rows()
+            return UNDECIDED if weak else CONFORMS
         return UNDECIDED if verdict == UNSUPPORTED and not self.generated else verdict
 
     @property
@@ -306,4 +302,17 @@ class SuiteRun:
             return "no generated case was played"
         if self._by_corpus_alone:
             return "no generated case conforms, only plans of the corpus do"
+        if self.unsaid and not self.judge.coverage.rows():
+            return "no rule fired: the implementation left open all parts that rules decide"
         return "the planted wrong answer was not noticed" if self.control is False else "no control could be played"
+
+
+def _taken(events: Iterator[Event]) -> tuple[list[Event], BaseException | None]:
+    """All events, and what ended them before their time."""
+    taken: list[Event] = []
+    try:
+        for one in events:
+            taken.append(one)
+    except (Stop, KeyboardInterrupt) as stop:
+        return taken, stop
+    return taken, None

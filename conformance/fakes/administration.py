@@ -22,6 +22,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import VERSION, Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
+from rocketmq_conformance.models.broker.members import GroupSettings
 from rocketmq_conformance.models.broker.send_back import RetrySettings
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.broker.wire import WireRules, description
@@ -30,8 +31,6 @@ from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 
 _NO_TOPIC = CODES["TOPIC_NOT_EXIST"]
-#: The settings of an ordinary topic with so many queues: routes that are set have a few different ones.
-_ordinary = lru_cache(maxsize=64)(Topic.of)
 
 
 class Administration:
@@ -61,11 +60,13 @@ class Administration:
         """The handlers, by request code."""
         return {
             Request.UPDATE_AND_CREATE_TOPIC: self._create_topic,
+            Request.GET_ALL_TOPIC_CONFIG: self._topics,
             Request.GET_TOPIC_STATS_INFO: self._stats,
             Request.DELETE_TOPIC_IN_BROKER: self._delete_topic,
             Request.DELETE_TOPIC_IN_NAMESRV: succeed,
             Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: self._create_group,
             Request.DELETE_SUBSCRIPTIONGROUP: self._delete_group,
+            Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: self._groups,
             Request.GET_ROUTEINFO_BY_TOPIC: self._route,
             Request.GET_BROKER_CLUSTER_INFO: self._clusters,
             Request.GET_BROKER_RUNTIME_INFO: self._runtime,
@@ -89,7 +90,9 @@ class Administration:
             settings = self._storage.state.topics.get(topic)
         else:
             queues = self.routes.get(topic, NO_ROUTE)
-            settings = None if queues == NO_ROUTE else _ordinary(queues)
+            if queues != NO_ROUTE:
+                return 0, "", {}, _ordinary_route(self._name, self._cluster, self.address, queues, standard)
+            settings = None
         if settings is None:
             return _NO_TOPIC, f"No topic route info in name server for the topic: {topic}", {}, b""
         return 0, "", {}, routes.route(self._name, self._cluster, self.address, settings, standard)
@@ -109,6 +112,18 @@ class Administration:
             return _NO_TOPIC, f"topic[{topic}] not exist", {}, b""
         return 0, "", {}, routes.topic_stats(self._name, topic, settings.write_queues, state.logs)
 
+    def _topics(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        table = {
+            name: {
+                "perm": settings.perm,
+                "readQueueNums": settings.read_queues,
+                "topicName": name,
+                "writeQueueNums": settings.write_queues,
+            }
+            for name, settings in sorted(self._storage.state.topics.items())
+        }
+        return 0, "", {}, document({"topicConfigTable": table})
+
     def _delete_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         return _done(self._storage.delete_topic(ext["topic"]))
 
@@ -119,12 +134,24 @@ class Administration:
         if error is None:
             queues, most = int(config.get("retryQueueNums", 1)), int(config.get("retryMaxTimes", 16))
             self._storage.set_retries(group, RetrySettings(queues, most))
+            broadcasts, notifies = (
+                config.get(name, True) is not False
+                for name in ("consumeBroadcastEnable", "notifyConsumerIdsChangedEnable")
+            )
+            self._storage.set_group(group, GroupSettings(broadcasts, notifies))
         return _done(error)
 
     def _delete_group(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         flag = CLEAN_OFFSET if self._storage.rules.clean_offset else REMOVE_OFFSET
         self._storage.delete_group(ext["groupName"], flag if ext.get(flag) == "true" else KEEP)
         return 0, "", {}, b""
+
+    def _groups(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        state = self._storage.state
+        table = {
+            group: {"consumeEnable": group not in state.disabled, "groupName": group} for group in sorted(state.groups)
+        }
+        return 0, "", {}, document({"subscriptionGroupTable": table})
 
     def _clusters(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         return 0, "", {}, routes.clusters(self._name, self._cluster, self.address)
@@ -138,3 +165,9 @@ class Administration:
 
 def _done(error: Err | None) -> Answered:
     return (0, "", {}, b"") if error is None else refused(error)
+
+
+@lru_cache(maxsize=256)
+def _ordinary_route(name: str, cluster: str, address: str, queues: int, standard: bool) -> bytes:
+    """The route of an ordinary topic with so many queues: routes that are set have a few different ones."""
+    return routes.route(name, cluster, address, Topic.of(queues), standard)

@@ -56,7 +56,7 @@ class Assignments:
     def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
         """BQ-ASSIGN-6."""
         lacking = ""
-        if topic not in self._storage.state.topics:
+        if not assignment.has_topic(self._storage.rules, self._storage.state.topics, topic):
             lacking = "topic"
         elif self._storage.rules.mode_checked and not (group and self._storage.know_group(group)):
             lacking = "group"

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from rocketmq_conformance.conformance.fakes.administration import Administration
 from rocketmq_conformance.conformance.fakes.assignments import Assignments, Routes
@@ -35,7 +36,7 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.fault import Faults
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message, format_properties
-from rocketmq_conformance.conformance.remoting.server import Handler, Listener
+from rocketmq_conformance.conformance.remoting.server import Handler, Listener, Observer
 from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS, MEMORY_RATIO
 from rocketmq_conformance.models.broker.delay_level import DEFAULT_LEVELS, parse_levels
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
@@ -44,8 +45,10 @@ from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.broker.wire import WireRules
 from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.client.switches import BRIEF_HEARTBEATS
+from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
 
+T = TypeVar("T")
 CLUSTER = "conformance"
 #: The property that makes topics when messages are sent to them.
 AUTO_CREATE = "autoCreateTopicEnable"
@@ -78,7 +81,8 @@ class FakeBroker:
     ``auto_create`` topics and groups are created when they are first used, as in a broker with default settings.
     ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults; ``routes`` gives the readable
     queues of a topic, of all brokers, where they are not just its own; ``delay_levels`` are the times of its delay
-    levels (messageDelayLevel, in ms). It behaves by the profile's configuration; ``properties`` it only reports.
+    levels (messageDelayLevel, in ms). Held pulls are checked every ``hold_check`` seconds, or are answered exactly
+    when their time is up. It behaves by the profile's configuration; ``properties`` it only reports.
     Everything may be called from any thread while the broker runs. ``exchange`` is the door in process: address (of no
     importance), code, header fields, body, one way?; the response, TimeoutError when there is none, ConnectionError
     when the connection is cut.
@@ -99,6 +103,7 @@ class FakeBroker:
         routes: Routes | None = None,
         delay_levels: Sequence[int] = parse_levels(DEFAULT_LEVELS),
         properties: Mapping[str, str] = MappingProxyType({}),
+        hold_check: float | None = None,
     ) -> None:
         self.profile = profile or Profile()
         if not auto_create:
@@ -122,9 +127,16 @@ class FakeBroker:
         consumers.brief_heartbeats = BRIEF_HEARTBEATS.on(self.profile.broker)
         self._lifetime: Lifecycle = made["lifetime"](self.storage)
         self._memory: PageResidency = made["memory"](self.storage)
-        self._unlocks: Unlocks = made["unlocks"](consumers, later)
+        self.unlocks: Unlocks = made["unlocks"](consumers, later)
         self._pulls: Pulls = made["pulls"](
-            self.storage, consumers.subscription, consumers.pulled, self._memory.read, later, wire.lite_pulls
+            self.storage,
+            consumers.codes,
+            consumers.pulled,
+            self._memory.read,
+            later,
+            wire.lite_pulls,
+            clock,
+            hold_check,
         )
         self.retries: Retries = made["retries"](self.storage, clock, delay_levels, self._while_running, self._stored)
         self.sends = Sends(self.storage, self.retries, self._where, self._stored)
@@ -133,12 +145,12 @@ class FakeBroker:
         self.offsets: Offsets = made["offsets"](self.storage, self._memory)
         resets: Resets = made["resets"](self.storage, consumers, name)
         self._settings = Settings(self.profile, properties, self._configure, {MEMORY_RATIO: self._memory.set_ratio})
-        for part in (self._unlocks, self.assignments, resets, self._settings):
+        for part in (self.unlocks, self.assignments, resets, self._settings):
             self.dispatcher.add(part.handlers())
         for both in (consumers, self._pulls, self.retries, self.sends, self.administration, self.offsets):
             self.dispatcher.add(both.handlers())
             self.dispatcher.add_connected(both.connection_handlers())
-        self.dispatcher.before = self.retries.deliver
+        self.dispatcher.before = self._before
         self._configure(self.profile)
         self.dispatcher.on_leave(self._pulls.closed)
         self.dispatcher.on_leave(consumers.closed)
@@ -173,6 +185,14 @@ class FakeBroker:
         """Let another handler answer at the TCP door, such as one that records the messages; None: the broker."""
         self._listener.answer_by(handler or self.dispatcher)
 
+    def advertise(self, host: str) -> None:
+        """Name this host in routes, and not the one that it listens on; until it starts again."""
+        self.address = self.administration.address = f"{host}:{self.address.rpartition(':')[2]}"
+
+    def observe(self, observer: Observer | None) -> None:
+        """Show an observer, such as a log, everything that goes over TCP from now on; None: nobody."""
+        self._listener.observer = observer
+
     def stop(self) -> None:
         """Close the port and all connections; twice does no harm. One that is frozen goes on first."""
         if self._listener.running:
@@ -204,6 +224,27 @@ class FakeBroker:
         """Write stored offsets to disk, as brokers do every few seconds: a kill loses those that were not."""
         self._listener.run(self._lifetime.save)
 
+    def watch(self) -> str:
+        """Let time pass until stored offsets are written by the timer: which write it was (``models``)."""
+        return self._listener.run(self._lifetime.watched)
+
+    def damage(self, table: str, copy: str, how: str) -> None:
+        """While it is down: damage a file of its tables, or the backup of one."""
+        self._lifetime.damage(table, copy, how)
+
+    @property
+    def end(self) -> str:
+        """Had the timer written stored offsets when it was stopped or killed last?"""
+        return self._lifetime.end
+
+    def loads(self) -> bool:
+        """Would it start on its files? One that would not writes to them as a broker that ends does."""
+        return self._lifetime.load()
+
+    def restore(self) -> None:
+        """While it is down: undo all damages, and what followed from them."""
+        self._lifetime.restore()
+
     @property
     def faults(self) -> Faults:
         """Faults by request code, at the TCP door."""
@@ -223,7 +264,7 @@ class FakeBroker:
         queue."""
         offsets = {(group, topic, queue): offset for (group, queue), offset in stored.items()}
         self.storage.load(topic, queues, offsets)
-        self._lifetime.save()
+        self._lifetime.settle()
 
     # --- for tests --------------------------------------------------------------------------------------------
 
@@ -242,7 +283,8 @@ class FakeBroker:
         draft = Message(
             topic=topic, queue=queue, offset=0, physical=0, body=body, properties=properties, born_time=now()
         )
-        code, remark, ext, _ = self._listener.run(lambda: self.sends.store([draft]))
+        store = partial(self.sends.store, [draft])
+        code, remark, ext, _ = self._between_requests(store)
         if code:
             raise LookupError(remark)
         return int(ext["queueOffset"])
@@ -275,7 +317,34 @@ class FakeBroker:
 
     def send_to_members(self, group: str, request: Command) -> None:
         """Send every member of a group a request of the broker's own, such as RESET_CONSUMER_CLIENT_OFFSET."""
-        self._listener.run(lambda: self.consumers.send_to_members(group, request))
+        self._between_requests(lambda: self.consumers.send_to_members(group, request))
+
+    def locks(self) -> dict[tuple[str, str, int], str]:
+        """The client ids that hold a queue's lock now, by group, topic and queue; "" for a lock without owner."""
+        return self._between_requests(self.consumers.held_locks)
+
+    def take_locks(self, group: str, client: str, queues: Sequence[Queue]) -> None:
+        """Lose all locks, as at a restart, and have a client lock these queues before any other."""
+
+        def take() -> None:
+            self.consumers.locks = NO_LOCKS
+            self.consumers.lock(group, client, queues)
+
+        self._between_requests(take)
+
+    def fail_held_pulls(self) -> None:
+        """Answer every pull that waits for a message by an error."""
+        self._between_requests(self._pulls.fail_held)
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._listener.peers)
+
+    @property
+    def requests(self) -> int:
+        """How many requests arrived so far."""
+        return self._listener.arrived.total()
 
     @property
     def held_pulls(self) -> int:
@@ -292,8 +361,17 @@ class FakeBroker:
 
     # --- inside -----------------------------------------------------------------------------------------------
 
+    def _between_requests(self, action: Callable[[], T]) -> T:
+        """Do something between two requests: at once without a TCP door, as those in process come one by one."""
+        return self._listener.run(action) if self.running else action()
+
     def _where(self) -> str:
         return self.address
+
+    def _before(self) -> None:
+        """Before a request: do what is due."""
+        self.retries.deliver()
+        self._pulls.check()
 
     def _while_running(self, seconds: float, action: Callable[[], object]) -> None:
         """Do something after a while, unless the broker is down, or has no TCP door, by then."""
@@ -303,7 +381,7 @@ class FakeBroker:
     def _configure(self, profile: Profile) -> None:
         """Behave by the configuration of a profile of the same release."""
         self.storage.rules = BrokerRules.of(profile)
-        self._unlocks.strict = self.storage.rules.strict_locks
+        self.unlocks.strict = self.storage.rules.strict_locks
 
     def _stored(self, message: Message) -> None:
-        self._pulls.arrived(message.topic, message.queue, message.tag)
+        self._pulls.arrived(message.topic, message.queue)

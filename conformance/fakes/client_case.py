@@ -18,8 +18,8 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_GROUP, QUEUES
+from rocketmq_conformance.models.client.group_state import ROUTES, listed_ids, readable_queues
 from rocketmq_conformance.models.client.initial_broker import initial_broker, reshaped
-from rocketmq_conformance.models.client.rebalance import ROUTES, listed_ids, readable_queues
 from rocketmq_conformance.models.client.rebalance_broker import MORE_ROUTES
 from rocketmq_conformance.models.client.rebalance_broker_round import (
     INITIAL_ASSIGNMENTS,
@@ -51,7 +51,8 @@ class ClientCase:
         self._record = self.broker.record
         #: The effects that reached the broker since the last call and show in no response.
         self.take_commits: Callable[[], tuple[Value, ...]] = self._record.take
-        for part in (self.broker.offsets, self.broker.assignments, self.broker.sends, self.broker.retries):
+        broker = self.broker
+        for part in (broker.offsets, broker.unlocks, broker.assignments, broker.sends, broker.retries):
             part.record = self._record
         # whatever its release: a plan says what is assigned
         self.broker.dispatcher.add({int(Request.QUERY_ASSIGNMENT): self._assignments.query})

@@ -22,7 +22,9 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker import lock, members
-from rocketmq_conformance.models.broker.pull import RegisteredSubscription
+from rocketmq_conformance.models.broker.client_check import check_client
+from rocketmq_conformance.models.broker.members import Connections, Consumer
+from rocketmq_conformance.models.broker.pull import TagCodes
 from rocketmq_conformance.models.message_queue import MessageQueue, Queue
 from rocketmq_conformance.models.outcome import Err
 
@@ -69,7 +71,8 @@ class Consumers:
             int(Request.HEART_BEAT): _heartbeat_without_member,
             int(Request.UNREGISTER_CLIENT): succeed,
             int(Request.GET_CONSUMER_LIST_BY_GROUP): self._list,
-            int(Request.CHECK_CLIENT_CONFIG): succeed,
+            int(Request.GET_CONSUMER_CONNECTION_LIST): self._connections,
+            int(Request.CHECK_CLIENT_CONFIG): self._check_client,
             int(Request.LOCK_BATCH_MQ): self._lock,
         }
 
@@ -77,10 +80,10 @@ class Consumers:
         """The handlers that replace them over a connection, by request code."""
         return {int(Request.HEART_BEAT): self._heartbeat, int(Request.UNREGISTER_CLIENT): self._unregister}
 
-    def subscription(self, group: str, topic: str) -> RegisteredSubscription | None:
-        """The subscription that a group registered for a topic."""
-        entry = self.groups.get(group)
-        return entry.subscriptions.get(topic) if entry else None
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        """BQ-PULL-SUB: the subscription of a pull that carries none, or why there is none."""
+        storage = self._storage
+        return members.pulled_codes(storage.rules, self.groups.get(group), storage.settings_of(group), topic, version)
 
     def pulled(self, group: str, topic: str) -> None:
         """BQ-PULL-12: a group pulled from a topic, with a subscription in the request."""
@@ -115,14 +118,51 @@ class Consumers:
     def closed(self, peer: Peer) -> None:
         """BQ-HB-5: a connection was closed."""
         self._peers.pop(peer.number, None)
-        self.groups, notified, _ = members.close_connection(self._storage.rules, self.groups, peer.number)
-        for group, number in cast(tuple[tuple[str, int], ...], notified):
+        for group, number in self.leave(peer.number):
             self._notify(group, (number,))
+
+    def register(self, number: int, client: str, consumer: Consumer, known: bool) -> tuple[int, ...]:
+        """BQ-HB-*: a connection sent a heartbeat; the connections that are notified."""
+        storage = self._storage
+        notifies = storage.settings_of(consumer.group).notifies
+        self.groups, notified, _ = members.heartbeat(
+            storage.rules, self.groups, number, client, consumer, known, notifies
+        )
+        return cast("tuple[int, ...]", notified)
+
+    def unregister(self, number: int, group: str) -> tuple[int, ...]:
+        """BQ-HB-6: the same of a connection that unregisters."""
+        storage = self._storage
+        notifies = storage.settings_of(group).notifies
+        self.groups, notified, _ = members.unregister(storage.rules, self.groups, number, group, notifies)
+        return cast("tuple[int, ...]", notified)
+
+    def leave(self, number: int) -> tuple[tuple[str, int], ...]:
+        """BQ-HB-5: a connection was closed; the groups and connections that are notified."""
+        self.groups, notified, _ = members.close_connection(self._storage.rules, self.groups, number)
+        return cast("tuple[tuple[str, int], ...]", notified)
+
+    def held_locks(self) -> dict[tuple[str, str, int], str]:
+        """The owners of locks that have not expired, by group, topic and queue id."""
+        now = self._clock()
+        return {
+            (group, topic, number): held.client or ""
+            for (group, (topic, _, number)), held in self.locks.items()
+            if now - held.confirmed <= self.lease
+        }
+
+    def listed_ids(self, group: str) -> tuple[str, ...] | Err:
+        """BQ-LIST-1: the client ids of a group, or the error."""
+        return cast("tuple[str, ...] | Err", members.consumer_list(self.groups, group)[1])
+
+    def connections(self, group: str) -> Connections | Err:
+        """BQ-CONNECTIONS: what a group consumes, or the error."""
+        return cast("Connections | Err", members.connections(self._storage.rules, self.groups, group)[1])
 
     def _heartbeat(self, peer: Peer, request: Command) -> Command:
         client, consumers = heartbeat.read(request.body)
         brief, fingerprint = heartbeat.brevity(request.body)
-        rules, number = self._storage.rules, peer.number
+        number = peer.number
         self._peers[number] = peer
         for consumer in consumers:
             known = self._storage.know_group(consumer.group)
@@ -130,8 +170,7 @@ class Consumers:
                 consumer = consumer._replace(subscriptions=self.groups[consumer.group].subscriptions)
             if known:
                 self._storage.know_retry_topic(consumer.group)
-            self.groups, notified, _ = members.heartbeat(rules, self.groups, number, client, consumer, known)
-            self._notify(consumer.group, cast(tuple[int, ...], notified))
+            self._notify(consumer.group, self.register(number, client, consumer, known))
         changed = [self._fingerprints.get(consumer.group, fingerprint) != fingerprint for consumer in consumers]
         self._fingerprints.update({consumer.group: fingerprint for consumer in consumers})
         if any(consumer.group in self.listed for consumer in consumers):
@@ -144,8 +183,7 @@ class Consumers:
         group = request.ext.get("consumerGroup")
         if group is not None:
             self._storage.know_group(group)
-            self.groups, notified, _ = members.unregister(self._storage.rules, self.groups, peer.number, group)
-            self._notify(group, cast(tuple[int, ...], notified))
+            self._notify(group, self.unregister(peer.number, group))
         return Command(0)
 
     def _notify(self, group: str, numbers: Iterable[int]) -> None:
@@ -161,10 +199,49 @@ class Consumers:
         listed = self.listed.get(group)
         if listed:
             return 0, "", {}, _list_text(listed)
-        ids = members.NO_MEMBERS if listed is not None else members.consumer_list(self.groups, group)[1]
+        ids = members.NO_MEMBERS if listed is not None else self.listed_ids(group)
         if isinstance(ids, Err):
             return refused(ids, f"no consumer for this group, {group}")
-        return 0, "", {}, _list_text(cast(tuple[str, ...], ids))
+        return 0, "", {}, _list_text(ids)
+
+    def _connections(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        group = ext["consumerGroup"]
+        found = self.connections(group)
+        if isinstance(found, Err):
+            return refused(found, f"the consumer group[{group}] not online")
+        ids, consume_type, model, start, subscriptions = found
+        return (
+            0,
+            "",
+            {},
+            document(
+                {
+                    "connectionSet": [{"clientId": client} for client in ids],
+                    "consumeFromWhere": start,
+                    "consumeType": consume_type,
+                    "messageModel": model,
+                    "subscriptionTable": {
+                        topic: {
+                            "topic": topic,
+                            "subString": text,
+                            "subVersion": version,
+                            "expressionType": kind or "TAG",
+                            "tagsSet": tags,
+                        }
+                        for topic, text, version, kind, tags in subscriptions
+                    },
+                }
+            ),
+        )
+
+    def _check_client(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        subscribed = (java_json.loads(body.decode()) if body else {}).get("subscriptionData") or {}
+        error = self.check(subscribed.get("subString"), subscribed.get("expressionType"))
+        return (0, "", {}, b"") if error is None else refused(error)
+
+    def check(self, expression: str | None, kind: str | None) -> Err | None:
+        """BQ-CHECK-CLIENT: why a client may not subscribe by an expression, if it may not."""
+        return check_client(self._storage.rules, expression, kind)[0]
 
     def _lock(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         group, client, queues = locked(body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rocketmq_conformance.conformance.fakes.consumers import Consumers, locked
+from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler, refused
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.message_queue import Queue
@@ -24,6 +25,7 @@ class Unlocks:
         self._later = later
         #: The property lockInStrictMode.
         self.strict = False
+        self.record: Record | None = None
 
     def handlers(self) -> Mapping[int, PlainHandler]:
         """The handlers, by request code."""
@@ -35,6 +37,8 @@ class Unlocks:
 
     def _unlock(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         group, client, queues = locked(body)
+        if self.record is not None:
+            self.record.unlock()
         if self.strict:
             self.schedule_unlock(group, client, queues)
             return 0, "", {}, b""

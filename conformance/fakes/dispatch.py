@@ -31,6 +31,7 @@ class Dispatcher:
 
     def __init__(self, record: Record, unknown_answered: bool) -> None:
         self._unknown_answered = unknown_answered
+        self._record = record
         self._honest: dict[int, PlainHandler] = {}
         self._connected: dict[int, ConnectionHandler] = {}
         self._leaving: list[Callable[[Peer], None]] = []
@@ -59,8 +60,9 @@ class Dispatcher:
 
         As over TCP, a handler that fails makes a SYSTEM_ERROR (WIRE-ERR-1).
         """
+        self._record.one_way = one_way
         try:
-            return self._handlers.get(code, self._otherwise)(code, ext, body)
+            return (self._handlers.get(code) or self._otherwise)(code, ext, body)
         except (TimeoutError, ConnectionError):
             raise
         except Exception as error:
@@ -69,6 +71,7 @@ class Dispatcher:
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """The door over TCP: the response, or None when it comes later or never."""
         self.before()
+        self._record.one_way = request.is_one_way
         code = request.code
         connected = self._connected.get(code)
         if connected is not None and not self.script.plays(code):

@@ -11,8 +11,8 @@ from rocketmq_conformance.conformance.fakes.responses import (
     Answered,
     ConnectionHandler,
     PlainHandler,
+    document,
     offset,
-    optional,
     place,
     refused,
     required,
@@ -21,8 +21,9 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.broker.names import NO_NAME, commit_named, query_named
 from rocketmq_conformance.models.broker.search import LOWER, earliest_time, max_offset, min_offset, search
+from rocketmq_conformance.models.client.effects import AWAITED
 from rocketmq_conformance.models.client.fixtures import NO_QUEUE
-from rocketmq_conformance.models.java_text import parse_boolean
+from rocketmq_conformance.models.java_text import parse_boolean, parse_number
 from rocketmq_conformance.models.outcome import Err, Result
 
 
@@ -44,6 +45,7 @@ class Offsets:
             int(Request.GET_MIN_OFFSET): self._min,
             int(Request.SEARCH_OFFSET_BY_TIMESTAMP): self._search,
             int(Request.GET_EARLIEST_MSG_STORETIME): self._earliest,
+            int(Request.GET_ALL_CONSUMER_OFFSET): self._all,
         }
 
     def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
@@ -78,19 +80,20 @@ class Offsets:
         return found
 
     def _query(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        wanted = ext.get("setZeroIfNotFound")
+        wanted, queue = ext.get("setZeroIfNotFound"), parse_number(ext.get("queueId"), 32)
         set_zero = None if wanted is None else parse_boolean(wanted)
-        group, queue = ext.get("consumerGroup", NO_NAME), optional(ext, "queueId", 32)
-        result = self.query(group, ext["topic"], queue, set_zero)
+        result = self.query(ext.get("consumerGroup", NO_NAME), ext["topic"], queue, set_zero)
         return refused(result) if type(result) is Err else (0, "", {"offset": str(result)}, b"")
 
     def _commit(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        topic, number, to = ext["topic"], optional(ext, "queueId", 32), optional(ext, "commitOffset")
-        result = self.commit(ext.get("consumerGroup", NO_NAME), topic, number, to)
-        if isinstance(result, Err):
+        topic, queue = ext["topic"], parse_number(ext.get("queueId"), 32)
+        committed = parse_number(ext.get("commitOffset"), 64)
+        result = self.commit(ext.get("consumerGroup", NO_NAME), topic, queue, committed)
+        if type(result) is Err:
             return refused(result)
-        if self.record is not None and number is not None and to is not None:
-            self.record.commits.append((INDEX.get((topic, number), NO_QUEUE), to))
+        if self.record is not None and queue is not None and committed is not None:
+            stored = INDEX.get((topic, queue), NO_QUEUE), committed
+            self.record.commits.append(stored if self.record.one_way else (*stored, AWAITED))
         return 0, "", {}, b""
 
     def _max(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
@@ -108,3 +111,9 @@ class Offsets:
         topic, queue = place(ext)
         _, time, _ = earliest_time(self._storage.state, topic, queue)
         return 0, "", {"timestamp": str(time)}, b""
+
+    def _all(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        table: dict[str, dict[int, int]] = {}
+        for (group, topic, queue), stored in self._storage.state.stored.items():
+            table.setdefault(f"{topic}@{group}", {})[queue] = stored
+        return 0, "", {}, document({"offsetTable": table})

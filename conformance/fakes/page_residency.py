@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.models.broker import lifecycle
+from rocketmq_conformance.models.broker.memory_ratio import is_hot
 from rocketmq_conformance.models.broker.state import ABSENT
 
 #: A topic and a queue id.
@@ -24,7 +25,7 @@ class PageResidency:
     def set_ratio(self, text: str) -> None:
         """RUN-DYN-1: a ratio of 0 makes every message cold, where the ratio is looked at."""
         storage = self._storage
-        storage.hot = storage.rules.empty_is_unknown or int(text) > 0
+        storage.hot = storage.rules.empty_is_unknown or is_hot(int(text))
         storage.state = lifecycle.with_memory(storage.rules, storage.state, storage.hot)
 
     def evict(self) -> None:

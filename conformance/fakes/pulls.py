@@ -13,7 +13,6 @@ from rocketmq_conformance.conformance.fakes.responses import (
     ConnectionHandler,
     PlainHandler,
     command,
-    optional,
     place,
     refused,
     required,
@@ -29,13 +28,14 @@ from rocketmq_conformance.models.broker.pull import (
     SUBSCRIPTION,
     PullMessageRequest,
     PullResult,
-    RegisteredSubscription,
+    StoredEntry,
     TagCodes,
 )
 from rocketmq_conformance.models.broker.pull_fields import PullFields, missing_error
+from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Err, Result
 
-#: Seconds after which a broker looks at its held pulls again, whether or not what arrived passes their filter.
+#: Seconds between two looks of a broker at its held pulls, whether or not what arrived passes their filter.
 HOLD_CHECK = 5.0
 
 _REMARKS = {
@@ -58,13 +58,15 @@ Later = Callable[[float, Callable[[], object]], asyncio.TimerHandle]
 
 
 @dataclass(eq=False)
-class _Held:
-    """One pull that waits; ``timer`` is when it is judged again at the latest."""
+class HeldPull:
+    """One pull that waits until ``until`` (ms since the epoch); without checks it has timers of its own: for that time,
+    and for messages that do not pass."""
 
     peer: Peer
     request: Command
     offset: int
     codes: TagCodes | Err
+    until: int
     timer: asyncio.TimerHandle | None = None
     check: asyncio.TimerHandle | None = None
 
@@ -75,26 +77,38 @@ class _Held:
 
 
 class Pulls:
-    """Answers pulls from a storage. ``later`` calls back after some seconds; ``subscription`` knows what a group
-    registered for a topic, ``pulled`` is called with the group and topic of every pull, ``read`` with the messages
-    that are read (topic, queue, first offset); ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE)."""
+    """Answers pulls from a storage.
+
+    ``later`` calls back after some seconds; ``registered`` knows the tags that a group subscribes to in a topic, for a
+    version; ``pulled`` is called with group and topic of every pull, ``read`` with the messages that are read (topic,
+    queue, first offset); ``lite`` is whether LITE_PULL_MESSAGE is known (BQ-PULL-LITE). ``clock`` gives ms since the
+    epoch. Held pulls are checked every ``hold_check`` seconds, as brokers do (BQ-PULL-CHECK); with None each is
+    answered exactly when its time is up.
+    """
 
     def __init__(
         self,
         storage: Storage,
-        subscription: Callable[[str, str], RegisteredSubscription | None],
+        registered: Callable[[str, str, int], TagCodes | Err],
         pulled: Callable[[str, str], object],
         read: Callable[[str, int, int], object],
         later: Later,
         lite: bool,
+        clock: Callable[[], int],
+        hold_check: float | None = None,
     ) -> None:
         self._storage = storage
-        self._subscription = subscription
+        self._registered = registered
         self._pulled = pulled
         self._read = read
         self._later = later
         self._lite = lite
-        self._held: dict[tuple[str, int], list[_Held]] = {}
+        self._clock = clock
+        self._hold_check = hold_check
+        #: When held pulls are checked next (ms since the epoch), and the timer that wakes the broker for it.
+        self._due = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._held: dict[tuple[str, int], list[HeldPull]] = {}
 
     def handlers(self) -> Mapping[int, PlainHandler]:
         """The handlers, by request code."""
@@ -117,13 +131,24 @@ class Pulls:
         """The answer to a pull that has just arrived; None when it is held."""
         flags = int(request.ext["sysFlag"])
         codes, response = self._first_look(request, flags)
-        if not model.is_held(Response(response.code).name, flags):
+        self.answered(peer, request, response)
+        if not self.holds(Response(response.code).name, flags):
             return response
-        held = _Held(peer, request, int(request.ext["queueOffset"]), codes)
-        seconds = int(request.ext["suspendTimeoutMillis"]) / 1000
-        held.timer = self._later(seconds, partial(self._wake, held))
-        self._held.setdefault(place(request.ext), []).append(held)
+        self.hold(peer, request, codes)
         return None
+
+    def hold(self, peer: Peer, request: Command, codes: TagCodes | Err) -> None:
+        """Put a pull aside until a message wakes it, or a check."""
+        wait = self.wait(request.ext)
+        held = HeldPull(peer, request, int(request.ext["queueOffset"]), codes, self._clock() + wait)
+        self._held.setdefault(place(request.ext), []).append(held)
+        if self._hold_check is None:
+            held.timer = self._later(wait / 1000, partial(self._wake, held))
+        elif self._timer is None:
+            # checks go on while nothing is held: this is when the next one is
+            late = self._clock() - self._due
+            self._due += (late // self.interval() + 1) * self.interval() if late >= 0 else 0
+            self._await_check()
 
     def _pull_at_once(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         """The response to a pull in process: its caller waits, so no message can arrive meanwhile."""
@@ -138,16 +163,61 @@ class Pulls:
                     required(ext, name, bits)
         if rules.readable:
             self._storage.know_group(ext["consumerGroup"])
-        codes = self._codes(request, flags)
+        codes = self.subscribed(ext, flags)
         return codes, self._judge(request, codes, bool(flags & COMMIT))
 
-    def arrived(self, topic: str, queue: int, tag: str | None) -> None:
-        """A message was stored: pulls whose filter it passes are judged again at once, others at their next check."""
+    def arrived(self, topic: str, queue: int) -> None:
+        """A message was stored: pulls whose filter it passes, or whose time is up, are judged again at once, others at
+        their next check; without long polling all of them."""
         for held in list(self._held.get((topic, queue), ())):
-            if not isinstance(held.codes, Err) and model.passes_filter(held.codes, tag):
+            entry = self._storage.entries(topic, queue)[-1]
+            if self._storage.rules.long_polling and (self.wakes(held.codes, entry) or self._is_up(held)):
                 self._wake(held)
-            elif held.check is None:
-                held.check = self._later(HOLD_CHECK, partial(self._wake, held))
+            elif self._hold_check is None and held.check is None:
+                held.check = self._later(self.interval() / 1000, partial(self._wake, held))
+
+    def check(self) -> None:
+        """BQ-PULL-CHECK: if it is time, judge the held pulls again that have new messages, or whose time is up."""
+        if self._hold_check is None or not self._held or self._clock() < self._due:
+            return
+        for held in [held for waiting in self._held.values() for held in waiting]:
+            if self.has_news(held) or self._is_up(held):
+                self._wake(held)
+        self._due = self._clock() + self.interval()
+
+    def _await_check(self) -> None:
+        """Check when it is time, as long as anything is held."""
+        self._timer = None
+        self.check()
+        if self._held:
+            self._timer = self._later(max(self._due - self._clock(), 1) / 1000, self._await_check)
+
+    def holds(self, code: str, flags: int) -> bool:
+        """BQ-PULL-10: is a pull held that would be answered so?"""
+        return model.is_held(code, flags)
+
+    def wait(self, ext: Mapping[str, str]) -> int:
+        """For how long a pull is held at least, unless a message wakes it (ms)."""
+        rules = self._storage.rules
+        return int(ext["suspendTimeoutMillis"]) if rules.long_polling else rules.short_polling
+
+    def interval(self) -> int:
+        """The time between two checks (ms)."""
+        rules = self._storage.rules
+        return int((self._hold_check or HOLD_CHECK) * 1000) if rules.long_polling else max(rules.short_polling, 1)
+
+    def wakes(self, codes: TagCodes | Err, entry: StoredEntry) -> bool:
+        """Does a message wake a pull with this subscription?"""
+        return not isinstance(codes, Err) and model.passes_filter(self._storage.rules, codes, entry)
+
+    def has_news(self, held: HeldPull) -> bool:
+        """Did a message arrive since a pull was held?"""
+        topic, queue = place(held.request.ext)
+        log = self._storage.state.logs.get((topic, queue))
+        return log is not None and log.max > held.offset
+
+    def _is_up(self, held: HeldPull) -> bool:
+        return self._hold_check is not None and self._clock() >= held.until
 
     def closed(self, peer: Peer) -> None:
         """A connection was closed: drop the pulls it waits for."""
@@ -155,23 +225,39 @@ class Pulls:
             for held in [held for held in waiting if held.peer is peer]:
                 self._drop(held)
 
-    def _wake(self, held: _Held) -> None:
-        self._drop(held)
-        held.peer.answer(held.request, self._judge(held.request, held.codes, False))
+    def fail_held(self) -> None:
+        """Answer every held pull by an error."""
+        for held in [held for waiting in self._held.values() for held in waiting]:
+            self._drop(held)
+            self._end(held, command(refused(Err("SYSTEM_ERROR"), "the broker does not hold pulls any more")))
 
-    def _drop(self, held: _Held) -> None:
+    def _wake(self, held: HeldPull) -> None:
+        self._drop(held)
+        response = self._judge(held.request, held.codes, False)
+        self.answered(held.peer, held.request, response)
+        self._end(held, response)
+
+    def _end(self, held: HeldPull, response: Command) -> None:
+        held.peer.answer(held.request, response)
+
+    def answered(self, peer: Peer, request: Command, response: Command) -> None:
+        """A pull over a connection was judged: this is its response, unless it is held."""
+
+    def _drop(self, held: HeldPull) -> None:
         held.release()
         key = place(held.request.ext)
         self._held[key].remove(held)
         if not self._held[key]:
             del self._held[key]
+        if not self._held and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-    def _codes(self, request: Command, flags: int) -> TagCodes | Err:
-        ext = request.ext
+    def subscribed(self, ext: Mapping[str, str], flags: int) -> TagCodes | Err:
+        """BQ-PULL-SUB: the subscription of a pull, the one that it carries or the registered one."""
         if flags & SUBSCRIPTION:
             return model.carried_codes(self._storage.rules, ext.get("subscription"), ext.get("expressionType"))
-        registered = self._subscription(ext["consumerGroup"], ext["topic"])
-        return model.registered_codes(self._storage.rules, registered, int(ext["subVersion"]))
+        return self._registered(ext["consumerGroup"], ext["topic"], int(ext["subVersion"]))
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         """BQ-PULL-*: what a pull finds (``Pulled``), or the error."""
@@ -183,7 +269,7 @@ class Pulls:
     def _judge(self, request: Command, codes: TagCodes | Err, commits: bool) -> Command:
         ext, storage = request.ext, self._storage
         group, topic = ext.get("consumerGroup"), ext.get("topic")
-        queue, offset, most = (optional(ext, name, bits) for name, bits in _REQUIRED.items())
+        queue, offset, most = (parse_number(ext.get(name), bits) for name, bits in _REQUIRED.items())
         if group is None or topic is None or queue is None or offset is None or most is None:
             fields = PullFields(group, topic, queue, offset, most)
             return command(refused(missing_error(storage.rules, storage.state, fields)))

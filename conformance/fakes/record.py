@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocketmq_conformance.models.client.effects import AWAITED_UNLOCK
 from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, QUEUES
 from rocketmq_conformance.models.outcome import Value
 
@@ -16,8 +17,13 @@ class Record:
     """Records effects that no response shows, until ``take``."""
 
     def __init__(self) -> None:
-        #: Commits that were stored: the queue (see ``INDEX``, -1: none of the case's) and the offset.
-        self.commits: list[tuple[int, int]] = []
+        #: Is the request that is being answered one way?
+        self.one_way = False
+        #: Commits that were stored: the queue (see ``INDEX``, -1: none of the case's), the offset, and ``AWAITED`` when
+        #: the request was not one way.
+        self.commits: list[tuple[Value, ...]] = []
+        #: Requests to unlock that were not one way.
+        self.unlocks: list[tuple[Value, ...]] = []
         #: How often the assignment of each topic was asked for.
         self.assignments: dict[str, int] = {}
         self.sent_back: list[SentBackMessage] = []
@@ -26,10 +32,17 @@ class Record:
         """Forget everything."""
         if self.commits:
             self.commits = []
+        if self.unlocks:
+            self.unlocks = []
         if self.assignments:
             self.assignments = {}
         if self.sent_back:
             self.sent_back = []
+
+    def unlock(self) -> None:
+        """Queues were unlocked."""
+        if not self.one_way:
+            self.unlocks.append(AWAITED_UNLOCK)
 
     def ask_assignment(self, topic: str) -> None:
         """The assignment of a topic was asked for."""
@@ -38,19 +51,21 @@ class Record:
     def take(self) -> tuple[Value, ...]:
         """The effects that were recorded since the last call.
 
-        Commits are sorted (queue, offset) pairs, followed by the requests for assignments as sorted
-        (topic, times) pairs; or the messages that were sent back, sorted. No operation leads to both. A queue that the
-        case does not have counts as -1.
+        Commits are sorted (queue, offset) pairs, with ``AWAITED`` as a third part when their request was not one way,
+        followed by such requests to unlock, and by the requests for assignments as sorted (topic, times) pairs; or the
+        messages that were sent back, sorted. No operation leads to both. A queue that the case does not have counts as
+        -1.
         """
         if self.sent_back:
             back, self.sent_back = self.sent_back, []
             return tuple(sorted(back))
-        if not self.commits and not self.assignments:
+        if not self.commits and not self.assignments and not self.unlocks:
             return ()
         taken, self.commits = self.commits, []
         if len(taken) > 1:
             taken.sort()
-        if not self.assignments:
+        if not self.assignments and not self.unlocks:
             return tuple(taken)
+        unlocks, self.unlocks = self.unlocks, []
         asked, self.assignments = sorted(self.assignments.items()), {}
-        return (*taken, *asked)
+        return (*taken, *unlocks, *asked)

@@ -1,4 +1,4 @@
-"""The fake broker's answers to administrators: resets and clones of offsets (BQ-RESET-*, BQ-CLONE-*)."""
+"""The fake broker's answers to administrators: resets, clones and corrections of offsets."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from typing import cast
 
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
-from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler, document, optional, refused
+from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler, refused
 from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.remoting.client_requests import reset_body
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.clone import clone_offsets
+from rocketmq_conformance.models.broker.correction import correction_offsets
 from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest, reset
+from rocketmq_conformance.models.java_text import parse_number
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result
 
 
@@ -28,6 +32,7 @@ class Resets:
         return {
             Request.INVOKE_BROKER_TO_RESET_OFFSET: self._reset,
             Request.CLONE_GROUP_OFFSET: self._clone,
+            Request.QUERY_CORRECTION_OFFSET: self._correction,
         }
 
     # --- what is decided --------------------------------------------------------------------------------------
@@ -43,14 +48,22 @@ class Resets:
         passed_over = not offline and self._consumers.elsewhere(source, topic)
         self._storage.state = clone_offsets(self._storage.state, source, destination, topic, passed_over)[0]
 
+    def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
+        """BQ-CORRECT-*, BQ-COM-10: the (queue, offset) pairs, or the error."""
+        storage = self._storage
+        storage.state, result, _ = correction_offsets(storage.rules, storage.state, topic, left_out, compared)
+        return cast(Result, result)
+
     # --- how it is asked --------------------------------------------------------------------------------------
 
     def _reset(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        group, topic, queue = ext["group"], ext["topic"], optional(ext, "queueId")
+        group, topic, queue = ext["group"], ext["topic"], parse_number(ext.get("queueId"), 64)
         # a missing time is 0: Java's numbers are never missing
-        timestamp, force = optional(ext, "timestamp") or 0, ext.get("isForce") == "true"
+        timestamp, force = parse_number(ext.get("timestamp"), 64) or 0, ext.get("isForce") == "true"
         result = self.reset(
-            ResetRequest(group, topic, timestamp, force, -1 if queue is None else queue, optional(ext, "offset"))
+            ResetRequest(
+                group, topic, timestamp, force, -1 if queue is None else queue, parse_number(ext.get("offset"), 64)
+            )
         )
         if isinstance(result, Err):
             return refused(result)
@@ -63,12 +76,16 @@ class Resets:
 
     def _table(self, topic: str, pairs: OffsetPairs) -> bytes:
         """A body whose keys are objects (WIRE-JSON-2)."""
-        members = [
-            document({"brokerName": self._name, "queueId": queue, "topic": topic}) + f":{offset}".encode()
-            for queue, offset in pairs
-        ]
-        return b'{"offsetTable":{' + b",".join(members) + b"}}"
+        return reset_body((MessageQueue(topic, self._name, queue), offset) for queue, offset in pairs)
 
     def _clone(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         self.clone(ext["srcGroup"], ext["destGroup"], ext.get("topic", "").strip(), ext.get("offline") == "true")
         return 0, "", {}, b""
+
+    def _correction(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        left_out = frozenset(ext.get("filterGroups", "").split(","))
+        result = self.correction(ext["topic"], left_out, ext["compareGroup"])
+        if isinstance(result, Err):
+            return refused(result)
+        members = ",".join(f"{queue}:{offset}" for queue, offset in cast(OffsetPairs, result))
+        return 0, "", {}, f'{{"correctionOffsets":{{{members}}}}}'.encode()

@@ -51,15 +51,9 @@ def document(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def optional(ext: dict[str, str], name: str, bits: int = 64) -> int | None:
-    """A number that may be missing; one that cannot be read counts as missing (BQ-NUMBER, BQ-NUMBER-LOST)."""
-    text = ext.get(name)
-    return None if text is None else parse_number(text, bits)
-
-
 def required(ext: dict[str, str], name: str, bits: int = 64) -> int:
     """A number without which a request fails: ValueError, which makes a SYSTEM_ERROR (BQ-FIELD)."""
-    number = optional(ext, name, bits)
+    number = parse_number(ext.get(name), bits)
     if number is None:
         raise ValueError(f"the field {name} is missing, or is no number of {bits} bits")
     return number

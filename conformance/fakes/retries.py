@@ -17,7 +17,6 @@ from rocketmq_conformance.conformance.fakes.responses import (
     ConnectionHandler,
     PlainHandler,
     command,
-    optional,
     refused,
 )
 from rocketmq_conformance.conformance.fakes.send_backs import sent_back
@@ -43,6 +42,7 @@ from rocketmq_conformance.models.broker.send_back import (
     KeptMessage,
     RetrySettings,
 )
+from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Err
 
 #: Where delayed messages wait; they get their offset there.
@@ -90,7 +90,7 @@ class Retries:
             self.record.sent_back.append(sent_back(ext))
             return 0, "", {}, b""
         asked = BackRequest(
-            ext["group"], int(ext["delayLevel"]), optional(ext, "maxReconsumeTimes"), ext.get("originTopic")
+            ext["group"], int(ext["delayLevel"]), parse_number(ext.get("maxReconsumeTimes"), 64), ext.get("originTopic")
         )
         message = self.look(int(ext["offset"]))
         filing = self.decide(message, asked, version >= NAMES_LIMIT)

@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.pulls import HOLD_CHECK
 from rocketmq_conformance.conformance.remoting.fault import parse_armed
+from rocketmq_conformance.conformance.remoting.server import Observer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.profile import Profile
 
@@ -33,21 +35,27 @@ def serve(
     faults: Sequence[str] = (),
     auto_create: bool = True,
     lease: int = MAX_LIVE_TIME,
-    ready: Callable[[str], object] = lambda address: None,
+    advertise: str = "",
+    observer: Observer | None = None,
+    ready: Callable[[FakeBroker], object] = lambda broker: None,
     ended: threading.Event | None = None,
 ) -> None:
-    """Run a broker until ``ended`` is set, or without end; ``ready`` is called with its address.
+    """Run a broker until ``ended`` is set, or without end; ``ready`` is called with it once it listens.
 
     ``topics`` (``NAME=QUEUES``) exist from the start, ``faults`` (``REQUEST=FAULT``) are armed; locks of queues
-    live ``lease`` ms. ValueError when one of them cannot be read, before anything is started; CannotRunError when the
-    port is taken.
+    live ``lease`` ms. Routes name the host ``advertise`` where that is not the one it listens on; ``observer`` is shown
+    what goes over its connections. ValueError when something cannot be read, before anything is started;
+    CannotRunError when the port is taken.
     """
     made = [parse_topic(text) for text in topics]
     armed = [parse_armed(text) for text in faults]
-    with FakeBroker(profile, host, port, auto_create=auto_create, lease=lease) as broker:
+    with FakeBroker(profile, host, port, auto_create=auto_create, lease=lease, hold_check=HOLD_CHECK) as broker:
         for topic, queues in made:
             broker.create_topic(topic, queues)
         for request, fault in armed:
             broker.faults.arm(request, fault)
-        ready(broker.address)
+        if advertise:
+            broker.advertise(advertise)
+        broker.observe(observer)
+        ready(broker)
         (ended or threading.Event()).wait()

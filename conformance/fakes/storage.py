@@ -14,6 +14,7 @@ from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.models.broker import names
 from rocketmq_conformance.models.broker.lifecycle import expire
+from rocketmq_conformance.models.broker.members import ORDINARY_GROUP, GroupSettings
 from rocketmq_conformance.models.broker.pull import StoredEntry
 from rocketmq_conformance.models.broker.send import NO_QUEUE, send
 from rocketmq_conformance.models.broker.send_back import RETRY, RetrySettings
@@ -56,10 +57,15 @@ class Storage:
         self.out: frozenset[tuple[str, int]] = frozenset()
         #: Settings for messages that are sent back, of groups that have other than the default ones.
         self.retries: dict[str, RetrySettings] = {}
+        #: The other settings of groups, where they are not the default ones.
+        self.group_settings: dict[str, GroupSettings] = {}
         #: Every message by its place in the log, whatever becomes of its topic.
         self._placed: dict[int, bytes] = {}
         #: Do messages that only the state has get their bytes when they are read?
         self._lazy = False
+        #: Called when topics or groups have changed and are written to their files; None: they are kept in memory.
+        self.write_topics: Callable[[], None] | None = None
+        self.write_groups: Callable[[], None] | None = None
 
     def begin(self, state: BrokerState) -> None:
         """Hold this state and nothing else; its messages, of one byte each, are made when they are read."""
@@ -81,6 +87,8 @@ class Storage:
     def create_topic(self, topic: str, settings: Topic) -> Err | None:
         """BQ-NAME-TOPIC, BQ-TOPIC-1, BQ-TOPIC-RW: None, or the error."""
         self.state, result, _ = names.create_topic(self.rules, self.state, topic, settings)
+        if self.write_topics is not None:
+            self.write_topics()
         return cast("Err | None", result)
 
     def delete_topic(self, topic: str) -> Err | None:
@@ -89,21 +97,36 @@ class Storage:
         for key in [key for key in self._logs if key[0] == topic and topic not in self.state.topics]:
             del self._logs[key]
         self.out = frozenset(key for key in self.out if key[0] != topic)
+        if self.write_topics is not None:
+            self.write_topics()
         return cast("Err | None", result)
 
     def create_group(self, group: str, enabled: bool = True) -> Err | None:
         """BQ-NAME-GROUP, BQ-GROUP-1, BQ-GROUP-ENABLE: None, or the error."""
         self.state, result, _ = names.create_group(self.rules, self.state, group, enabled)
+        if self.write_groups is not None:
+            self.write_groups()
         return cast("Err | None", result)
 
     def set_retries(self, group: str, settings: RetrySettings) -> None:
         """Set what happens to messages that a group sends back (retryQueueNums, retryMaxTimes)."""
         self.retries[group] = settings
 
+    def set_group(self, group: str, settings: GroupSettings) -> None:
+        """Set whether a group may broadcast, and whether it is notified of changes."""
+        self.group_settings[group] = settings
+
+    def settings_of(self, group: str) -> GroupSettings:
+        """The same of a group."""
+        return self.group_settings.get(group, ORDINARY_GROUP)
+
     def delete_group(self, group: str, flag: str) -> None:
         """BQ-GROUP-2. A group that is created again has the default settings."""
         self.retries.pop(group, None)
+        self.group_settings.pop(group, None)
         self.state = names.delete_group(self.rules, self.state, group, flag)[0]
+        if self.write_groups is not None:
+            self.write_groups()
 
     def know_group(self, group: str) -> bool:
         """Does the group exist? It is created if the broker does so."""
@@ -171,7 +194,8 @@ class Storage:
         self._placed[self._physical] = raw
         self._physical += len(raw)
         kept = self._logs.setdefault((draft.topic, queue), _Log())
-        kept.entries.append(StoredEntry(len(raw), message.tag))
+        properties = messages.parse_properties(message.properties)
+        kept.entries.append(StoredEntry(len(raw), properties.get("TAGS"), properties))
         kept.stored.append(raw)
         return message
 

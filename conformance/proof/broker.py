@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.proof import broker_files, broker_memory, fake_broker
 from rocketmq_conformance.conformance.proof import broker_tables as tables
-from rocketmq_conformance.conformance.proof import fake_broker
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
 from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, Selection
@@ -23,6 +24,7 @@ from rocketmq_conformance.conformance.proof.side_by_side import More, in_process
 from rocketmq_conformance.conformance.proof.unit import Unit
 from rocketmq_conformance.conformance.targets.broker import page_cache, requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_HOLD_CHECK
 from rocketmq_conformance.conformance.targets.broker.launch_config import java, java_feature, seeing_java
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.broker import lifecycle
@@ -34,11 +36,17 @@ from rocketmq_conformance.models.broker.configuration import (
     CREATES_GROUPS,
     DEFAULT_MODE,
     DEFAULT_SHARE,
+    LONG_POLLING,
     MEMORY_RATIO,
     PERMISSION,
+    PROPERTY_FILTER,
+    ROCKSDB_STORE,
+    ROCKSDB_TABLES,
     SERVER_RESET,
     SETTINGS,
+    STORE,
     STRICT_LOCKS,
+    TABLES,
     TIMER_WHEEL,
 )
 from rocketmq_conformance.models.broker.fixtures import initial_state
@@ -55,12 +63,17 @@ from rocketmq_conformance.suites import (
     broker_doubt,
     broker_expired,
     broker_fields,
+    broker_filters,
     broker_locks,
+    broker_members,
     broker_offsets,
+    broker_polling,
     broker_process,
     broker_restart,
     broker_retry,
     broker_search,
+    broker_search_files,
+    broker_tables,
     broker_topics,
 )
 from rocketmq_conformance.suites.declare.indeterminate import Possibility, TooMany, narrowed, unanswered
@@ -83,6 +96,8 @@ FAST = (
     broker_locks.SUITE,
     broker_doubt.SUITE,
     broker_assignment.SUITE,
+    broker_members.SUITE,
+    broker_filters.SUITE,
 )
 #: First releases with a property for the way of resets (BQ-RESET-2), and with those for assignments (BQ-ASSIGN-1).
 RESETS_SINCE = Release(5, 1, 0)
@@ -94,7 +109,11 @@ CASES = 96
 OTHER_CASES = 32
 RESTART_CASES = 2
 RESTART_STEPS = 120
+#: Of brokers that keep their tables in RocksDB.
+ENDED_STEPS = 60
 COLD_CASES = 12
+#: A case of pulls that are held mostly waits for checks.
+POLLING_CASES, POLLING_STEPS = 32, 8
 PROCESS_STEPS = 100
 _SEED = 1
 #: Releases side by side: each mostly waits, for brokers to start, locks to expire and messages to age.
@@ -226,8 +245,26 @@ def _prove_case(
             return
 
 
+def prove_every_search(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """Every step that the suite ``broker-search-files`` has."""
+    suite = broker_search_files.SUITE
+    adapter.reset_many([(0, suite)])
+    for at, operation in enumerate(suite.operations):
+        columns = operation.spec.columns() or ()
+        plan: list[Row] = [(at, args) for args in product(*map(dict.fromkeys, columns))]
+        (outcomes,) = adapter.play_many([(0, [suite.operation(row) for row in plan])])
+        do = _doing(adapter, suite, outcomes)
+        _prove_case(suite, suite.bind(profile), plan, do, tally, f"{suite.name}, every {operation.spec.name}")
+
+
 def prove_configured(
-    adapter: BrokerAdapter, profile: Profile, tally: Tally, suite: Suite, properties: Mapping[str, str], cases: int
+    adapter: BrokerAdapter,
+    profile: Profile,
+    tally: Tally,
+    suite: Suite,
+    properties: Mapping[str, str],
+    cases: int,
+    steps: int | None = None,
 ) -> None:
     """A suite once more, on the same broker with other properties."""
     configured = profile.configured(properties)
@@ -235,7 +272,7 @@ def prove_configured(
         adapter.ask(requests.set_property(name, value))
     try:
         adapter.hello()
-        prove_suite(adapter, configured, tally, suite, cases)
+        prove_suite(adapter, configured, tally, suite, cases, steps)
     finally:
         for name in properties:
             adapter.ask(requests.set_property(name, SETTINGS[name].default_of(profile.broker)))
@@ -268,6 +305,20 @@ def prove_uncreated_groups(adapter: BrokerAdapter, profile: Profile, tally: Tall
         prove_configured(adapter, profile, tally, suite, {CREATES_GROUPS: "false"}, OTHER_CASES)
 
 
+def prove_polling(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suite ``broker-polling``, and once more without long polling."""
+    suite = broker_polling.SUITE
+    prove_suite(adapter, profile, tally, suite, POLLING_CASES, POLLING_STEPS)
+    adapter.ask(requests.set_property(LONG_POLLING, "false"))
+    time.sleep(DEFAULT_HOLD_CHECK + 1)  # the broker is still waiting for its next check by the old interval
+    prove_configured(adapter, profile, tally, suite, {LONG_POLLING: "false"}, POLLING_CASES // 2, POLLING_STEPS)
+
+
+def prove_sql(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suite ``broker-filters`` once more, on a broker that answers expressions in SQL92."""
+    prove_configured(adapter, profile, tally, broker_filters.SUITE, {PROPERTY_FILTER: "true"}, CASES)
+
+
 def prove_permissions(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """The suites that pull once more, on a broker that may not be written, and on one that may not be read."""
     for permission in (READ, WRITE):
@@ -292,6 +343,34 @@ def prove_without_timers(tally: Tally) -> None:
             prove_suite(adapter, profile, tally, suite, OTHER_CASES)
     finally:
         adapter.close()
+
+
+def prove_tables_in_rocksdb(tally: Tally) -> None:
+    """The suites that read queues, look topics up, and stop, kill and start, on brokers of their own that keep queues
+    or tables in RocksDB."""
+    release = Release.parse(tally.release)
+    for name, value, suites in (
+        (STORE, ROCKSDB_STORE, (broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_search.SUITE)),
+        (TABLES, ROCKSDB_TABLES, (broker_offsets.SUITE, broker_admin.SUITE, broker_assignment.SUITE)),
+    ):
+        adapter = BrokerAdapter(StartedBroker(release, properties={name: value}))
+        try:
+            hello = adapter.hello()
+            profile = Profile.of(broker=tally.release, java=hello.java or 17).configured({name: value})
+            for suite in suites:
+                prove_suite(adapter, profile, tally, suite, OTHER_CASES)
+            for suite in (broker_restart.SUITE, broker_process.SUITE):
+                prove_suite(adapter, profile, tally, suite, 1, ENDED_STEPS)
+        finally:
+            adapter.close()
+
+
+def prove_files(adapter: BrokerAdapter, profile: Profile, tally: Tally, plan: Sequence[Operation]) -> None:
+    """Files of tables that are damaged between starts."""
+    suite = broker_tables.SUITE
+    adapter.reset_many([(0, suite)])
+    rows = [suite.row(operation) for operation in plan]
+    _prove_case(suite, suite.bind(profile), rows, _doing(adapter, suite, None), tally, f"{suite.name}, damaged files")
 
 
 def prove_cold(adapter: BrokerAdapter, tally: Tally) -> bool:
@@ -343,14 +422,24 @@ _TABLES = Part.of(broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUIT
 _STORY = Part.of(rules=(rule for rules in fake_broker.CHAPTERS.values() for rule in rules))
 #: The suites that query, pull and delete topics.
 _PULLING = Part.of(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE)
+#: The suites that are played on brokers whose queues or tables are in RocksDB.
+_IN_ROCKSDB = Part.of(
+    *(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_search.SUITE, broker_assignment.SUITE),
+    *(broker_restart.SUITE, broker_process.SUITE),
+)
+#: The rules of messages that count as being on disk.
+_DISTANCES = Part.of(rules=("BQ-DISK-1", "BQ-QUERY-4"))
 _STEPS = (
     _Step(_TABLES, prove_tables),
     *(_Step(Part.of(suite), _plays(suite)) for suite in FAST),
+    _Step(Part.of(broker_search_files.SUITE), prove_every_search),
     _Step(Part.of(broker_admin.SUITE), prove_other_resets, RESETS_SINCE.__le__),
     _Step(Part.of(broker_assignment.SUITE), prove_other_assignments, BALANCES_SINCE.__le__),
     _Step(Part.of(broker_locks.SUITE), prove_strict_locks, LOCKS_STRICTLY.on),
     _Step(Part.of(broker_admin.SUITE, broker_topics.SUITE, broker_assignment.SUITE), prove_uncreated_groups),
     _Step(_PULLING, prove_permissions),
+    _Step(Part.of(broker_polling.SUITE), prove_polling),
+    _Step(Part.of(broker_filters.SUITE), prove_sql, SETTINGS[PROPERTY_FILTER].has),
     _Step(_PULLING, prove_on_disk),
     _Step(
         Part.of(broker_restart.SUITE),
@@ -366,17 +455,29 @@ _STEPS = (
 )
 
 
+def _damages(plan: Sequence[Operation]) -> _Step:
+    return _Step(
+        Part.of(broker_tables.SUITE), lambda adapter, profile, tally: prove_files(adapter, profile, tally, plan)
+    )
+
+
+#: The last step, and what it is in a brief proof.
+_ALL_FILES, _FILES = _damages(broker_files.long()), _damages(broker_files.short())
+
+
 def parts() -> list[Part]:
     """The parts of a release's proof."""
-    return [*(step.part for step in _STEPS), _TABLES, _STORY]
+    return [*(step.part for step in (*_STEPS, _FILES)), _TABLES, _DISTANCES, _STORY]
 
 
-def prove_release(release: str, selection: Selection = EVERYTHING) -> Tally:
-    """The proof of one release, or of what is selected."""
+def prove_release(release: str, selection: Selection = EVERYTHING, *, brief: bool = False) -> Tally:
+    """The proof of one release, or of what is selected; a ``brief`` one leaves out what takes a minute."""
     tally = Tally(broker_offsets.SUITE.side.value, release)
     parsed = Release.parse(release)
     profile = Profile.of(broker=release, java=java_feature(java()))
-    steps = [step for step in _STEPS if selection.takes(step.part) and step.on(parsed)]
+    steps = [
+        step for step in (*_STEPS, _FILES if brief else _ALL_FILES) if selection.takes(step.part) and step.on(parsed)
+    ]
     expiring = selection.takes(_TABLES)
     with ExitStack() as open_brokers:
         expiry = open_brokers.enter_context(Expiry(parsed, profile)) if expiring else None
@@ -386,8 +487,12 @@ def prove_release(release: str, selection: Selection = EVERYTHING) -> Tally:
             expiry.prove(tally)
     if parsed >= SEES_SINCE and selection.takes(Part.of(broker_cold.SUITE)):
         prove_seen_cold(tally)
+    if broker_memory.shows(parsed) and selection.takes(_DISTANCES):
+        broker_memory.prove(tally)
     if SETTINGS[TIMER_WHEEL].has(parsed) and selection.takes(_PULLING):
         prove_without_timers(tally)
+    if SETTINGS[STORE].has(parsed) and selection.takes(_IN_ROCKSDB):
+        prove_tables_in_rocksdb(tally)
     return tally
 
 
@@ -408,20 +513,27 @@ def _spared() -> frozenset[str]:
 
 
 def prove_all(
-    units: Sequence[Unit], workers: int, selection: Selection = EVERYTHING, more: More = lambda: True
+    units: Sequence[Unit],
+    workers: int,
+    selection: Selection = EVERYTHING,
+    more: More = lambda: True,
+    *,
+    brief: bool = False,
 ) -> Iterator[ProofResult]:
     """Prove the model against each release, ``workers`` of them side by side, and give each as soon as it is known.
 
-    The rows of the fake broker's proof are among those of a release.
+    The rows of the fake broker's proof are among those of a release; a ``brief`` proof leaves out what takes a minute.
     """
-    yield from in_processes(partial(prove, selection=selection), units, min(workers, len(units)), more, _EACH)
+    yield from in_processes(
+        partial(prove, selection=selection, brief=brief), units, min(workers, len(units)), more, _EACH
+    )
 
 
-def prove(unit: Unit, selection: Selection = EVERYTHING) -> ProofResult:
+def prove(unit: Unit, selection: Selection = EVERYTHING, *, brief: bool = False) -> ProofResult:
     """Prove the model against one release."""
     began = time.monotonic()
     try:
-        tally = prove_release(unit.release, selection)
+        tally = prove_release(unit.release, selection, brief=brief)
         story = fake_broker.prove(unit.release) if selection.takes(_STORY) else []
     except CannotRunError as error:
         return ProofResult.missing(unit, error)

@@ -45,7 +45,8 @@ Every rule of the rule book was read in the source of RocketMQ, and reading can 
 and compare each answer with the model's:
 
 - **pure** and **client**: the classes of the published Java clients, loaded into a Java machine, release by release.
-  Their network is a fake broker, their offset files are real files.
+  Their network is a fake broker, their offset files are real files, and what they are made of is compared with what
+  `start()` makes ([java-client.md](java-client.md)).
 - **clock**: the same classes on the clock of the machine, their timers 250 times faster: the model uses the times that
   were measured.
 - **whole** and **scripted**: push, orderly and lite pull consumers of these clients that run, with threads, timers and
@@ -62,7 +63,7 @@ Repeat it (Java and Maven are needed):
 tox run -e proof-java                              # every client release; -- --stateful asks all of them more
 tox run -e proof-broker                            # brokers 4.9.7, 5.0.0, 5.1.4 and 5.5.0; or name releases after --
 tox run -e proof-all                               # every release of both, pairs, whole consumers: hours, see below
-rocketmq-conformance prove java 5.5.0 --suite pull          # one suite, or one --rule; also with --real-clock
+rocketmq-conformance prove java 5.5.0 --suite pull,consume  # some suites, or one --rule; also with --real-clock
 rocketmq-conformance prove pairs                            # ten clients, ten brokers
 rocketmq-conformance prove whole --scripted 5.5.0           # whole consumers on brokers that fail by a script
 rocketmq-conformance prove page                             # write this page again

@@ -1,4 +1,4 @@
-"""What a proof is restricted to: one suite or one rule, by ``--suite`` and ``--rule``."""
+"""What a proof is restricted to: some suites or one rule, by ``--suite`` and ``--rule``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The names of a suite and a rule; "" for any."""
+    """The names of suites, with commas between them, and of a rule; "" for any."""
 
     suite: str = ""
     rule: str = ""
@@ -34,7 +34,8 @@ class Selection:
 
     def takes(self, part: Part) -> bool:
         """Is the part played?"""
-        return (not self.suite or self.suite in part.suites) and (not self.rule or self.rule in part.rules)
+        suites = self.suite.split(",")
+        return (not self.suite or not part.suites.isdisjoint(suites)) and (not self.rule or self.rule in part.rules)
 
     def replaced(self, parts: Collection[Part]) -> frozenset[str] | None:
         """The rules whose rows a proof of these parts replaces; None for all.

@@ -38,6 +38,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Mend,
     Move,
     ResetTo,
+    Seek,
     UnlockElsewhere,
 )
 
@@ -96,6 +97,9 @@ def cases() -> Iterator[TableCase]:
         yield TableCase("commits are lost for a while", kind, moves)
         yield TableCase("told another offset", kind, (Join(), Look(), ResetTo(3), Look(), Arrive(), Look()))
     yield TableCase("somebody else has the lock", ORDERLY, (LockElsewhere(), Join(), Look(), UnlockElsewhere(), Look()))
+    for offset in (3, 12, 13):
+        moves = (Join(), Look(), Seek(0, offset), Look(), Arrive(), Look())
+        yield TableCase(f"seeks to {offset}", LITE, moves)
     for fault in ("no-field", "SYSTEM_ERROR"):
         moves = _until_mended(Fail(QUERY, fault, later=True))
         yield TableCase(f"stored offset: the second answer is {fault}", ORDERLY, moves)

@@ -31,6 +31,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Look,
     Move,
     Observation,
+    Seek,
     UnlockElsewhere,
 )
 from rocketmq_conformance.models.message_queue import Queue
@@ -135,6 +136,8 @@ class PlayedCase(ABC):
                     time.sleep(_POLL_TIME)
             case LetGo(name):
                 self._free[name].set()
+            case Seek(queue, offset, name):
+                self.consumers[name].seek(queue, offset)
             case LockElsewhere():
                 self.ask(requests.lock(self.group, STRANGER, self.queues()))
             case UnlockElsewhere():

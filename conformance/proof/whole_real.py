@@ -22,7 +22,8 @@ from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.broker.process import HOST
 from rocketmq_conformance.models.broker.state import QueueLog
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
-from rocketmq_conformance.models.client.whole_group import WholeGroupModel, lock_holders
+from rocketmq_conformance.models.client.whole_group import WholeGroupModel
+from rocketmq_conformance.models.client.whole_locks import lock_holders
 from rocketmq_conformance.models.client.whole_moves import STRANGER, Look, Observation
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err

@@ -30,6 +30,7 @@ from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import RESETS_AT_ONCE
+from rocketmq_conformance.models.client.whole import ORDERLY
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
@@ -118,7 +119,8 @@ class ScriptedCase(PlayedCase):
         # a name of its own: a client that could not start may still be looking for a broker where this one is now
         super().__init__(classes, case, instance, f"{GROUP}-{uuid4().hex}", TOPIC, limit)
         # an answer to an old pull undoes a reset if it comes right after it: keep away from that moment
-        waits = any(isinstance(move, ResetTo) for move in case.moves) and not RESETS_AT_ONCE.on(profile.client)
+        at_once = case.kind == ORDERLY and RESETS_AT_ONCE.on(profile.client)
+        waits = any(isinstance(move, ResetTo) for move in case.moves) and not at_once
         self._script = Script(BRIEF_HOLD if waits else HOLD)
         self._now = TIMES[0]
         self.broker = FakeBroker(profile, clock=lambda: self._now, parts={**self._script.parts, **parts})

@@ -46,8 +46,19 @@ _OF_HERE = frozenset(
         "loadBalanceProcessorThreadPoolNums",
     }
 )
-#: Properties that a broker answers only when they are set, and the releases that have them.
+#: Properties that a broker answers only when they are set, and the releases that have them; those of ``OFF`` are off.
+OFF = frozenset({"authenticationEnabled", "authorizationEnabled", "migrateAuthFromV1Enabled"})
+_OF_ACCOUNTS = (
+    *("authConfigPath", "initAuthenticationUser", "innerClientAuthenticationCredentials"),
+    *("authenticationMetadataProvider", "authenticationProvider", "authenticationStrategy", "authenticationWhitelist"),
+    *("authorizationMetadataProvider", "authorizationProvider", "authorizationStrategy", "authorizationWhitelist"),
+    *("userCacheExpiredSecond", "userCacheMaxNum", "userCacheRefreshSecond"),
+    *("aclCacheExpiredSecond", "aclCacheMaxNum", "aclCacheRefreshSecond"),
+    *("statefulAuthenticationCacheExpiredSecond", "statefulAuthenticationCacheMaxNum"),
+    *("statefulAuthorizationCacheExpiredSecond", "statefulAuthorizationCacheMaxNum"),
+)
 _UNSET = {
+    **dict.fromkeys((*OFF, *_OF_ACCOUNTS), "5.3.0+"),
     "dLegerGroup": "4.5.0+",
     "dLegerPeers": "4.5.0+",
     "dLegerSelfId": "4.5.0+",
@@ -69,7 +80,9 @@ def defaults_of(release: Release) -> Mapping[str, str]:
 
 @cache
 def _of(release: Release) -> Mapping[str, str]:
-    unset = {name: "" for name, releases in _UNSET.items() if release in Releases.parse(releases)}
+    unset = {
+        name: "false" if name in OFF else "" for name, releases in _UNSET.items() if release in Releases.parse(releases)
+    }
     return {name: value for name, releases, value in _rows() if release in Releases.parse(releases)} | unset
 
 

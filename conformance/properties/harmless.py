@@ -12,6 +12,11 @@ from functools import cache
 
 #: Patterns of names, by the reason why such a property changes no answer that a suite asks for.
 HARMLESS: Mapping[str, Sequence[str]] = {
+    "who may ask: the kit's account may do everything, and a request that is refused for its account ends the run": (
+        *("aclEnable", "authConfigPath", "authentication*", "authorization*", "initAuthenticationUser"),
+        *("innerClientAuthenticationCredentials", "migrateAuthFromV1Enabled"),
+        *("userCache*", "aclCache*", "statefulAuth*"),
+    ),
     "names, addresses, ports and folders": (
         *("brokerName", "brokerClusterName", "brokerId", "brokerIP1", "brokerIP2", "bindAddress", "regionId"),
         *("listenPort", "haListenPort", "namesrvAddr", "haMasterAddress", "rocketmqHome"),
@@ -26,6 +31,7 @@ HARMLESS: Mapping[str, Sequence[str]] = {
         *("transactionCheckRocksdbQueueCapacity", "topicQueueLockNum", "asyncSendEnable"),
     ),
     "sockets and buffers": (
+        "useTLS",
         *("*Socket*BufSize", "*SocketBacklog", "*PooledByteBufAllocatorEnable", "writeBuffer*WaterMark"),
         *("useEpollNativeSelector", "clientCloseSocketIfTimeout", "socksProxyConfig", "connectTimeoutMillis"),
         *("*ChannelMaxIdleTimeSeconds", "channelNotActiveInterval", "maxReconnectIntervalTimeSeconds"),

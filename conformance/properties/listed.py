@@ -19,9 +19,9 @@ class Listed:
 
 
 LISTED: Mapping[str, Listed] = {
-    "enablePropertyFilter": Listed(
-        effect="expressions in SQL are answered",
-        rules=("BQ-PULL-SUB",),
+    "filterSupportRetry": Listed(
+        effect="messages of retry topics pass by the subscription to their first topic",
+        rules=("BQ-PULL-TAGS", "BQ-SQL-PASS"),
     ),
 }
 

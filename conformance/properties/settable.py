@@ -15,6 +15,8 @@ _OF_THE_KIT = frozenset(
     {"bindAddress", "brokerClusterName", "brokerIP1", "brokerIP2", "brokerName", "haListenPort", "listenPort"}
     | {"namesrvAddr", "rocketmqHome", "storePathCommitLog", "storePathRootDir"}
 )
+#: Properties with passwords in them, which no address may have.
+_SECRET = frozenset({"initAuthenticationUser", "innerClientAuthenticationCredentials"})
 
 
 def settable(release: Release, pairs: Iterable[str]) -> dict[str, str]:
@@ -43,6 +45,8 @@ def _check(release: Release, name: str, value: str) -> None:
     defaults, setting = defaults_of(release), SETTINGS.get(name)
     if name in _OF_THE_KIT:
         raise ValueError(f"{name} is what the kit reaches its own broker by; leave it out.")
+    if name in _SECRET:
+        raise ValueError(f"{name} has a password in it, which no address may have; see docs/access.md.")
     if name not in defaults:
         raise ValueError(f"A broker {release} has no property {name!r}{_hint(name, defaults)}.")
     default = defaults[name]

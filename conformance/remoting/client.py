@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import time
 from collections import deque
 from types import TracebackType
 from typing import Self
 
+from rocketmq_conformance.conformance.remoting.access import OPEN, Access
 from rocketmq_conformance.conformance.remoting.frame import (
     ONE_WAY,
     RESPONSE,
@@ -36,8 +38,10 @@ class Connection:
     the socket's buffers until they are collected.
     """
 
-    def __init__(self, host: str, port: int, timeout: float = 5.0, binary: bool = False) -> None:
+    def __init__(self, host: str, port: int, timeout: float = 5.0, binary: bool = False, access: Access = OPEN) -> None:
+        """``access`` signs every request and encrypts the connection, where the server asks for that."""
         self.address = f"{host}:{port}"
+        self.access = access
         self.timeout = timeout
         #: Write headers in RocketMQ's binary form; answers are read in whichever form they come.
         self.binary = binary
@@ -50,12 +54,19 @@ class Connection:
         self._requests: deque[Command] = deque(maxlen=_KEPT)
         self._closed = False
         try:
-            self._socket = socket.create_connection((host, port), timeout)
+            plain = socket.create_connection((host, port), timeout)
         except TimeoutError:
             raise
         except OSError as error:
             raise ConnectionError(f"cannot connect to {self.address}: {error.strerror or error}") from error
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket: socket.socket = plain
+        if access.tls:
+            try:
+                self._socket = access.tls.wrapped(plain, host)
+            except BaseException:
+                plain.close()
+                raise
         self._patience = timeout
 
     # --- requests ---------------------------------------------------------------------------------------------
@@ -73,6 +84,15 @@ class Connection:
     def send(self, code: int, ext: dict[str, str] | None = None, body: bytes = b"") -> None:
         """Send a one-way request, which gets no response."""
         self._send(code, ext, body, ONE_WAY)
+
+    def send_and_close(self, code: int, ext: dict[str, str], body: bytes, whole: bool) -> None:
+        """Send a request, or the first half of it, and close the connection without waiting for a response."""
+        frame = self._frame(code, ext, body, 1)
+        self._wait_at_most(self.timeout)
+        try:
+            self._socket.sendall(frame if whole else frame[: len(frame) // 2])
+        finally:
+            self.close()
 
     def post(self, code: int, ext: dict[str, str] | None = None, body: bytes = b"") -> int:
         """Send a request whose response is collected later; the number is its opaque."""
@@ -139,7 +159,7 @@ class Connection:
         if self._closed:
             raise ConnectionError(f"the connection to {self.address} is closed")
         opaque = self._opaque = (self._opaque + 1) & 0x7FFF_FFFF
-        frame = encode(Command(code, ext or {}, body, opaque, flag, version=self.version, binary=self.binary))
+        frame = self._frame(code, ext, body, opaque, flag)
         self._wait_at_most(self.timeout)
         try:
             self._socket.sendall(frame)
@@ -149,6 +169,12 @@ class Connection:
                 raise
             raise ConnectionError(f"{self.address} closed the connection") from error
         return opaque
+
+    def _frame(self, code: int, ext: dict[str, str] | None, body: bytes, opaque: int, flag: int = 0) -> bytes:
+        """The request, signed where the server asks for it."""
+        credentials = self.access.credentials
+        fields = credentials.signed(ext or {}, body) if credentials else ext or {}
+        return encode(Command(code, fields, body, opaque, flag, version=self.version, binary=self.binary))
 
     def _receive(self, opaque: int | None, timeout: float) -> Command:
         """The response to one request, or to any posted one."""
@@ -189,6 +215,8 @@ class Connection:
             self.close()
             raise ConnectionError(f"{self.address} sent a malformed frame: {error}") from error
         del buffer[:end]
+        if command.remark:
+            command.remark = self.access.redacted(command.remark)
         return command
 
     def _fill(self, size: int, timeout: float) -> None:
@@ -197,7 +225,7 @@ class Connection:
         while True:
             try:
                 chunk = self._socket.recv(_CHUNK)
-            except (TimeoutError, BlockingIOError):
+            except (TimeoutError, BlockingIOError, ssl.SSLWantReadError):
                 raise TimeoutError(f"{self.address} sent nothing in time") from None
             except OSError as error:
                 self.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rocketmq_conformance.conformance.remoting import java_json
-from rocketmq_conformance.models.broker.members import Consumer
+from rocketmq_conformance.models.broker.members import LAST, PASSIVELY, Consumer
 from rocketmq_conformance.models.broker.pull import RegisteredSubscription, TagCodes
 
 
@@ -24,12 +24,23 @@ def brevity(body: bytes) -> tuple[bool, int]:
 
 def _consumer(data: dict[str, Any]) -> Consumer:
     subscriptions = {str(item["topic"]): _registered(item) for item in data.get("subscriptionDataSet") or ()}
-    return Consumer(str(data["groupName"]), subscriptions, data.get("messageModel") == "BROADCASTING")
+    return Consumer(
+        str(data["groupName"]),
+        subscriptions,
+        data.get("messageModel") == "BROADCASTING",
+        str(data.get("consumeType") or PASSIVELY),
+        str(data.get("consumeFromWhere") or LAST),
+    )
 
 
 def _registered(data: dict[str, Any]) -> RegisteredSubscription:
-    kind = str(data.get("expressionType") or "")
-    return RegisteredSubscription(_codes(data), int(data.get("subVersion") or 0), kind)
+    return RegisteredSubscription(
+        codes=_codes(data),
+        version=int(data.get("subVersion") or 0),
+        kind=str(data.get("expressionType") or ""),
+        text=str(data["subString"]),
+        tags=tuple(map(str, data.get("tagsSet") or ())),
+    )
 
 
 def _codes(data: dict[str, Any]) -> TagCodes:

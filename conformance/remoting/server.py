@@ -57,6 +57,22 @@ class Handler(Protocol):
         ...
 
 
+class Observer(Protocol):
+    """Is shown everything that goes over the connections of a server, in the server's thread; must not block."""
+
+    def received(self, peer: Peer, command: Command) -> None:
+        """A client sent a request, or a response to one of the server's own."""
+        ...
+
+    def sent(self, peer: Peer, raw: bytes) -> None:
+        """Bytes were written: whole frames, or what is none."""
+        ...
+
+    def closed(self, peer: Peer) -> None:
+        """A connection was closed."""
+        ...
+
+
 class Peer(asyncio.Protocol):
     """One accepted connection."""
 
@@ -95,6 +111,9 @@ class Peer(asyncio.Protocol):
     def write(self, raw: bytes) -> None:
         """Send bytes as they are; nothing happens when the connection is closed."""
         if self.open:
+            observer = self._listener.observer
+            if observer is not None:
+                observer.sent(self, raw)
             self._transport.write(raw)
 
     # --- called by the event loop -----------------------------------------------------------------------------
@@ -110,7 +129,8 @@ class Peer(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes arrived."""
-        self._listener.received()
+        listener = self._listener
+        listener.received()
         buffer = self._buffer
         buffer += data
         at, size = 0, len(buffer)
@@ -122,8 +142,10 @@ class Peer(asyncio.Protocol):
                     break
                 request = decode(buffer[at + 4 : end])
                 at = end
+                if listener.observer is not None:
+                    listener.observer.received(self, request)
                 if not request.flag & RESPONSE:
-                    frame = self._listener.dispatch(self, request)
+                    frame = listener.dispatch(self, request)
                     if frame:
                         out.append(frame)
         except MalformedFrame as error:
@@ -173,6 +195,8 @@ class Listener:
         self._activity = 0
         self._accepted = 0
         self.faults = Faults()
+        #: Is shown what goes over the connections.
+        self.observer: Observer | None = None
         #: Connections that are open.
         self.peers: set[Peer] = set()
         #: How many requests of each code arrived.
@@ -340,6 +364,8 @@ class Listener:
     def left(self, peer: Peer) -> None:
         """A connection was closed."""
         self.peers.discard(peer)
+        if self.observer is not None:
+            self.observer.closed(peer)
         self._handler.closed(peer)
 
     def dispatch(self, peer: Peer, request: Command) -> bytes | None:

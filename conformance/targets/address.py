@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -14,13 +15,20 @@ FORMS = (
     "port[?via=tcp][&clock=real&pace=N]",
     "mutant:NAME",
     "python:package.module:factory",
+    "exec:COMMAND",
     "java-client:VERSION[?via=tcp]",
     "java-client:VERSION?clock=real[&pace=N]",
+    "java-client:VERSION?classpath=PATH",
+    "client[?pace=N][&lanes=N]:COMMAND",
     "broker:VERSION[?via=jars][&set=NAME=VALUE]",
     "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
     "broker[?like=VERSION]",
 )
+
+
+#: The address of a program: options stand before the colon, and everything after it is the command.
+_PROGRAM = re.compile(r"client(?:\?([^:]*))?:(.*)", re.DOTALL)
 
 
 class AddressError(ValueError):
@@ -29,6 +37,11 @@ class AddressError(ValueError):
 
 def open_address(text: str) -> Adapter:
     """The adapter of an address. AddressError when it is invalid, CannotRunError when it cannot be judged here."""
+    program = _PROGRAM.fullmatch(text)
+    if program:
+        return _client(program[2], dict(parse_qsl(program[1] or "", keep_blank_values=True)))
+    if text.startswith("exec:"):  # all that follows is the command
+        return _exec(text.removeprefix("exec:"))
     place, _, query = text.partition("?")
     kind, _, name = place.partition(":")
     pairs = parse_qsl(query, keep_blank_values=True)
@@ -98,16 +111,45 @@ def _python(name: str, options: dict[str, str]) -> Adapter:
     return adapter
 
 
+def _client(command: str, options: dict[str, str]) -> Adapter:
+    from rocketmq_conformance.conformance.targets.client_program.adapter import LANES, ClientProgram
+
+    unknown = sorted(set(options) - {"pace", "lanes"})
+    if unknown:
+        raise AddressError(f"client has no option {unknown[0]!r}; it knows pace=N and lanes=N, before the colon.")
+    lanes = options.get("lanes", str(LANES))
+    if not lanes.isdecimal() or not 0 < int(lanes) <= 64:
+        raise AddressError(f"{lanes!r} is no number of lanes; write one from 1 to 64.")
+    try:
+        return ClientProgram(command, _number_of_pace(options.get("pace", "1")), int(lanes))
+    except ValueError as error:
+        raise AddressError(f"The command of {command!r} cannot be read ({error}).") from error
+
+
+def _exec(command: str) -> Adapter:
+    from rocketmq_conformance.conformance.targets.exec_client.adapter import ExecClient
+
+    try:
+        client = ExecClient(command)
+    except ValueError as error:
+        raise AddressError(f"The command {command!r} cannot be read as shell words: {error}.") from error
+    if not client.words:
+        raise AddressError("After exec: stands the command of a program, such as 'exec:python3 my_client.py'.")
+    return client
+
+
 def _java(name: str, options: dict[str, str]) -> Adapter:
     from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
+    from rocketmq_conformance.conformance.targets.java_client.release import built
 
     if not name:
         raise AddressError("Name a release of the Java client, such as java-client:5.5.0.")
+    path = options.pop("classpath", None)
     pace = _pace(options, "java-client")
     via = _via(options, "java-client", ("call", "tcp"), timed=True)
     if pace is not None and via == "tcp":
         raise AddressError("A java-client with a real clock is stepped by hand, without sockets: leave via=tcp away.")
-    return JavaClient(name, via=via, pace=pace)
+    return JavaClient(name, via=via, pace=pace, before=() if path is None else built(path))
 
 
 def _broker(place: str, options: dict[str, str], properties: Sequence[str]) -> Adapter:
@@ -140,7 +182,10 @@ def _pace(options: dict[str, str], kind: str) -> float | None:
         if "pace" in options:
             raise AddressError(f"A virtual clock has no pace; write clock={REAL}&pace={options['pace']}.")
         return None
-    text = options.get("pace", "1")
+    return _number_of_pace(options.get("pace", "1"))
+
+
+def _number_of_pace(text: str) -> float:
     try:
         pace = float(text)
     except ValueError:

@@ -81,7 +81,9 @@ def judge_mutant(
     The minimal plan that shows it is kept in the folder ``plans``.
     """
     profile = profile_of(mutant, profile)
-    stage = Stage(open_mutant(mutant, profile, clock=clock), profile)
+    adapter = open_mutant(mutant, profile, clock=clock)
+    adapter.hello()
+    stage = Stage(adapter, profile)
     judges = [Judge(suite, profile) for suite in suites_of(mutant)]
     steps = 0
     try:

@@ -13,9 +13,9 @@ _NAMES = {"main": FILE_NAME, "backup": BACKUP_NAME}
 _TEXTS = {"delete": None, "empty": "", "garbage": GARBAGE_TEXT}
 
 
-def store_folder(directory: Path, group: str) -> Path:
-    """Where the store of a case keeps its files (OFF-L-PATH)."""
-    return directory / CLIENT_ID / group
+def store_folder(directory: Path, group: str, client: str = CLIENT_ID) -> Path:
+    """Where a store keeps its files (OFF-L-PATH)."""
+    return directory / client / group
 
 
 def damage_offset_file(folder: Path, which: str, how: str) -> None:

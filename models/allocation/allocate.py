@@ -32,7 +32,7 @@ _SORTED = Reason(_ORDER, "queues")
 _CIRCULAR = Reason(_ORDER, "ids in a circle")
 _IDS = Reason(("REB-CLU-2",), "client ids")
 _COMPARED = Reason(("MQ-ORD-1",), "two queues")
-_WRAPPED = Reason(("MQ-ORD-1",), "two queues, difference wraps")
+_WRAPPED = Reason(("MQ-ORD-1",), "two queues, difference wraps", quirk=True)
 _IDENTITY = Reason(("MQ-ID-1",), "text and hash")
 _PLACE = Reason(("ALLOC-CH-4",), "place of a text")
 

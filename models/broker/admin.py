@@ -72,7 +72,8 @@ RULES = (
     Rule(
         "BQ-COM-9-RESETS",
         "Pending resets outlive what is stored: they go with a group's offsets from 5.3.2 only, and with a topic's "
-        "from 5.3.4. Before, a topic or group that is made again finds itself reset to an offset of the old one.",
+        "from 5.3.4, there of the groups alone that have an offset stored for it. Otherwise a topic or group that is "
+        "made again finds itself reset to an offset of the old one.",
         "ConsumerOffsetManager#removeOffset, #cleanOffsetByTopic @ 5.2.0, 5.3.1, 5.3.2, 5.3.3, 5.5.0",
         releases="5.1.0+",
         needs="useServerSideResetOffset, the default from 5.2.0",
@@ -180,5 +181,7 @@ def _resets(state: BrokerState, part: int, name: str, removed: bool, kind: str) 
         return state.pending, kind
     if not removed:
         return state.pending, f"{kind}, resets kept"
-    # releases that remove resets with offsets also store every reset as an offset (BQ-COM-5)
-    return {key: offset for key, offset in state.pending.items() if key[part] != name}, f"{kind}, resets removed"
+    # the resets of a topic are found by way of stored offsets, which correction offsets may have deleted (BQ-COM-10)
+    stored = {key[:2] for key in state.stored} if part else {key[:2] for key in state.pending}
+    left = {key: offset for key, offset in state.pending.items() if key[part] != name or key[:2] not in stored}
+    return left, f"{kind}, resets {'removed' if len(left) < len(state.pending) else 'kept'}"

@@ -39,7 +39,10 @@ STORED = {0: 12, 1: 1, 2: 0, 3: 2, 4: 9999, 5: -7}
 
 
 def aged_broker(rules: BrokerRules) -> BrokerState:
-    """The broker after it started on the store; group 0 exists as well."""
+    """The broker after it started on the store, or with nothing, where it keeps nothing in files; group 0 exists as
+    well."""
+    if not rules.in_files:
+        return BrokerState(groups=frozenset({GROUPS[0]}))
     hot = rules.hot or rules.empty_is_unknown
     return BrokerState(
         topics={TOPIC: Topic.of(len(QUEUES))},

@@ -10,7 +10,7 @@ group by an administrator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -82,8 +82,10 @@ RULES = (
         "BQ-ASSIGN-6",
         "The mode of a retry topic cannot be set (NO_PERMISSION). From 5.3.3 the broker must have the topic "
         "(TOPIC_NOT_EXIST), then the group, which it creates if it may and the name is legal "
-        "(SUBSCRIPTION_GROUP_NOT_EXIST). Without a mode it is PULL, without a share 0.",
-        "QueryAssignmentProcessor#setMessageRequestMode @ 5.0.0-PREVIEW, 5.3.2, 5.3.3",
+        "(SUBSCRIPTION_GROUP_NOT_EXIST). Without a mode it is PULL, without a share 0. With configManagerVersion=v2 it "
+        "has every light message queue.",
+        "QueryAssignmentProcessor#setMessageRequestMode @ 5.0.0-PREVIEW, 5.3.2, 5.3.3; "
+        "TopicConfigManagerV2#selectTopicConfig @ 5.3.2",
         releases=_SINCE,
     ),
 )
@@ -279,6 +281,11 @@ def default_mode(rules: BrokerRules) -> Mode:
 def mode_of(modes: Modes, topic: str, group: str, default: Mode = PULL_MODE) -> Mode:
     """BQ-ASSIGN-1: the mode that is set; ``default`` is the broker's."""
     return modes.get((topic, group), PULL_MODE if topic.startswith(RETRY_PREFIX) else default)
+
+
+def has_topic(rules: BrokerRules, topics: Container[str], topic: str) -> bool:
+    """Is it a topic whose mode may be set?"""
+    return topic in topics or (rules.every_lmq and topic.startswith(LMQ_PREFIX))
 
 
 def set_mode(

@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker import aged_store, clone, members
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.correction import correction_offsets
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.members import NO_GROUPS, Consumer, Groups
 from rocketmq_conformance.models.broker.pull import (
@@ -177,6 +178,14 @@ class BrokerAdminModel:
         name = "" if topic is None else TOPICS[topic]
         passed_over = not offline and self._subscribes_elsewhere(state, GROUPS[source], name)
         answer = clone.clone_offsets(state.broker, GROUPS[source], GROUPS[destination], name, passed_over)
+        return of_broker(state, answer)
+
+    def correction(
+        self, state: BrokerAdminState, topic: int, left_out: tuple[int, ...], compared: int
+    ) -> Answer[BrokerAdminState]:
+        """BQ-CORRECT-*, BQ-COM-10: sorted (queue, offset) pairs."""
+        groups = frozenset(GROUPS[group] for group in left_out)
+        answer = correction_offsets(self.rules, state.broker, TOPICS[topic], groups, GROUPS[compared])
         return of_broker(state, answer)
 
     def _with_group(self, broker: BrokerState, group: str) -> BrokerState:

@@ -100,7 +100,8 @@ class BrokerAssignmentModel:
         self, state: BrokerAssignmentState, topic: int, group: int, mode: str | None, share: int | None
     ) -> Answer[BrokerAssignmentState]:
         """BQ-ASSIGN-6: None, or the error."""
-        lacking = "topic" if TOPICS[topic] not in state.topics else "" if self._knows(group) else "group"
+        there = assignment.has_topic(self.rules, state.topics, TOPICS[topic])
+        lacking = "topic" if not there else "" if self._knows(group) else "group"
         modes, result, why = assignment.set_mode(
             self.rules, state.modes, TOPICS[topic], GROUPS[group], mode, share, lacking
         )

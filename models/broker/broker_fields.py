@@ -128,7 +128,9 @@ class BrokerFieldsModel:
     ) -> Answer[BrokerState]:
         """BQ-NUMBER*, BQ-UPDATE-*, BQ-COM-AT, BQ-NAME-NULL: None, or the error."""
         name = None if group is None else _GROUP[group]
-        answer = names.commit_named(self.rules, state, name, _TOPIC[topic], _read(queue, 32), _read(offset, 64))
+        answer = names.commit_named(
+            self.rules, state, name, _TOPIC[topic], parse_number(queue, 32), parse_number(offset, 64)
+        )
         return _with_texts(answer, (queue, 32), (offset, 64))
 
     def query(
@@ -141,7 +143,7 @@ class BrokerFieldsModel:
             state,
             None if group is None else _GROUP[group],
             None if topic is None else _TOPIC[topic],
-            _read(queue, 32),
+            parse_number(queue, 32),
             wanted,
         )
         after, result, why = _with_texts(answer, (queue, 32))
@@ -151,14 +153,14 @@ class BrokerFieldsModel:
 
     def max(self, state: BrokerState, topic: str | None, queue: str | None) -> Answer[BrokerState]:
         """BQ-NUMBER*, BQ-FIELD, BQ-STORE-MAX."""
-        number = _read(queue, 32)
+        number = parse_number(queue, 32)
         if topic is None or number is None:
             return _with_texts((state, FAILED, _NOT_SENT), (queue, 32))
         return _with_texts(max_offset(state, _TOPIC[topic], number), (queue, 32))
 
     def min(self, state: BrokerState, topic: str | None, queue: str | None) -> Answer[BrokerState]:
         """BQ-NUMBER*, BQ-FIELD, BQ-STORE-MIN."""
-        number = _read(queue, 32)
+        number = parse_number(queue, 32)
         if topic is None or number is None:
             return _with_texts((state, FAILED, _NOT_SENT), (queue, 32))
         return _with_texts(min_offset(state, _TOPIC[topic], number), (queue, 32))
@@ -167,7 +169,7 @@ class BrokerFieldsModel:
         self, state: BrokerState, topic: str | None, queue: str | None, timestamp: str | None
     ) -> Answer[BrokerState]:
         """BQ-NUMBER*, BQ-FIELD, BQ-TIME-*: the offset for a time (ms since the epoch)."""
-        number, time = _read(queue, 32), _read(timestamp, 64)
+        number, time = parse_number(queue, 32), parse_number(timestamp, 64)
         texts = (queue, 32), (timestamp, 64)
         if topic is None or number is None or time is None:
             return _with_texts((state, FAILED, _NOT_SENT), *texts)
@@ -188,10 +190,10 @@ class BrokerFieldsModel:
         The request has the commit flag if ``commit`` is not None.
         """
         texts = (queue, 32), (offset, 64), (most, 32), (commit, 64)
-        at, number, limit = _read(offset, 64), _read(queue, 32), _read(most, 32)
-        committed = _read(commit, 64)
+        at, number, limit = parse_number(offset, 64), parse_number(queue, 32), parse_number(most, 32)
+        committed = parse_number(commit, 64)
         if self.rules.pull_fails_at_once and any(
-            text is not None and _read(text, bits) is None for text, bits in texts
+            text is not None and parse_number(text, bits) is None for text, bits in texts
         ):
             return state, FAILED, _UNREADABLE
         name = None if group is None else _GROUP[group]
@@ -222,10 +224,6 @@ class BrokerFieldsModel:
         if not names.created_by_look_up(self.rules, group):
             return state, ("BQ-NAME-LOOKUP", "name not allowed")
         return state._replace(groups=state.groups | {group}), ("BQ-GROUP-LOOKUP", "group created")
-
-
-def _read(text: str | None, bits: int) -> int | None:
-    return None if text is None else parse_number(text, bits)
 
 
 def _with_texts(answer: Answer[BrokerState], *texts: tuple[str | None, int]) -> Answer[BrokerState]:

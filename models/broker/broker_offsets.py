@@ -5,7 +5,7 @@ The rules are in the modules beside this one; here indexes become names, and not
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.broker import admin, aged_store
+from rocketmq_conformance.models.broker import admin, aged_store, filed_store
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.query import query_offset
@@ -17,9 +17,10 @@ from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
 
-#: The index one past the topics: the topic of the aged store.
+#: The indexes behind the topics: the topics of the aged store, and of the one with several files a queue.
 AGED_TOPIC = len(TOPICS)
-TOPIC_NAMES = (*TOPICS, aged_store.TOPIC)
+FILED_TOPIC = AGED_TOPIC + 1
+TOPIC_NAMES = (*TOPICS, aged_store.TOPIC, filed_store.TOPIC)
 _IN_STORE = Reason(("BQ-COM-11", "BQ-QUERY-1"), "in the store from the start")
 
 

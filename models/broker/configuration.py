@@ -12,10 +12,17 @@ STRICT_LOCKS = "lockInStrictMode"
 CREATES_GROUPS = "autoCreateSubscriptionGroup"
 PERMISSION = "brokerPermission"
 MEMORY_RATIO = "accessMessageInMemoryMaxRatio"
+LONG_POLLING = "longPollingEnable"
+SHORT_POLLING = "shortPollingTimeMills"
+PROPERTY_FILTER = "enablePropertyFilter"
 TIMER_WHEEL = "timerWheelEnable"
 BALANCES = "serverLoadBalancerEnable"
 DEFAULT_MODE = "defaultMessageRequestMode"
 DEFAULT_SHARE = "defaultPopShareQueueNum"
+STORE = "storeType"
+TABLES = "configManagerVersion"
+#: Values of the two: queues, or tables, are in RocksDB.
+ROCKSDB_STORE, ROCKSDB_TABLES = "defaultRocksDB", "v2"
 #: The values of a property that is on or off, and what stands for any whole number.
 BOOLEAN = ("true", "false")
 INTEGER = ()
@@ -34,13 +41,15 @@ class Setting:
     rules: tuple[str, ...]
     #: The releases that have it, as :meth:`Releases.parse` reads them.
     releases: str = "all"
+    #: Those of them that the models know it in.
+    known: str = "all"
     default: str
     #: Releases with another default, and that default.
     other: tuple[str, str] = ("", "")
 
     def has(self, release: Release) -> bool:
-        """Does the release have the property?"""
-        return release in Releases.parse(self.releases)
+        """Does the release have the property, in a way that the models know?"""
+        return release in Releases.parse(self.releases) and release in Releases.parse(self.known)
 
     def default_of(self, release: Release) -> str:
         """The default of a release; where it does not have the property, the value that it behaves by."""
@@ -98,6 +107,37 @@ SETTINGS: Mapping[str, Setting] = {
             default="40",
         ),
         Setting(
+            name=LONG_POLLING,
+            values=BOOLEAN,
+            effect="a pull that finds nothing new is held for shortPollingTimeMills instead of the time it asks for, "
+            "held pulls are checked as often, and no message wakes them",
+            rules=("BQ-PULL-10", "BQ-PULL-SHORT"),
+            default="true",
+        ),
+        Setting(
+            name=SHORT_POLLING,
+            values=INTEGER,
+            effect="for how long a pull is held without long polling, and how often held pulls are checked then (ms)",
+            rules=("BQ-PULL-SHORT",),
+            default="1000",
+        ),
+        Setting(
+            name=PROPERTY_FILTER,
+            values=BOOLEAN,
+            effect="pulls by expressions in SQL92 are answered; those by expressions that cannot be compiled find "
+            "every message",
+            rules=(
+                "BQ-PULL-SUB",
+                "BQ-CHECK-CLIENT",
+                "BQ-SQL-PASS",
+                "BQ-SQL-COMPILE",
+                "BQ-SQL-UNKNOWN",
+                "BQ-SQL-TYPE",
+            ),
+            releases="4.1.0+",
+            default="false",
+        ),
+        Setting(
             name=TIMER_WHEEL,
             values=BOOLEAN,
             effect="from 5.3.3 on DELETE_TOPIC answers SYSTEM_ERROR though it deletes the topic",
@@ -129,5 +169,30 @@ SETTINGS: Mapping[str, Setting] = {
             releases="5.0.0+",
             default="-1",
         ),
+        Setting(
+            name=STORE,
+            values=("default", ROCKSDB_STORE),
+            effect="queues, topics, groups and offsets are kept in RocksDB: a pull that asks for fewer than 0 messages "
+            "fails where there is something to read, and one that asks for 0 finds none, or fails. Before 5.3.2 it is "
+            "unclassified: searches by time are other ones",
+            rules=("BQ-PULL-MOST",),
+            releases="5.1.4+",
+            known="5.3.2+",
+            default="default",
+        ),
+        Setting(
+            name=TABLES,
+            values=("v1", ROCKSDB_TABLES),
+            effect="topics, groups and offsets are kept in RocksDB, and every light message queue (%LMQ%...) is a "
+            "topic",
+            rules=("BQ-ASSIGN-6",),
+            releases="5.3.2+",
+            default="v1",
+        ),
     )
 }
+
+
+def are_in_files(properties: Mapping[str, str]) -> bool:
+    """Does a broker with these properties keep queues and tables in files? Else in RocksDB."""
+    return properties.get(STORE) != ROCKSDB_STORE and properties.get(TABLES) != ROCKSDB_TABLES

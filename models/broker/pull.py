@@ -12,6 +12,7 @@ OFFSET_TOO_SMALL        below min                  min                       PUL
 OFFSET_OVERFLOW_ONE     exactly max                the same                  PULL_NOT_FOUND
 OFFSET_OVERFLOW_BADLY   beyond max                 max (0 in old brokers)    PULL_OFFSET_MOVED
 OFFSET_RESET            a reset is pending         what it was reset to      PULL_OFFSET_MOVED
+OFFSET_FOUND_NULL       an empty range of RocksDB  0                         PULL_NOT_FOUND
 FOUND                   a message fits             after the last one read   SUCCESS
 NO_MATCHED_MESSAGE      all filtered out           after the last one read   PULL_RETRY_IMMEDIATELY
 MESSAGE_WAS_REMOVING    all gone from the log      after the last one read   PULL_RETRY_IMMEDIATELY
@@ -23,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rocketmq_conformance.models.broker.property_filter import NO_PROPERTIES, Properties, passes
 from rocketmq_conformance.models.broker.reset import without_pending
 from rocketmq_conformance.models.broker.state import ABSENT, READ, BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import BrokerRules
@@ -65,8 +67,10 @@ RULES = (
         "BQ-PULL-MOST",
         "A maxMsgNums of 0 or less finds one message. Where there is something to read, 4.9.2 to 4.9.8 make room for "
         "as many messages as are asked for: a negative number and 2^31 - 1 fail with SYSTEM_ERROR, and no offset is "
-        "stored.",
-        "DefaultMessageStore#getMessage, GetMessageResult @ 4.9.1, 4.9.2, 4.9.8, 5.0.0-PREVIEW, 5.3.3",
+        "stored. With storeType=defaultRocksDB a negative number fails so, and so does 0 from 5.5.0 on; before, 0 "
+        "finds none, and the next offset is 0.",
+        "DefaultMessageStore#getMessage, GetMessageResult @ 4.9.1, 4.9.2, 4.9.8, 5.0.0-PREVIEW, 5.3.3; "
+        "RocksDBConsumeQueueTable#rangeQuery @ 5.3.2, 5.3.3, 5.4.0, 5.5.0",
     ),
     Rule(
         "BQ-PULL-SUB",
@@ -77,10 +81,30 @@ RULES = (
         "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.5.0",
     ),
     Rule(
+        "BQ-PULL-BLANK",
+        "An expression in a pull whose language is named by an empty field is not split into tags: only * is "
+        "everything, and anything else matches no message. Before 4.3.0 such a language is unknown.",
+        "FilterAPI#build, ExpressionType#isTagType @ 4.2.0, 4.3.0, 4.9.7, 5.3.3",
+        releases="4.1.0+",
+    ),
+    Rule(
+        "BQ-PULL-BROADCAST",
+        "A pull without a subscription is refused with NO_PERMISSION when the last heartbeat of its group broadcasts "
+        "and the group may not (consumeBroadcastEnable is false), before its subscription is looked for. One that "
+        "carries its subscription is not.",
+        "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.3.3",
+    ),
+    Rule(
         "BQ-PULL-TAGS",
         "The broker compares hashes of tags: a message passes when its tag has the same hash as a subscribed one, a "
         "message without tag only when everything is subscribed.",
         "ExpressionMessageFilter#isMatchedByConsumeQueue @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "BQ-PULL-NEGATIVE",
+        "In 4.1.0 a message whose tag has a negative hash passes every filter.",
+        "ExpressionMessageFilter#isMatchedByConsumeQueue @ 4.1.0, 4.2.0",
+        releases="4.1.0",
     ),
     Rule(
         "BQ-PULL-STATUS",
@@ -134,6 +158,7 @@ OFFSET_TOO_SMALL = "OFFSET_TOO_SMALL"
 OFFSET_OVERFLOW_ONE = "OFFSET_OVERFLOW_ONE"
 OFFSET_OVERFLOW_BADLY = "OFFSET_OVERFLOW_BADLY"
 OFFSET_RESET = "OFFSET_RESET"
+OFFSET_FOUND_NULL = "OFFSET_FOUND_NULL"
 
 _RESPONSES = {
     FOUND: "SUCCESS",
@@ -143,6 +168,7 @@ _RESPONSES = {
     OFFSET_OVERFLOW_ONE: "PULL_NOT_FOUND",
     OFFSET_OVERFLOW_BADLY: "PULL_OFFSET_MOVED",
     OFFSET_RESET: "PULL_OFFSET_MOVED",
+    OFFSET_FOUND_NULL: "PULL_NOT_FOUND",
 }
 
 #: The largest response: messages and bytes (maxTransfer…OnMessageInMemory).
@@ -167,7 +193,8 @@ _CHECK["queue not read"] = Reason(("BQ-PULL-1", "BQ-PULL-READ"), "queue not read
 _CHECK["no permission to read"] = Reason(("BQ-PULL-PERM",), "no permission to read")
 _NOT_READABLE = Reason(("BQ-PULL-BROKER",), "a broker that may not be read")
 _CHECK["disabled group"] = Reason(("BQ-PULL-ENABLE",), "disabled group")
-_NO_ROOM = reasons_by_kind(("BQ-PULL-MOST",), "negative", "more than Java can hold")
+_NO_ROOM = reasons_by_kind(("BQ-PULL-MOST",), "negative", "more than Java can hold", "empty range")
+_EMPTY_RANGE = {OFFSET_FOUND_NULL: Reason(("BQ-PULL-STATUS", "BQ-PULL-MOST"), "empty range")}
 _SUBSCRIPTION = {
     error: Reason(("BQ-PULL-1", "BQ-PULL-SUB"), kind)
     for error, kind in (
@@ -177,6 +204,7 @@ _SUBSCRIPTION = {
         (NO_FILTER, "no filter for such expressions"),
     )
 }
+_SUBSCRIPTION[NO_PERMISSION] = Reason(("BQ-PULL-1", "BQ-PULL-BROADCAST"), "broadcasts, and may not")
 _STATUS = {
     status: Reason(("BQ-PULL-STATUS",), status)
     for status in (NO_MESSAGE_IN_QUEUE, OFFSET_TOO_SMALL, OFFSET_OVERFLOW_ONE, MESSAGE_WAS_REMOVING)
@@ -192,16 +220,28 @@ _NONE_MATCHED = {
     kind: Reason(("BQ-PULL-STATUS", "BQ-PULL-TAGS", "BQ-PULL-7"), f"none matched, {kind}")
     for kind in ("to the end", "scan limit")
 }
+_SQL = {
+    why: Reason(tuple("BQ-SQL-PASS" if rule == "BQ-PULL-TAGS" else rule for rule in why.rules), f"{why.kind} by SQL")
+    for why in (*_MATCHED.values(), *_NONE_MATCHED.values())
+}
 
-#: Hashes of the subscribed tags; None is everything.
-TagCodes = frozenset[int] | None
+
+class PropertyFilter(NamedTuple):
+    """The subscription by an expression in SQL92."""
+
+    expression: str
+
+
+#: What is subscribed to: the hashes of tags, or an expression; None is everything.
+TagCodes = frozenset[int] | PropertyFilter | None
 
 
 class StoredEntry(NamedTuple):
-    """The part of a stored message that filter and limits depend on: its size in bytes, and its tag."""
+    """The part of a stored message that filter and limits depend on: its size in bytes, its tag and properties."""
 
     size: int
     tag: str | None = None
+    properties: Properties = NO_PROPERTIES
 
 
 class PullMessageRequest(NamedTuple):
@@ -220,11 +260,13 @@ PullResult = tuple[str, int, int, int, tuple[int, ...]]
 
 
 class RegisteredSubscription(NamedTuple):
-    """The subscription of a group to one topic, from its last heartbeat."""
+    """The subscription of a group to one topic, as a heartbeat brought it: the hashes are the client's."""
 
     codes: TagCodes
     version: int
     kind: str = "TAG"
+    text: str = "*"
+    tags: tuple[str, ...] = ()
 
 
 def tag_codes(expression: str | None) -> TagCodes | Err:
@@ -237,15 +279,24 @@ def tag_codes(expression: str | None) -> TagCodes | Err:
     return frozenset(string_hash(tag) for tag in tags if tag)
 
 
+#: The one language of expressions besides tags that brokers have.
+SQL92 = "SQL92"
 #: The characters that Java's ``trim`` removes.
 _TRIMMED = "".join(map(chr, range(33)))
 
 
 def carried_codes(rules: BrokerRules, expression: str | None, kind: str | None) -> TagCodes | Err:
-    """BQ-PULL-SUB for a request that carries its subscription; ``kind`` is the language of the expression."""
-    if kind in {None, "", "TAG"} or not rules.typed_expressions:
+    """BQ-PULL-SUB, BQ-PULL-BLANK for a request that carries its subscription; ``kind`` is the language of the
+    expression, None for a field that is not sent."""
+    if kind in {None, "TAG"} or not rules.typed_expressions:
         return tag_codes(expression)
-    return NO_FILTER if expression else UNREADABLE
+    if not expression:
+        return UNREADABLE
+    if kind == "" and rules.blank_is_tag:
+        return None if expression == "*" else frozenset()
+    if not rules.filters_properties:
+        return NO_FILTER
+    return PropertyFilter(expression) if kind == SQL92 else None
 
 
 def registered_codes(rules: BrokerRules, subscription: RegisteredSubscription | None, version: int) -> TagCodes | Err:
@@ -258,9 +309,14 @@ def registered_codes(rules: BrokerRules, subscription: RegisteredSubscription | 
     return subscription.codes if filtered else NO_FILTER
 
 
-def passes_filter(codes: TagCodes, tag: str | None) -> bool:
-    """BQ-PULL-TAGS: does a message with this tag pass the broker's filter?"""
-    return codes is None or (string_hash(tag) if tag else 0) in codes
+def passes_filter(rules: BrokerRules, codes: TagCodes, entry: StoredEntry) -> bool:
+    """BQ-PULL-TAGS, BQ-PULL-NEGATIVE, BQ-SQL-*: does a message pass the broker's filter?"""
+    if codes is None:
+        return True
+    if isinstance(codes, PropertyFilter):
+        return passes(codes.expression, entry.properties)
+    code = string_hash(entry.tag) if entry.tag else 0
+    return code in codes or (code < 0 and rules.negative_passes)
 
 
 def response_code(status: str, offset: int) -> str:
@@ -309,6 +365,10 @@ def pull(
     if key in state.pending:
         status, following, why = OFFSET_RESET, state.pending[key], _RESET[OFFSET_RESET]
         state = without_pending(state, key)
+    elif rules.ranges and log.min <= request.offset < log.max and request.most <= 0:
+        if request.most < 0 or rules.empty_range_fails:
+            return state, NO_ROOM, _NO_ROOM["empty range"]
+        status, following, why = OFFSET_FOUND_NULL, 0, _EMPTY_RANGE[OFFSET_FOUND_NULL]
     elif rules.makes_room and log.min <= request.offset < log.max and not 0 <= request.most < _TOO_MANY:
         return state, NO_ROOM, _NO_ROOM["negative" if request.most < 0 else "more than Java can hold"]
     else:
@@ -356,16 +416,20 @@ def _scan(
         if found and (len(found) >= most or size + entry.size > most_bytes):
             ended = "batch full"
             break
-        if passes_filter(codes, entry.tag):
+        if passes_filter(rules, codes, entry):
             found.append(at)
             size += entry.size
         at += 1
     if found:
         reasons = _LEAST if request.most <= 0 else _FOUND if codes is None else _MATCHED
-        return FOUND, at, tuple(found), reasons[ended]
+        return FOUND, at, tuple(found), _filtered(codes, reasons[ended])
     if at <= log.first:
         return MESSAGE_WAS_REMOVING, at, (), _STATUS[MESSAGE_WAS_REMOVING]
-    return NO_MATCHED_MESSAGE, at, (), _NONE_MATCHED[ended]
+    return NO_MATCHED_MESSAGE, at, (), _filtered(codes, _NONE_MATCHED[ended])
+
+
+def _filtered(codes: TagCodes, why: Reason) -> Reason:
+    return _SQL.get(why, why) if isinstance(codes, PropertyFilter) else why
 
 
 def _with_commit(why: Reason) -> Reason:
@@ -375,6 +439,6 @@ def _with_commit(why: Reason) -> Reason:
 #: The same reasons for pulls that also store an offset.
 _COMMITTED = {
     why: _with_commit(why)
-    for reasons in (_STATUS, _RESET, _OVERFLOW, _FOUND, _MATCHED, _LEAST, _NONE_MATCHED)
+    for reasons in (_STATUS, _RESET, _OVERFLOW, _FOUND, _MATCHED, _LEAST, _NONE_MATCHED, _SQL, _EMPTY_RANGE)
     for why in reasons.values()
 }

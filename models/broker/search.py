@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import ABSENT, FILE_ENTRIES, BrokerState, QueueLog
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.rule import Answer, Reason, Rule
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -30,6 +30,14 @@ RULES = (
         "several equal ones (the one that the halving hits), and the last message for any later time; an empty "
         "queue answers 0.",
         "ConsumeQueue#getOffsetInQueueByTime @ 4.9.7, 5.1.0",
+        releases="up to 5.1.0",
+    ),
+    Rule(
+        "BQ-TIME-FILE",
+        "Up to 5.1.0 a search looks at one file of the queue's entries only: the first one that was changed at or "
+        "after the time asked for, by the file system, else the last one. From 5.1.1 the messages' own store times "
+        "choose it, and files make no difference.",
+        "MappedFileQueue#getMappedFileByTime, #getConsumeQueueMappedFileByTime @ 4.0.0, 4.9.7, 5.1.0, 5.1.1",
         releases="up to 5.1.0",
     ),
     Rule(
@@ -73,6 +81,12 @@ _NEAREST = {kind: Reason(("BQ-TIME-1",), kind) for kind in _KINDS}
 _NEAREST["empty"] = Reason(("BQ-TIME-1", "BQ-TIME-CLAMP"), "empty")
 _NEAREST_BOUNDARY_IGNORED = {
     kind: Reason((*why.rules, "BQ-TIME-3"), f"upper not heard, {kind}") for kind, why in _NEAREST.items()
+}
+_IN_FILE = {
+    boundary: reasons_by_kind(
+        ("BQ-TIME-FILE", "BQ-TIME-1", *more), *(f"{boundary}file {place}" for place in ("first", "last", "between"))
+    )
+    for boundary, more in (("", ()), ("upper not heard, ", ("BQ-TIME-3",)))
 }
 _LOWER = {kind: Reason(("BQ-TIME-2",), f"lower, {kind}") for kind in _KINDS}
 _UPPER = {kind: Reason(("BQ-TIME-2", "BQ-TIME-3"), f"upper, {kind}") for kind in _KINDS}
@@ -126,7 +140,9 @@ def search(
         why = _NEAREST_BOUNDARY_IGNORED if boundary == UPPER else _NEAREST
         if not times:
             return state, log.min if rules.clamped_search else 0, why["empty"]
-        return state, _nearest(log, timestamp), why[kind]
+        if log.written:
+            return _in_file(state, log, timestamp, boundary)
+        return state, _nearest(log, timestamp, log.min, log.max), why[kind]
     upper = boundary == UPPER and rules.honours_boundary
     why = _UPPER if upper else _BOUNDARY_IGNORED if boundary == UPPER else _LOWER
     found = bisect_right(times, timestamp) - 1 if upper else bisect_left(times, timestamp)
@@ -144,14 +160,24 @@ def _kind(times: tuple[int, ...], timestamp: int) -> str:
     return "between" if not same else "exact" if same == 1 else "equal times"
 
 
-def _nearest(log: QueueLog, timestamp: int) -> int:
-    """The offset that the old binary search ends at, for a queue that retains something.
+def _in_file(state: BrokerState, log: QueueLog, timestamp: int, boundary: str) -> Answer[BrokerState]:
+    """BQ-TIME-FILE: the search in a queue of several files, each of which retains something."""
+    last = len(log.written) - 1
+    at = next((at for at, changed in enumerate(log.written) if changed >= timestamp), last)
+    place = "first" if not at else "last" if at == last else "between"
+    heard = "upper not heard, " if boundary == UPPER else ""
+    start, end = FILE_ENTRIES * at, min(log.max, FILE_ENTRIES * (at + 1))
+    return state, _nearest(log, timestamp, max(log.min, start), end), _IN_FILE[heard][f"{heard}file {place}"]
 
-    It halves the entries from min on, expired ones included: which of several equal messages it hits depends on the
-    range it started with.
+
+def _nearest(log: QueueLog, timestamp: int, start: int, end: int) -> int:
+    """The offset that the old binary search ends at, among the entries from ``start`` to before ``end``, some of which
+    are retained.
+
+    It halves them, expired ones included: which of several equal messages it hits depends on the range it started with.
     """
     first, times = log.first, log.times
-    low, high = log.min, log.max - 1
+    low, high = start, end - 1
     while low <= high:
         middle = (low + high) // 2
         if middle < first or times[middle - first] < timestamp:
@@ -161,8 +187,8 @@ def _nearest(log: QueueLog, timestamp: int) -> int:
         else:
             high = middle - 1
     # high is the last older message, low the first newer one
-    if high < first:
+    if high < max(first, start):
         return low
-    if low >= log.max:
+    if low >= end:
         return high
     return high if timestamp - times[high - first] <= times[low - first] - timestamp else low

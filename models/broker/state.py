@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+#: Entries in a file of a queue: the kit's own brokers and stores have so many; 300,000 by default.
+FILE_ENTRIES = 300
+
 
 class QueueLog(NamedTuple):
     """One consume queue.
@@ -13,13 +16,15 @@ class QueueLog(NamedTuple):
     ``first`` is the offset of the first retained message, ``times`` the store time of every retained message
     (ms since the epoch, never decreasing). ``min`` is the first offset that the broker *reports*: it lags behind
     ``first`` in releases that forget to move it (BQ-MIN-2). ``hot`` is whether the broker takes message 0 to be in
-    memory (BQ-DISK-1, BQ-MEM-1).
+    memory (BQ-DISK-1, BQ-MEM-1). ``written`` is when each file of ``FILE_ENTRIES`` entries was last changed (ms since
+    the epoch); nothing while all entries are in one file.
     """
 
     min: int = 0
     first: int = 0
     times: tuple[int, ...] = ()
     hot: bool = True
+    written: tuple[int, ...] = ()
 
     @property
     def max(self) -> int:

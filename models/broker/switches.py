@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rocketmq_conformance.models.broker import configuration
+from rocketmq_conformance.models.broker.memory_ratio import is_hot
 from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Switch
@@ -141,6 +142,14 @@ MAKES_ROOM = Switch(
     rules=("BQ-PULL-MOST",),
     source="GetMessageResult",
 )
+EMPTY_RANGE_FAILS = Switch(
+    "BQ-PULL-RANGE",
+    "With storeType=defaultRocksDB a pull for 0 messages fails where there is something to read; before, it finds "
+    "none, and the next offset is 0",
+    v5="5.5.0",
+    rules=("BQ-PULL-MOST",),
+    source="DefaultMessageStore#getMessage",
+)
 TYPED_EXPRESSIONS = Switch(
     "BQ-PULL-SUB",
     "A subscription says which language its expression is in",
@@ -148,6 +157,22 @@ TYPED_EXPRESSIONS = Switch(
     v5="5.0.0-PREVIEW",
     rules=("BQ-PULL-SUB",),
     source="PullMessageProcessor#processRequest",
+)
+NEGATIVE_FILTERED = Switch(
+    "BQ-PULL-NEGATIVE",
+    "A message whose tag has a negative hash passes the filters of its tag only; in 4.1.0 it passes every one",
+    v4="4.2.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-PULL-NEGATIVE",),
+    source="ExpressionMessageFilter#isMatchedByConsumeQueue",
+)
+BLANK_IS_TAG = Switch(
+    "BQ-PULL-BLANK",
+    "An empty field expressionType names tags; before, a language that the broker does not know",
+    v4="4.3.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-PULL-BLANK",),
+    source="ExpressionType#isTagType",
 )
 SCANS_BY_REQUEST = Switch(
     "BQ-PULL-7-ASKED",
@@ -252,6 +277,13 @@ DELETE_TOPIC_FORGETS_RESETS = Switch(
     rules=("BQ-COM-9-RESETS",),
     source="ConsumerOffsetManager#cleanOffsetByTopic",
 )
+COMPARES_CORRECTIONS = Switch(
+    "BQ-CORRECT-COMPARE",
+    "Correction offsets are compared with what the group in compareGroup stored",
+    v5="5.1.0",
+    rules=("BQ-CORRECT-COMPARE",),
+    source="AdminBrokerProcessor#queryCorrectionOffset",
+)
 PULLS_COUNT = Switch(
     "BQ-PULL-12",
     "A group that pulls from a topic counts as subscribed to it",
@@ -315,6 +347,48 @@ COUNTS_TIMERS = Switch(
     v5="5.3.3",
     rules=("BQ-TOPIC-TIMER",),
     source="AdminBrokerProcessor#deleteTopicInBroker",
+)
+STOP_WRITES_TABLES = Switch(
+    "BQ-FILE-STOP",
+    "A stop writes topics and groups to their files",
+    v5="5.0.0",
+    rules=("BQ-FILE-STOP",),
+    source="BrokerController#shutdown",
+)
+START_WRITES_TOPICS = Switch(
+    "BQ-FILE-START",
+    "A start writes topics to their file",
+    v5="5.0.0",
+    rules=("BQ-FILE-START",),
+    source="TopicConfigManager#initStateVersion",
+)
+STARTS_QUIETLY = Switch(
+    "BQ-FILE-START-END",
+    "A start writes no table again",
+    v5="5.1.1",
+    rules=("BQ-FILE-START",),
+    source="TopicConfigManager#initStateVersion",
+)
+REFUSED_WRITES_NOTHING = Switch(
+    "BQ-FILE-REFUSED-KEEPS",
+    "A broker that does not start leaves its files alone",
+    v5="5.1.4",
+    rules=("BQ-FILE-REFUSED-WRITES",),
+    source="BrokerController#shutdown",
+)
+REFUSED_WRITES_TABLES = Switch(
+    "BQ-FILE-REFUSED-WRITES",
+    "A broker that does not start writes all its tables, those that it did not read as empty ones",
+    v5="5.4.0",
+    rules=("BQ-FILE-REFUSED-WRITES",),
+    source="BrokerController#shutdown",
+)
+DELETES_UNUSABLE = Switch(
+    "BQ-FILE-DELETE",
+    "A start deletes a file of a table that is empty or no JSON",
+    v5="5.4.0",
+    rules=("BQ-FILE-DELETE",),
+    source="ConfigManager#load",
 )
 LOCKS_STRICTLY = Switch(
     "BQ-LOCK-STRICT",
@@ -440,7 +514,14 @@ class BrokerRules:
     overflow_is_max: bool
     draws_negative: bool
     makes_room: bool
+    #: Is a queue read as a range of RocksDB, which has no negative length, and does an empty one fail, too?
+    ranges: bool
+    empty_range_fails: bool
     typed_expressions: bool
+    #: Are expressions in SQL92 answered?
+    filters_properties: bool
+    negative_passes: bool
+    blank_is_tag: bool
     scans_by_request: bool
     scans_entries: bool
     scans_one_more: bool
@@ -451,6 +532,7 @@ class BrokerRules:
     reset_stores: bool
     delete_group_forgets_resets: bool
     delete_topic_forgets_resets: bool
+    compares_corrections: bool
     pulls_count: bool
     assigns: bool
     routes_polled: bool
@@ -470,6 +552,12 @@ class BrokerRules:
     dead_letter_named: bool
     copy_limit_optional: bool
     copies_beyond: bool
+    #: Files of tables: what a stop, a start and a start that is refused write (table_files.py).
+    stop_writes_tables: bool
+    start_writes_topics: bool
+    refused_writes_offsets: bool
+    refused_writes_tables: bool
+    deletes_unusable: bool
     #: On Java 14 and later the residency test is constant true (BQ-MEM-2).
     always_resident: bool
     # of the broker's configuration (configuration.py)
@@ -478,7 +566,14 @@ class BrokerRules:
     hot: bool
     #: Does the answer to the deletion of a topic fail, after it was deleted?
     delete_topic_fails: bool
+    long_polling: bool
+    #: How long a pull is held without it (ms).
+    short_polling: int
     creates_groups: bool
+    #: Are queues and tables in files, such as those of the aged store? Else the broker begins with nothing.
+    in_files: bool
+    #: Does the broker have every light message queue?
+    every_lmq: bool
     #: May it be pulled from?
     readable: bool
     balances: bool
@@ -509,6 +604,11 @@ class BrokerRules:
             draws_negative=DRAWS_QUEUES.on(broker) and not DRAWS_WRITTEN.on(broker),
             makes_room=MAKES_ROOM.on(broker),
             typed_expressions=TYPED_EXPRESSIONS.on(broker),
+            filters_properties=(
+                TYPED_EXPRESSIONS.on(broker) and profile.setting(configuration.PROPERTY_FILTER) == "true"
+            ),
+            negative_passes=TYPED_EXPRESSIONS.on(broker) and not NEGATIVE_FILTERED.on(broker),
+            blank_is_tag=BLANK_IS_TAG.on(broker),
             scans_by_request=SCANS_BY_REQUEST.on(broker),
             scans_entries=SCANS_ENTRIES.on(broker),
             scans_one_more=SCANS_ONE_MORE.on(broker),
@@ -519,6 +619,7 @@ class BrokerRules:
             reset_stores=RESET_STORES.on(broker),
             delete_group_forgets_resets=DELETE_GROUP_FORGETS_RESETS.on(broker),
             delete_topic_forgets_resets=DELETE_TOPIC_FORGETS_RESETS.on(broker),
+            compares_corrections=COMPARES_CORRECTIONS.on(broker),
             pulls_count=PULLS_COUNT.on(broker),
             assigns=ASSIGNS.on(broker),
             routes_polled=ROUTES_POLLED.on(broker),
@@ -538,11 +639,22 @@ class BrokerRules:
             dead_letter_named=DEAD_LETTER_NAMED.on(broker),
             copy_limit_optional=COPY_LIMIT_OPTIONAL.on(broker),
             copies_beyond=COPIES_BEYOND.on(broker),
+            stop_writes_tables=STOP_WRITES_TABLES.on(broker),
+            start_writes_topics=START_WRITES_TOPICS.on(broker) and not STARTS_QUIETLY.on(broker),
+            refused_writes_offsets=not REFUSED_WRITES_NOTHING.on(broker) or REFUSED_WRITES_TABLES.on(broker),
+            refused_writes_tables=REFUSED_WRITES_TABLES.on(broker),
+            deletes_unusable=DELETES_UNUSABLE.on(broker),
             always_resident=EMPTY_IS_UNKNOWN.on(broker) and profile.java >= 14,
-            hot=int(profile.setting(configuration.MEMORY_RATIO)) > 0,
+            hot=is_hot(int(profile.setting(configuration.MEMORY_RATIO))),
             delete_topic_fails=COUNTS_TIMERS.on(broker) and profile.setting(configuration.TIMER_WHEEL) == "false",
             strict_locks=profile.setting(configuration.STRICT_LOCKS) == "true",
+            long_polling=profile.setting(configuration.LONG_POLLING) == "true",
+            short_polling=int(profile.setting(configuration.SHORT_POLLING)),
             creates_groups=profile.setting(configuration.CREATES_GROUPS) == "true",
+            ranges=profile.setting(configuration.STORE) == configuration.ROCKSDB_STORE,
+            empty_range_fails=EMPTY_RANGE_FAILS.on(broker),
+            in_files=configuration.are_in_files(dict(profile.configuration)),
+            every_lmq=profile.setting(configuration.TABLES) == configuration.ROCKSDB_TABLES,
             readable=bool(int(profile.setting(configuration.PERMISSION)) & READ),
             balances=profile.setting(configuration.BALANCES) == "true",
             default_mode=profile.setting(configuration.DEFAULT_MODE),

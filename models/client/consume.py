@@ -16,6 +16,7 @@ is still busy with them; nothing is committed then.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple
 
 from rocketmq_conformance.models.client.member import BROADCASTING
@@ -46,6 +47,13 @@ RULES = (
         "CONS-1-SPLIT",
         "What a pull brings is cut into requests of at most the batch size, in order.",
         "ConsumeMessageConcurrentlyService#submitConsumeRequest @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
+        "CONS-1-FULL",
+        "An executor that refuses a request of what a pull brought is given it again 5 s later, and with it, in one "
+        "request, all messages of the pull that were to come after it. What is refused again then is given to no "
+        "listener: its messages stay in the process queue.",
+        "ConsumeMessageConcurrentlyService#submitConsumeRequest, #submitConsumeRequestLater @ 4.0.0, 4.9.8, 5.3.3",
     ),
     Rule(
         "CONS-1-ACK",
@@ -126,6 +134,9 @@ NO_OFFSET = -1
 NOT_BEGUN = Err("ILLEGAL_ARGUMENT")
 
 ConsumeRequest = tuple[int, tuple[CachedMessage, ...]]
+#: What will be given to the executor: when, in ms of the case's clock, the messages, and whether they were refused
+#: before, and go as one request.
+DelayedRequest = tuple[int, ConsumeRequest, bool]
 #: The first process queues: numbers by queue, and what is in them.
 QUEUE_NUMBERS: Mapping[int, int] = {queue: number for number, queue in enumerate(OWNED)}
 NEW_QUEUES: Mapping[int, ProcessQueueContents] = {
@@ -147,17 +158,21 @@ class ConsumeState(NamedTuple):
     cached: Mapping[int, ProcessQueueContents] = NEW_QUEUES
     #: Requests that wait for a listener.
     requests: tuple[ConsumeRequest, ...] = ()
-    #: Requests that will wait again: when, in ms of the case's clock.
-    later: tuple[tuple[int, ConsumeRequest], ...] = ()
+    #: Requests that will wait again.
+    later: tuple[DelayedRequest, ...] = ()
     #: Offsets by queue.
     memory: Mapping[int, int] = NO_OFFSETS
     now: int = 0
     #: Messages that were pulled so far.
     pulled: int = 0
+    #: How many requests more the executor takes; None for all.
+    room: int | None = None
 
 
 BEGIN = Reason(("CONS-1-SPLIT",), "begins")
 TICK = reasons_by_kind(("CONS-1-LOCAL", "CONS-1-SPLIT"), "nothing due", "given again")
+TICK_REFUSED = reasons_by_kind(("CONS-1-FULL",), "refused before", "refused before and refused now", "refused now")
+FILL = reasons_by_kind(("CONS-1-FULL",), "takes all", "takes some", "takes none")
 DROP = Reason(("CONS-DROP",), "queue lost and won again")
 UPDATE = Reason(("OFF-UPD-1",), "set by the application")
 REMOVE = reasons_by_kind(("PQ-2", "PQ-SIZE"), "nothing there", "none left", "some left")
@@ -205,6 +220,16 @@ _RESULTS = {
 }
 
 
+def submitted(
+    parts: tuple[ConsumeRequest, ...], room: int | None
+) -> tuple[tuple[ConsumeRequest, ...], ConsumeRequest | None]:
+    """CONS-1-FULL: the requests that an executor with room for so many takes, and what it refuses, as one request."""
+    if room is None or len(parts) <= room:
+        return parts, None
+    number = parts[room][0]
+    return parts[:room], (number, tuple([message for _, messages in parts[room:] for message in messages]))
+
+
 def split(number: int, messages: tuple[CachedMessage, ...], batch: int) -> tuple[ConsumeRequest, ...]:
     """CONS-1-SPLIT: the requests that pulled messages are cut into."""
     if len(messages) <= batch:
@@ -212,7 +237,13 @@ def split(number: int, messages: tuple[CachedMessage, ...], batch: int) -> tuple
     return tuple([(number, messages[at : at + batch]) for at in range(0, len(messages), batch)])
 
 
-def _when(entry: tuple[int, ConsumeRequest]) -> int:
+@cache
+def _refused(why: Reason) -> Reason:
+    """The reason of a pull some of whose messages are refused."""
+    return Reason((*why.rules, "CONS-1-FULL"), f"{why.kind}, refused")
+
+
+def _when(entry: DelayedRequest) -> int:
     return entry[0]
 
 
@@ -239,16 +270,22 @@ class ConsumeModel:
         self, state: ConsumeState, queue: int, offsets: tuple[int, ...], size: int, times: int
     ) -> Answer[ConsumeState]:
         """PQ-1, CONS-1-SPLIT: (is consumption to be started?, the counts of the process queue)."""
-        broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
+        broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled, room = state
         number = owned[queue]
         messages = tuple(
             [CachedMessage(serial, queue, offset, size, times) for serial, offset in enumerate(offsets, pulled + 1)]
         )
         after, starts, why = put(self.rules, cached[number], messages)
         if starts is not None:
-            requests += split(number, messages, batch)
+            given, refused = submitted(split(number, messages, batch), room)
+            requests += given
+            if room is not None:
+                room -= len(given)
+            if refused is not None:
+                later = (*later, (now + LOCAL_DELAY, refused, True))
+                why = _refused(why)
         cached, pulled = {**cached, number: after}, pulled + len(offsets)
-        state = ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled)
+        state = ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled, room)
         if starts is None:
             return state, FAILED, why
         count, held, span, some = flow_control_counts(self.rules, after)
@@ -259,7 +296,7 @@ class ConsumeModel:
     ) -> Answer[ConsumeState]:
         """CONS-1: the offsets that the listener saw (None: it was not called), the offset in memory, the counts of the
         process queue, and the requests that reached the broker."""
-        broadcasts, max_times, batch, owned, caches, requests, later, memory, now, pulled = state
+        broadcasts, max_times, batch, owned, caches, requests, later, memory, now, pulled, room = state
         if not requests:
             return state, None, _NONE
         place = min(at, len(requests) - 1)
@@ -268,7 +305,7 @@ class ConsumeModel:
         cached = caches[number]
         queue = cached.queue
         if cached.dropped:
-            state = ConsumeState(broadcasts, max_times, batch, owned, caches, requests, later, memory, now, pulled)
+            state = state._replace(requests=requests)
             return (
                 state,
                 (None, memory.get(queue, NO_OFFSET), *flow_control_counts(self.rules, cached), ()),
@@ -307,7 +344,7 @@ class ConsumeModel:
                         serials = {message.serial for message in kept}
                         messages = tuple([message for message in messages if message.serial not in serials])
                         cached = with_newer(cached, kept)
-                        later = (*later, (now + LOCAL_DELAY, (number, kept)))
+                        later = (*later, (now + LOCAL_DELAY, (number, kept), False))
                 cached, offset = remove(self.rules, cached, messages)
                 old = memory.get(queue)
                 if offset < 0:
@@ -319,7 +356,7 @@ class ConsumeModel:
                     memory = {**memory, queue: offset}
                 why = _RESULTS[success, end, commit]
         state = ConsumeState(
-            broadcasts, max_times, batch, owned, {**caches, number: cached}, requests, later, memory, now, pulled
+            broadcasts, max_times, batch, owned, {**caches, number: cached}, requests, later, memory, now, pulled, room
         )
         if result is None:
             count, size, span, some = flow_control_counts(self.rules, cached)
@@ -393,18 +430,34 @@ class ConsumeModel:
         return cached, False, _CLEAN_KINDS[kind] if kind else _CLEANED
 
     def tick(self, state: ConsumeState, millis: int) -> Answer[ConsumeState]:
-        """CONS-1-LOCAL: the number of requests that wait."""
-        broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
+        """CONS-1-LOCAL, CONS-1-FULL: the number of requests that wait."""
+        broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled, room = state
         now += millis
         why = TICK["nothing due"]
         if later and min(later, key=_when)[0] <= now:
             why = TICK["given again"]
-            for due, (number, messages) in sorted(later, key=_when):
-                if due <= now:
-                    requests += split(number, messages, batch)
+            due = [entry for entry in sorted(later, key=_when) if entry[0] <= now]
             later = tuple([entry for entry in later if entry[0] > now])
-        state = ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled)
+            before = refuses = False
+            for _, (number, messages), whole in due:
+                parts = ((number, messages),) if whole else split(number, messages, batch)
+                given, refused = submitted(parts, room)
+                requests += given
+                if room is not None:
+                    room -= len(given)
+                before |= whole
+                refuses |= refused is not None
+                if refused is not None and not whole:
+                    later = (*later, (now + LOCAL_DELAY, refused, True))
+            if before or refuses:
+                why = TICK_REFUSED[" and ".join(["refused before"] * before + ["refused now"] * refuses)]
+        state = ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled, room)
         return state, len(requests), why
+
+    def fill(self, state: ConsumeState, room: int | None) -> Answer[ConsumeState]:
+        """CONS-1-FULL: from now on the executor takes so many requests, or all."""
+        kind = "takes all" if room is None else "takes some" if room else "takes none"
+        return state._replace(room=room), None, FILL[kind]
 
     def drop(self, state: ConsumeState, queue: int) -> Answer[ConsumeState]:
         """A rebalance takes a queue away and another one gives it back: the process queue is a new one, and the queue's
@@ -431,8 +484,8 @@ class ConsumeModel:
 
 def _with_contents(state: ConsumeState, number: int, now_held: ProcessQueueContents) -> ConsumeState:
     """The consumer with another state of one of its process queues."""
-    broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled = state
+    broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled, room = state
     if now_held is cached[number]:
         return state
     cached = {**cached, number: now_held}
-    return ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled)
+    return ConsumeState(broadcasts, max_times, batch, owned, cached, requests, later, memory, now, pulled, room)

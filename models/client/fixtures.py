@@ -117,5 +117,24 @@ def nth_assignment_fault(fault: str, nth: int) -> str:
     return fault
 
 
+#: The instance names of whole consumers, which are also the order of their client ids.
+MEMBERS = ("member-0", "member-1", "member-2")
+#: The consumer timestamp of whole consumers: 2024-07-01T00:00Z, the time of offset 6.
+TIMESTAMP_TEXT = "20240701000000"
+#: "Every queue" and "no stored offset" in operations on whole consumers.
+EVERY, NOTHING = -1, -1
+
+#: What members are set up with, beside what a plan says: the ConsumeTimestamp (between two messages, in every time
+#: zone), the queues of CONFIG, the rooms of MACHINE_ROOM, and the number of a client's virtual nodes.
+MEMBER_TIMESTAMP = "20240301000000"
+MEMBER_TIME = MEMBER_TIMESTAMP, "UTC"
+CONFIGURED = (1, 2)
+ALLOWED_ROOMS = ("room",)
+VIRTUAL_NODES = 10
+#: The rooms of queues, to MACHINE_ROOM_NEARBY: of those with even ids that of the first member, of the others one
+#: without a member.
+QUEUE_ROOMS = ("10.0.0.1", "10.0.0.3")
+
+
 #: Client ids of the members of a group. Java sorts the second before the first: "0" comes before "@".
 CLIENTS = ("10.0.0.1@a", "10.0.0.10@a", "10.0.0.2@a")

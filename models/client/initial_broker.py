@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.client.fixtures import GROUP, LOST_QUEUE, QUEUES
+from rocketmq_conformance.models.client.fixtures import GROUP, LOST_QUEUE, OTHER_GROUP, QUEUES
 
 #: 2024-01-01T00:00Z, and the distance of neighbouring times: a time zone that is off by half an hour shows.
 EPOCH = 1_704_067_200_000
@@ -46,15 +46,15 @@ def log_of_shape(shape: str) -> QueueLog:
 
 
 def initial_broker() -> BrokerState:
-    """The initial state: topics T, U, NEXT and all retry topics, nothing stored; all queues are young but some of those
-    that only groups rebalance: these begin where ConsumeFromWhere says."""
+    """The initial state: both groups, topics T, U, NEXT and all retry topics, nothing stored; all queues are young but
+    some of those that only groups rebalance: these begin where ConsumeFromWhere says."""
     known = [queue for at, queue in enumerate(QUEUES) if at != LOST_QUEUE]
     topics: dict[str, int] = {}
     for queue in known:
         topics[queue.topic] = max(topics.get(queue.topic, 0), queue.id + 1)
     return BrokerState(
         topics={topic: Topic.of(queues) for topic, queues in topics.items()},
-        groups=frozenset({GROUP}),
+        groups=frozenset({GROUP, OTHER_GROUP}),
         logs={(queue.topic, queue.id): log_of_shape("expired" if queue in _EXPIRED else "young") for queue in known},
         stored={},  # copied with each commit: a dict is copied several times as fast as a view of one
     )

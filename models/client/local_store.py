@@ -34,6 +34,7 @@ from rocketmq_conformance.models.client.offset_table import (
     without,
 )
 from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Origin, Reason, Rule, reasons_by_kind
@@ -111,6 +112,8 @@ class LocalStore(NamedTuple):
     main: File = MISSING
     backup: File = MISSING
 
+
+local_store = maker(LocalStore)
 
 _READ = reasons_by_kind(("OFF-L-READ",), "memory hit", "memory miss")
 _FOUND = reasons_by_kind(
@@ -235,7 +238,7 @@ class LocalStoreModel:
     def _written(self, state: LocalStore, table: Table) -> LocalStore:
         """OFF-L-SAVE: an empty or garbage file is copied to the backup like any other."""
         backup = state.backup if state.main == MISSING else state.main
-        return LocalStore(state.memory, state.frozen, table, backup)
+        return local_store((state.memory, state.frozen, table, backup))
 
     def remove(self, state: LocalStore, queue: int) -> Answer[LocalStore]:
         """OFF-L-REM."""

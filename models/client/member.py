@@ -1,30 +1,48 @@
 """The state of one member of a group, and its share of a topic's queues.
 
-Members are push consumers with a concurrent listener: no queue is locked. All of them keep their offsets in the remote
-store. A broadcasting consumer would keep them in a local one (OFF-L-*) if it were not given this one; a round is the
-same with either.
+Members are push consumers with a concurrent listener: no queue is locked. Members of a cluster keep their offsets in
+the remote store, broadcasting ones in the local one (REB-BC-STORE): what both have in memory is part of a member.
 
 A share is the answer of the allocation models (ALLOC-*) to the queues and client ids as a rebalance sorts them
-(REB-CLU-2): no rule of allocation is repeated here.
+(REB-CLU-2): no rule of allocation is repeated here. Strategies that are configured have one configuration, which stands
+with the fixtures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.allocation.averagely import averagely
+from rocketmq_conformance.models.allocation.check import Members, Queues, Shares
 from rocketmq_conformance.models.allocation.circle import by_circle
-from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, QUEUES, RETRY_TOPIC, ROUND_QUEUES, TOPIC
+from rocketmq_conformance.models.allocation.config import by_config
+from rocketmq_conformance.models.allocation.consistent_hash import by_consistent_hash
+from rocketmq_conformance.models.allocation.machine_room import by_machine_room
+from rocketmq_conformance.models.allocation.nearby import nearby
+from rocketmq_conformance.models.client.fixtures import (
+    ALLOWED_ROOMS,
+    CONFIGURED,
+    OTHER_TOPIC,
+    QUEUE_ROOMS,
+    QUEUES,
+    RETRY_TOPIC,
+    ROUND_QUEUES,
+    TOPIC,
+    VIRTUAL_NODES,
+)
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
+from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.message_queue import sort_ids, sort_queues
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
-#: Strategies that members use, by name.
-STRATEGIES = {"AVG": averagely, "AVG_BY_CIRCLE": by_circle}
+#: The strategies of members, by name: those of every release, and those that came later.
+CONFIG = "CONFIG"
+STRATEGIES = ("AVG", "AVG_BY_CIRCLE", CONFIG, "MACHINE_ROOM")
+LATER_STRATEGIES = ("CONSISTENT_HASH", "MACHINE_ROOM_NEARBY")
 #: The subscriptions of a new member; only clusters have a retry topic.
 TOPICS = {
     CLUSTERING: frozenset({TOPIC, OTHER_TOPIC, RETRY_TOPIC}),
@@ -97,10 +115,37 @@ def after_round(
     return _member((client, mode, where, strategy, topics, seen, memory, table, taken, made))
 
 
-@lru_cache(maxsize=1 << 14)
-def share_of(strategy: str, client: str, topic: str, count: int, listed: tuple[str, ...]) -> tuple[int, ...] | None:
-    """The queues of ``topic``, which has ``count``, that a member gets; None when the strategy refuses."""
-    queues = sort_queues([QUEUES[at] for at in ROUND_QUEUES[topic][:count]])
-    assert queues is not None  # small ids have an order
-    mine, _ = STRATEGIES[strategy](client, queues, sort_ids(listed))
-    return tuple([_POSITIONS[queue] for queue in mine]) if isinstance(mine, tuple) else None  # type: ignore[index]
+#: The queues of a topic (which has so many) that a client gets when these are listed; None when the strategy refuses.
+Division = Callable[[str, str, str, int, tuple[str, ...]], tuple[int, ...] | None]
+
+
+@lru_cache(maxsize=64)
+def division_of(rules: ClientRules) -> Division:
+    """How clients with these rules divide queues, by strategy, client id, topic, number of queues, and client ids."""
+    strategies: dict[str, Callable[[str, Queues, Members], Shares]] = {
+        "AVG": averagely,
+        "AVG_BY_CIRCLE": by_circle,
+        CONFIG: lambda me, queues, members: by_config(tuple([QUEUES[at] for at in CONFIGURED])),
+        "MACHINE_ROOM": lambda me, queues, members: by_machine_room(rules, me, queues, members, ALLOWED_ROOMS),
+        "CONSISTENT_HASH": lambda me, queues, members: by_consistent_hash(me, queues, members, VIRTUAL_NODES),
+        "MACHINE_ROOM_NEARBY": _nearby,
+    }
+
+    @lru_cache(maxsize=1 << 14)
+    def share_of(strategy: str, client: str, topic: str, count: int, listed: tuple[str, ...]) -> tuple[int, ...] | None:
+        queues = sort_queues([QUEUES[at] for at in ROUND_QUEUES[topic][:count]])
+        assert queues is not None  # small ids have an order
+        mine, _ = strategies[strategy](client, queues, sort_ids(listed))
+        return tuple([_POSITIONS[queue] for queue in mine]) if isinstance(mine, tuple) else None  # type: ignore[index]
+
+    return share_of
+
+
+def _nearby(me: str, queues: Queues, members: Members) -> Shares:
+    """MACHINE_ROOM_NEARBY around AVG, where a queue's room goes by its id."""
+    housed = {
+        (topic, f"{QUEUE_ROOMS[number % 2]}@{broker}", number): (topic, broker, number)
+        for topic, broker, number in queues
+    }
+    mine, why = nearby(me, tuple(housed), members, "AVG")
+    return (tuple([housed[queue] for queue in mine]), why) if isinstance(mine, tuple) else (mine, why)  # type: ignore[index]

@@ -46,8 +46,11 @@ Frozen = frozenset[int]
 UNFROZEN: Frozen = frozenset()
 
 
-NO_QUEUE_READ = Reason(("OFF-VAL-1",), "no queue")
-_UPDATE = reasons_by_kind(("OFF-UPD-1",), "no queue", "first", "plain", "raised", "kept")
+NO_QUEUE_READ = Reason(("OFF-VAL-1",), "no queue", quirk=True)
+_UPDATE = {
+    "no queue": Reason(("OFF-UPD-1",), "no queue", quirk=True),
+    **reasons_by_kind(("OFF-UPD-1",), "first", "plain", "raised", "kept"),
+}
 _FREEZE = reasons_by_kind(("OFF-FRZ-1",), "no queue", "freeze", "freeze again", "update ignored")
 _CLONE = reasons_by_kind(("OFF-R-CLONE",), "all topics", "one topic")
 

@@ -62,7 +62,9 @@ class ProcessQueue(NamedTuple):
 
 process_queue = maker(ProcessQueue)
 
-PULL_REASONS = reasons_by_kind(("PULL-PRE-DROP",), "pulled", "dropped", "no subscription", "no member")
+PULL_REASONS = reasons_by_kind(("PULL-PRE-DROP", "PULL-COM-1"), "pulled, commits", "pulled, nothing to commit")
+PULL_REASONS |= reasons_by_kind(("PULL-PRE-DROP", "PULL-COM-BC"), "pulled, broadcasting")
+PULL_REASONS |= reasons_by_kind(("PULL-PRE-DROP",), "dropped", "no subscription", "no member")
 RESULT_REASONS = reasons_by_kind(("CONS-DROP", "OFF-UPD-1"), "first", "raised", "kept")
 UPDATE_REASONS = reasons_by_kind(("OFF-UPD-1",), "owned", "not owned", "no member")
 DROPPED_REASONS = reasons_by_kind(("CONS-DROP",), "dropped", "dropped and added anew", "nothing taken", "no member")

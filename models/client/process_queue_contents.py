@@ -99,7 +99,7 @@ _PUT = {
     for new in ("new", "some known", "all known", "below the top")
     for dispatch in (True, False)
 }
-_PUT_FAILED = Reason(("PQ-1", "PQ-BODY"), "no body")
+_PUT_FAILED = Reason(("PQ-1", "PQ-BODY"), "no body", quirk=True)
 
 
 def flow_control_counts(rules: ClientRules, cached: ProcessQueueContents) -> tuple[Value, ...]:

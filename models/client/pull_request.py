@@ -23,6 +23,11 @@ RULES = (
         "DefaultMQPushConsumerImpl#pullMessage, PullAPIWrapper#pullKernelImpl @ 4.0.0, 4.9.8, 5.3.3",
     ),
     Rule(
+        "PULL-COM-BC",
+        "A pull of a broadcasting consumer carries 0 and no flag to commit it, whatever memory holds.",
+        "DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 4.9.8, 5.3.3",
+    ),
+    Rule(
         "PULL-NODE-1",
         "The node asked is the one that the queue's last answer suggested, at first the master; one that is not known "
         "is replaced by any known one, from 4.8.0 on preferably by the slave with the next number.",
@@ -79,6 +84,12 @@ _ASKED = {
 }
 LEARNED_REASONS = reasons_by_kind(("PULL-NODE-1",), "nodes", "no node")
 ROUTED_REASONS = reasons_by_kind(("PULL-NODE-2",), "route", "route lost")
+
+
+def carried(broadcasts: bool, held: int) -> tuple[int, bool]:
+    """PULL-COM-1, PULL-COM-BC: the offset that a pull of the master carries, and whether its flag says to commit it;
+    ``held`` is the offset in memory, -1 for none."""
+    return (0, False) if broadcasts else (held, held > 0)
 
 
 def locate(broker: KnownBroker, topic: str) -> KnownBroker | None:

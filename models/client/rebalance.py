@@ -6,25 +6,35 @@ need not be true: a member that has died may still be listed, a new one may not 
 and the order in which members take their turns is part of the plan.
 
 When all members have seen the same list and the same routes, and each has rebalanced since, every queue has exactly
-one owner (see :func:`owners`), with one exception: members with the same client id take the same share, and the
+one owner (see ``group_state.owners``), with one exception: members with the same client id take the same share, and the
 queues of the second place in the list have no owner. Messages sent to these pile up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Mapping
 
-from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, ROUND_QUEUES, TOPIC_QUEUES
-from rocketmq_conformance.models.client.initial_broker import initial_broker
+from rocketmq_conformance.models.client.broadcast import (
+    NO_FILES,
+    file_store,
+    files_of,
+)
+from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.models.client.group_state import (
+    RebalanceState,
+    begun_member,
+    client_id,
+    files_after,
+    known_routes,
+    listed_ids,
+    readable_queues,
+    rebalance_state,
+    with_broker,
+    with_member,
+)
 from rocketmq_conformance.models.client.member import (
     BROADCASTING,
-    CLUSTERING,
-    TOPICS,
     Member,
-    new_member,
     with_memory,
     with_topics,
 )
@@ -36,29 +46,39 @@ from rocketmq_conformance.models.client.process_queue import (
     TAKE_REASONS,
     UPDATE_REASONS,
 )
-from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, NO_ROUTE, RebalanceRound, RebalanceRoundModel
+from rocketmq_conformance.models.client.pull_request import carried
+from rocketmq_conformance.models.client.rebalance_round import (
+    NO_MEMBER,
+    NO_ROUTE,
+    RebalanceRound,
+    RebalanceRoundModel,
+    listed_members,
+    round_reason,
+)
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
-from rocketmq_conformance.models.client.start import LAST, StartModel
-from rocketmq_conformance.models.fast_tuples import maker, replaced
+from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.fast_tuples import replaced
+from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
         "REB-BEGIN-1",
-        "A member that begins learns the routes of its topics, owns nothing and remembers nothing; one that ends "
-        "without a shutdown sends nothing.",
+        "A member that begins learns the routes of its topics, owns nothing and remembers nothing (broadcasting: what "
+        "its file holds); one that ends without a shutdown sends nothing.",
         "DefaultMQPushConsumerImpl#start, #updateTopicSubscribeInfoWhenSubscriptionChanged @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
         "REB-END-1",
-        "A member that shuts down sends the offsets of all queues in its table, and drops them.",
+        "A member that shuts down sends the offsets of all queues in its table (broadcasting: writes them into its "
+        "file), and drops them.",
         "DefaultMQPushConsumerImpl#shutdown, #persistConsumerOffset, RebalanceImpl#destroy @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
         "REB-PERSIST-1",
-        "The timer that persists offsets sends those of the queues in the table, one way, and forgets all others; with "
-        "an empty table it does nothing.",
+        "The timer that persists offsets sends those of the queues in the table, one way, and forgets all others "
+        "(broadcasting: writes them into the file, and forgets none); with an empty table it does nothing.",
         "DefaultMQPushConsumerImpl#persistConsumerOffset @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
@@ -75,87 +95,23 @@ RULES = (
     ),
 )
 
-#: Routes in the initial state: readable queues by topic.
-ROUTES: Mapping[str, int] = {topic: len(queues) for topic, queues in TOPIC_QUEUES.items()}
-
-
-class RebalanceState(NamedTuple):
-    """A group and its environment. Queues are indexes of the fixtures, times ms of the case's clock."""
-
-    broker: BrokerState
-    routes: Mapping[str, int] = ROUTES
-    #: The client ids that brokers list, in their order.
-    listed: tuple[str, ...] = CLIENTS
-    now: int = 0
-    members: tuple[Member | None, ...] = ()
-
-
-rebalance_state = maker(RebalanceState)
-
-#: A state whose first item is a group: the other items are the additions of a kind of member.
-WiderState = TypeVar("WiderState", bound=tuple[Any, ...])
-
-
-def widen(
-    make: Callable[[tuple[Any, ...]], WiderState],
-) -> Callable[[Callable[..., Answer[RebalanceState]]], Callable[..., Answer[WiderState]]]:
-    """Make an operation of a plain group one of a wider state, whose other items it leaves alone; ``make`` makes a
-    wider state from its items."""
-
-    def of_group(handler: Callable[..., Answer[RebalanceState]]) -> Callable[..., Answer[WiderState]]:
-        def handle(state: WiderState, *args: Any) -> Answer[WiderState]:
-            before = state[0]
-            after, result, why = handler(before, *args)
-            return (state if after is before else make((after, *state[1:]))), result, why
-
-        return handle
-
-    return of_group
-
-
-def initial_state() -> RebalanceState:
-    """The initial state: three new members."""
-    return RebalanceState(
-        initial_broker(), members=tuple(_new_member(client, CLUSTERING, LAST, "AVG", ROUTES) for client in CLIENTS)
-    )
-
-
-def client_id(member: int, twin: bool) -> str:
-    """The client id of a member, or that of the next one."""
-    return CLIENTS[(member + twin) % len(CLIENTS)]
-
-
-@lru_cache(maxsize=256)
-def listed_ids(members: tuple[int, ...]) -> tuple[str, ...]:
-    """The client ids of these members, in this order."""
-    return tuple([CLIENTS[member] for member in members])
-
-
-def readable_queues(topic: str, queues: int) -> int:
-    """Readable queues of a route that should have so many."""
-    return min(queues, len(ROUND_QUEUES[topic]))
-
-
-def _new_member(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
-    topics = TOPICS[mode]
-    return new_member(client, mode, where, strategy, topics, known_routes(topics, routes))
-
-
-def known_routes(topics: frozenset[str], routes: Mapping[str, int]) -> dict[str, int]:
-    """REB-ROUTE-1: readable queues of the topics that have a route."""
-    return {topic: routes[topic] for topic in topics if routes[topic] != NO_ROUTE}
-
 
 def begin_reason(state: RebalanceState, member: int, twin: bool) -> Reason:
     """REB-BEGIN-1: the reason of a member that begins."""
     return _JOIN["begins anew" if state.members[member] else "a twin begins" if twin else "begins"]
 
 
-_JOIN = reasons_by_kind(("REB-BEGIN-1",), "begins", "begins anew", "a twin begins")
+_JOIN = reasons_by_kind(("REB-BEGIN-1",), "begins", "begins anew", "a twin begins", "no member")
+_LOAD = {
+    source: Reason(("REB-BEGIN-1", "REB-BC-STORE", "OFF-L-LOAD"), f"broadcasting, {source}")
+    for source in ("main", "no file")
+}
 _LEAVE = reasons_by_kind(("REB-END-1", "OFF-R-PALL"), "offsets sent", "nothing to send", "no member")
+_LEAVE |= reasons_by_kind(("REB-END-1", "REB-BC-STORE", "OFF-L-PALL"), "file written", "nothing to write")
 _PERSIST = reasons_by_kind(
     ("REB-PERSIST-1", "OFF-R-PALL"), "offsets sent", "nothing to send", "some forgotten", "no member"
 )
+_PERSIST |= reasons_by_kind(("REB-PERSIST-1", "REB-BC-STORE", "OFF-L-PALL"), "file written", "nothing to write")
 _SUBSCRIBE = reasons_by_kind(
     ("REB-SUB-1",), "subscribed", "subscribed already", "unsubscribed", "not subscribed", "no member"
 )
@@ -168,10 +124,11 @@ _TICK = Reason(("REB-DROP-EXPIRY",), "time passes")
 class RebalanceModel:
     """The operations of a group for one profile; every method is pure. Members are given by number."""
 
-    __slots__ = ("rebalancing", "store")
+    __slots__ = ("rebalancing", "start", "store")
 
     def __init__(self, profile: Profile) -> None:
-        self.rebalancing: RebalanceRoundModel[RebalanceRound] = RebalanceRoundModel(StartModel(profile))
+        self.start = StartModel(profile)
+        self.rebalancing: RebalanceRoundModel[RebalanceRound] = RebalanceRoundModel(self.start)
         self.store = self.rebalancing.store
 
     # --- operations of members ----------------------------------------------------------------------------
@@ -181,50 +138,87 @@ class RebalanceModel:
     ) -> Answer[RebalanceState]:
         """REB-DO-1: (owned queues, dispatched (queue, offset), balanced or None, commits (queue, offset)), or None
         for no member."""
-        broker, routes, listed, now, members = state
+        broker, routes, listed, now, members, files = state
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
-        after, broker, answer, why = self.rebalancing.round(
-            who, broker, routes, listed, now, list_fault, fault, bound_fault
-        )
+        model = self.rebalancing
+        current = RebalanceRound(who, broker, now, fault, bound_fault)
+        current.files = files.get(who.client, NO_FILES)
+        answer = model.run(current, routes, listed_members(listed, list_fault))
+        why = round_reason(current.events, who.mode, model.reports)
+        after = current.after()
         if after is who:
             return state, answer, why
-        return rebalance_state((broker, routes, listed, now, replaced(members, member, after))), answer, why
+        members = replaced(members, member, after)
+        return (
+            rebalance_state((current.store.broker, routes, listed, now, members, files_after(files, current))),
+            answer,
+            why,
+        )
 
     def join(
         self, state: RebalanceState, member: int, twin: bool, mode: str, where: str, strategy: str
     ) -> Answer[RebalanceState]:
         """REB-BEGIN-1: the member begins, a twin with the next member's client id; a running one is gone at once."""
-        began = _new_member(client_id(member, twin), mode, where, strategy, state.routes)
-        return with_member(state, member, began), None, begin_reason(state, member, twin)
+        began = begun_member(client_id(member, twin), mode, where, strategy, state.routes)
+        return self.begin(state, member, began, twin)
+
+    def begin(self, state: RebalanceState, member: int, began: Member, twin: bool) -> Answer[RebalanceState]:
+        """REB-BEGIN-1, REB-BC-STORE: a new member begins; a broadcasting one loads its file."""
+        if began.mode != BROADCASTING:
+            return with_member(state, member, began), None, begin_reason(state, member, twin)
+        table, source = self.start.local.stored(file_store({}, state.files.get(began.client, NO_FILES)))
+        assert not isinstance(table, Err)  # no file of a group is damaged
+        return with_member(state, member, with_memory(began, table)), None, _LOAD[source]
+
+    def restart(self, state: RebalanceState, member: int) -> Answer[RebalanceState]:
+        """REB-BEGIN-1: the member's process ends without a shutdown, and one that is set up like it begins."""
+        who = state.members[member]
+        if who is None:
+            return state, None, _JOIN["no member"]
+        began = begun_member(who.client, who.mode, who.where, who.strategy, state.routes)
+        return self.begin(state, member, began, False)
 
     def leave(self, state: RebalanceState, member: int) -> Answer[RebalanceState]:
         """REB-END-1: the commits that reach the broker."""
         who = state.members[member]
         if who is None:
             return state, (), _LEAVE["no member"]
-        after, sent = self._persisted(state, who)
-        why = _LEAVE["offsets sent" if sent else "nothing to send"]
-        return state._replace(broker=after.broker, members=replaced(state.members, member, None)), sent, why
+        after, _, sent = self._persisted(state, who)
+        if who.mode == BROADCASTING:
+            why = _LEAVE["file written" if who.table else "nothing to write"]
+        else:
+            why = _LEAVE["offsets sent" if sent else "nothing to send"]
+        return after._replace(members=replaced(state.members, member, None)), sent, why
 
     def persist(self, state: RebalanceState, member: int) -> Answer[RebalanceState]:
         """REB-PERSIST-1: the commits that reach the broker."""
         who = state.members[member]
         if who is None:
             return state, (), _PERSIST["no member"]
-        after, sent = self._persisted(state, who)
-        if len(after.memory) < len(who.memory):
+        after, memory, sent = self._persisted(state, who)
+        if who.mode == BROADCASTING:
+            return after, sent, _PERSIST["file written" if who.table else "nothing to write"]
+        if len(memory) < len(who.memory):
             why = _PERSIST["some forgotten"]
         else:
             why = _PERSIST["offsets sent" if sent else "nothing to send"]
-        members = replaced(state.members, member, with_memory(who, after.memory))
-        return rebalance_state((after.broker, state.routes, state.listed, state.now, members)), sent, why
+        return with_member(after, member, with_memory(who, memory)), sent, why
 
-    def _persisted(self, state: RebalanceState, who: Member) -> tuple[RemoteStore, tuple[tuple[int, int], ...]]:
+    def _persisted(
+        self, state: RebalanceState, who: Member
+    ) -> tuple[RebalanceState, Mapping[int, int], tuple[tuple[int, int], ...]]:
+        """The broker and the files afterwards, the member's memory, and the commits."""
+        if who.mode == BROADCASTING:
+            before = file_store(who.memory, state.files.get(who.client, NO_FILES))
+            written = files_of(self.start.local.persist_all(before, tuple(who.table))[0])
+            broker, routes, listed, now, members, files = state
+            after_writing = rebalance_state((broker, routes, listed, now, members, {**files, who.client: written}))
+            return after_writing, who.memory, ()
         store = remote_store((who.memory, UNFROZEN, state.broker))
         after, sent, _ = self.store.persist_all(store, tuple(who.table))
-        return after, sent  # type: ignore[return-value]
+        return with_broker(state, after.broker), after.memory, sent  # type: ignore[return-value]
 
     def subscribe(self, state: RebalanceState, member: int, topic: str) -> Answer[RebalanceState]:
         """REB-SUB-1."""
@@ -263,7 +257,8 @@ class RebalanceModel:
         return with_member(state, member, with_topics(who, who.topics, seen)), None, _REFRESH["learned"]
 
     def pull(self, state: RebalanceState, member: int, queue: int) -> Answer[RebalanceState]:
-        """PULL-PRE-DROP: the offset that the member asks for, or None when it does not ask."""
+        """PULL-PRE-DROP: (offset that the member asks for, offset that the pull carries, is it to be committed?), or
+        None when it does not ask."""
         who = state.members[member]
         if who is None:
             return state, None, PULL_REASONS["no member"]
@@ -276,7 +271,7 @@ class RebalanceModel:
             after = with_member(state, member, who._replace(table=table))
         if QUEUES[queue].topic not in who.topics:
             return after, None, PULL_REASONS["no subscription"]
-        return after, owned.offset, PULL_REASONS["pulled"]
+        return after, *pulled(who, queue, owned.offset)
 
     def take(self, state: RebalanceState, member: int, queue: int) -> Answer[RebalanceState]:
         """A listener takes messages of the queue's process queue: were there any to take?"""
@@ -336,60 +331,32 @@ class RebalanceModel:
 
     def tick(self, state: RebalanceState, millis: int) -> Answer[RebalanceState]:
         """Time passes for every member."""
-        broker, routes, listed, now, members = state
-        return rebalance_state((broker, routes, listed, now + millis, members)), None, _TICK
+        broker, routes, listed, now, members, files = state
+        return rebalance_state((broker, routes, listed, now + millis, members, files)), None, _TICK
 
     # --- operations of the environment --------------------------------------------------------------------
 
     def list_members(self, state: RebalanceState, members: tuple[int, ...]) -> Answer[RebalanceState]:
         """The brokers list the client ids of these members from now on."""
-        return (
-            rebalance_state((state.broker, state.routes, listed_ids(members), state.now, state.members)),
-            None,
-            _LISTED,
-        )
+        broker, routes, _, now, who, files = state
+        return rebalance_state((broker, routes, listed_ids(members), now, who, files)), None, _LISTED
 
     def route(self, state: RebalanceState, topic: str, queues: int) -> Answer[RebalanceState]:
         """The name server's route of a topic has so many readable queues, or all it has; -1: there is no route."""
         why = _ROUTED["the route is lost" if queues == NO_ROUTE else "the route changes"]
         queues = readable_queues(topic, queues)
-        routes = {**state.routes, topic: queues}
-        return rebalance_state((state.broker, routes, state.listed, state.now, state.members)), None, why
+        broker, routes, listed, now, members, files = state
+        return rebalance_state((broker, {**routes, topic: queues}, listed, now, members, files)), None, why
 
     def commit_elsewhere(self, state: RebalanceState, queue: int, offset: int) -> Answer[RebalanceState]:
         """Another client commits for the group."""
         after, result, why = self.store.commit_elsewhere(RemoteStore(broker=state.broker), queue, offset)
-        return rebalance_state((after.broker, state.routes, state.listed, state.now, state.members)), result, why
+        return with_broker(state, after.broker), result, why
 
 
-def with_member(state: RebalanceState, number: int, member: Member) -> RebalanceState:
-    broker, routes, listed, now, members = state
-    return rebalance_state((broker, routes, listed, now, replaced(members, number, member)))
-
-
-# --- the group as a whole ---------------------------------------------------------------------------------------
-
-
-def owners(state: RebalanceState) -> dict[int, tuple[int, ...]]:
-    """The members, by number, that own each queue of the topics that have a route."""
-    return {
-        queue: tuple(number for number, who in enumerate(state.members) if who is not None and queue in who.table)
-        for topic, queues in TOPIC_QUEUES.items()
-        for queue in queues[: max(0, state.routes[topic])]
-    }
-
-
-def unowned_messages(state: RebalanceState) -> dict[int, int]:
-    """Number of messages that wait in queues without owner: from the group's stored offset, or from min, to max."""
-    found = {}
-    for queue, members in owners(state).items():
-        if not members:
-            topic, _, number = QUEUES[queue]
-            log = state.broker.logs[topic, number]
-            found[queue] = log.max - max(log.min, state.broker.stored.get((GROUP, topic, number), log.min))
-    return found
-
-
-def broadcasts(state: RebalanceState) -> bool:
-    """Is any member broadcasting?"""
-    return any(who is not None and who.mode == BROADCASTING for who in state.members)
+def pulled(who: Member, queue: int, offset: int) -> tuple[Value, Reason]:
+    """PULL-COM-1, PULL-COM-BC: the answer of a pull from an offset."""
+    broadcasting = who.mode == BROADCASTING
+    carries, commits = carried(broadcasting, who.memory.get(queue, -1))
+    kind = "broadcasting" if broadcasting else "commits" if commits else "nothing to commit"
+    return (offset, carries, commits), PULL_REASONS[f"pulled, {kind}"]

@@ -10,9 +10,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rocketmq_conformance.models.client import rebalance as group
+from rocketmq_conformance.models.client import group_state as group
+from rocketmq_conformance.models.client.broadcast import NO_FILES
 from rocketmq_conformance.models.client.fixtures import CLIENTS, NEXT_TOPIC, OTHER_TOPIC, TOPIC, pop_retry_topic
-from rocketmq_conformance.models.client.rebalance import ROUTES, RebalanceModel, RebalanceState, rebalance_state, widen
+from rocketmq_conformance.models.client.group_state import (
+    ROUTES,
+    RebalanceState,
+    rebalance_state,
+    widen,
+)
+from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.rebalance_broker_round import (
     INITIAL_ASSIGNMENTS,
     RebalanceBrokerMember,
@@ -89,12 +96,13 @@ class RebalanceBrokerModel:
         queue id, where they begin), balanced or None, commits (queue, offset) and then requests for assignments
         (topic, how many)), or None for no member."""
         before, assignments, sides = state
-        broker, routes, listed, now, members = before
+        broker, routes, listed, now, members, files = before
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
         side = sides[member]
         current = RebalanceBrokerRound(who, side, broker, now, fault, bound_fault, assign_fault, assignments)
+        current.files = files.get(who.client, NO_FILES)
         balanced = self.rebalancing.turn(current, routes, listed_members(listed, list_fault))
         reached: tuple[Value, ...] = (*sorted(current.commits), *sorted(current.asked.items()))
         answer: Value = (
@@ -108,7 +116,8 @@ class RebalanceBrokerModel:
         after, why = current.after(), self.rebalancing.why(current)
         if after is not who:
             members = replaced(members, member, after)
-            before = rebalance_state((current.store.broker, routes, listed, now, members))
+            files = group.files_after(files, current)
+            before = rebalance_state((current.store.broker, routes, listed, now, members, files))
         if current.pops is not side.pops or current.marks is not side.marks:
             sides = replaced(sides, member, RebalanceBrokerMember(current.pops, current.marks))
         elif after is who:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rocketmq_conformance.models.client import rebalance as group
+from rocketmq_conformance.models.client import group_state as group
+from rocketmq_conformance.models.client.broadcast import NO_FILES
 from rocketmq_conformance.models.client.fixtures import CLIENTS
-from rocketmq_conformance.models.client.rebalance import RebalanceModel, RebalanceState, rebalance_state, widen
+from rocketmq_conformance.models.client.group_state import RebalanceState, rebalance_state, widen
+from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.rebalance_changed_round import (
     RebalanceChangedMember,
     RebalanceChangedRound,
@@ -75,13 +77,14 @@ class RebalanceChangedModel:
         announced changes). A change is (topic, did a heartbeat take its new version to the brokers?, the listener's
         arguments: (all queues, its queues), or None), sorted by topic."""
         before, sides = state
-        broker, routes, listed, now, members = before
+        broker, routes, listed, now, members, files = before
         who = members[member]
         assert who is not None  # no member leaves in this suite
         side = sides[member]
         model = self.rebalancing
         current = RebalanceChangedRound(who, side, broker, now, fault, beat_fault == "answer", fails)
         current.given_up = given_up
+        current.files = files.get(who.client, NO_FILES)
         owned, balanced = model.turn(current, routes, listed_members(listed, list_fault))
         answer: Value = (
             owned,
@@ -92,7 +95,8 @@ class RebalanceChangedModel:
         after = current.after()
         if after is not who:
             members = replaced(members, member, after)
-            before = rebalance_state((current.store.broker, routes, listed, now, members))
+            files = group.files_after(files, current)
+            before = rebalance_state((current.store.broker, routes, listed, now, members, files))
         if current.thresholds != side.thresholds or current.announced != side.announced:
             sides = replaced(sides, member, _side((side.limits, current.thresholds, side.brief, current.announced)))
         elif after is who:

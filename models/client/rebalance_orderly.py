@@ -14,13 +14,16 @@ Time is the plan's. Timers, whether of a client or of the broker, are operations
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker import lock
 from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
-from rocketmq_conformance.models.client import rebalance as group
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES
+from rocketmq_conformance.models.client import group_state as group
+from rocketmq_conformance.models.client.broadcast import NO_FILES, file_store
+from rocketmq_conformance.models.client.effects import AWAITED_UNLOCK
+from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, MEMBER_TIME, QUEUES
+from rocketmq_conformance.models.client.group_state import RebalanceState, rebalance_state, widen
 from rocketmq_conformance.models.client.member import BROADCASTING, Member, with_memory, with_queues, with_taken
 from rocketmq_conformance.models.client.offset_table import UNFROZEN, updated
 from rocketmq_conformance.models.client.process_queue import (
@@ -31,7 +34,7 @@ from rocketmq_conformance.models.client.process_queue import (
     unlocked,
     with_messages,
 )
-from rocketmq_conformance.models.client.rebalance import RebalanceModel, RebalanceState, rebalance_state, widen
+from rocketmq_conformance.models.client.rebalance import RebalanceModel, pulled
 from rocketmq_conformance.models.client.rebalance_orderly_round import (
     RebalanceOrderlyRound,
     RebalanceOrderlyRoundModel,
@@ -40,7 +43,7 @@ from rocketmq_conformance.models.client.rebalance_orderly_round import (
 from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, listed_members
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.fast_tuples import maker, replaced
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
@@ -102,9 +105,16 @@ _FINISH = reasons_by_kind(("CONS-ORDER-1",), "dropped", "nothing taken", "no mem
 _FINISH |= reasons_by_kind(("REB-LOCK-1", "CONS-ORDER-1"), "goes on", "done")
 _FINISH |= reasons_by_kind(("REB-LOCK-1", "REB-LOCK-2"), "lock refused")
 _RECEIVE = reasons_by_kind(("CONS-ORDER-1",), "arrives", "not owned", "no member")
-_PULL_LOCKED = reasons_by_kind(
-    ("PULL-PRE-LOCK",), "not locked", "no start", "start asked again", "from -1", "no subscription, start asked"
-)
+_PULL_LOCKED = reasons_by_kind(("PULL-PRE-LOCK",), "not locked", "no start", "no subscription, start asked")
+#: The start is asked for again: by whether there is one, and by whether the member broadcasts.
+_PULL_AGAIN = {
+    (found, broadcasts): Reason(
+        ("PULL-PRE-LOCK", "PULL-COM-BC" if broadcasts else "PULL-COM-1"),
+        f"{'start asked again' if found else 'from -1'}{', broadcasting' if broadcasts else ''}",
+    )
+    for found in (True, False)
+    for broadcasts in (True, False)
+}
 _RENEW = reasons_by_kind(
     ("REB-LOCK-3",), "all granted", "some lost", "failed", "nothing to lock", "broadcasting", "no member"
 )
@@ -161,18 +171,21 @@ class RebalanceOrderlyModel:
         """REB-DO-1: (owned queues, dispatched (queue, offset), balanced or None, asks for another round?,
         commits (queue, offset)), or None for no member."""
         before, locks, later = state
-        broker, routes, listed, now, members = before
+        broker, routes, listed, now, members, files = before
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
         current = RebalanceOrderlyRound(who, broker, now, fault, bound_fault, lock_fault, locks)
+        current.files = files.get(who.client, NO_FILES)
         owned, dispatched, balanced, commits = self.rebalancing.run(current, routes, listed_members(listed, list_fault))
         another_round = self.start.client.requests_round and is_lock_refused(current)
         answer = (owned, dispatched, balanced, another_round, commits)
         who_after = current.after()
         if who_after is who and current.locks is locks:
             return state, answer, self.rebalancing.why(current)
-        after = rebalance_state((current.store.broker, routes, listed, now, replaced(members, member, who_after)))
+        members = replaced(members, member, who_after)
+        files = group.files_after(files, current)
+        after = rebalance_state((current.store.broker, routes, listed, now, members, files))
         if current.later:
             later = replaced(later, member, (*later[member], *current.later))
         return _state((after, current.locks, later)), answer, self.rebalancing.why(current)
@@ -185,11 +198,12 @@ class RebalanceOrderlyModel:
         return RebalanceOrderlyState(after, state.locks, replaced(state.later, member, ())), result, why
 
     def leave(self, state: RebalanceOrderlyState, member: int, lock_fault: str) -> Answer[RebalanceOrderlyState]:
-        """REB-LOCK-4: the commits that reach the broker."""
+        """REB-LOCK-4: the commits that reach the broker, and whether an unlocking does that is waited for."""
         who = state.group.members[member]
         after, sent, why = self.group.leave(state.group, member)
         if who is None:
             return state, sent, why
+        assert isinstance(sent, tuple)
         mine = self._renewed(who)
         locks = state.locks
         if who.mode == BROADCASTING:
@@ -200,7 +214,7 @@ class RebalanceOrderlyModel:
             why = _LEAVE["unlocking fails"]
         else:
             locks = lock.unlock_batch(locks, GROUP, who.client, [QUEUES[queue] for queue in mine])[0]
-            why = _LEAVE["unlocks"]
+            sent, why = (*sent, AWAITED_UNLOCK), _LEAVE["unlocks"]
         return RebalanceOrderlyState(after, locks, replaced(state.later, member, ())), sent, why
 
     def renew(self, state: RebalanceOrderlyState, member: int, lock_fault: str) -> Answer[RebalanceOrderlyState]:
@@ -231,7 +245,8 @@ class RebalanceOrderlyModel:
     def pull(
         self, state: RebalanceOrderlyState, member: int, queue: int, fault: str, bound_fault: str
     ) -> Answer[RebalanceOrderlyState]:
-        """PULL-PRE-DROP, PULL-PRE-LOCK: the offset that the member asks for, or None when it does not ask."""
+        """PULL-PRE-DROP, PULL-PRE-LOCK: (offset that the member asks for, offset that the pull carries, is it to be
+        committed?), or None when it does not ask."""
         before, locks, later = state
         who = before.members[member]
         owned = None if who is None else who.table.get(queue)
@@ -240,25 +255,36 @@ class RebalanceOrderlyModel:
         owned = pulled_at(owned, before.now)
         if not owned.locked:
             return _with(state, member, _with_queue(who, queue, owned), locks), None, _PULL_LOCKED["not locked"]
-        why = PULL_REASONS["pulled"]
-        broker = before.broker
+        why: Reason | None = None
         if not owned.corrected:
-            store = RemoteStore(who.memory, UNFROZEN, broker)
-            store, offset, _ = self.start.push(store, queue, who.where, None, "UTC", self.checked, fault, bound_fault)
-            who = with_memory(who, store.memory)
-            broker = store.broker
+            memory, offset = self._asked_again(before, who, queue, fault, bound_fault)
+            who = with_memory(who, memory)
             if isinstance(offset, Err):
                 after = _with(state, member, _with_queue(who, queue, owned), locks)
                 return after, None, _PULL_LOCKED["no start"]
             assert isinstance(offset, int)
             owned = owned._replace(offset=offset, corrected=True)
-            why = _PULL_LOCKED["from -1" if offset < 0 else "start asked again"]
+            why = _PULL_AGAIN[offset >= 0, who.mode == BROADCASTING]
         who = _with_queue(who, queue, owned)
-        members = replaced(before.members, member, who)
-        after = _state((rebalance_state((broker, before.routes, before.listed, before.now, members)), locks, later))
+        after = _state((group.with_member(before, member, who), locks, later))
         if QUEUES[queue].topic not in who.topics:
             return after, None, PULL_REASONS["no subscription"]
-        return after, owned.offset, why
+        answer, plain = pulled(who, queue, owned.offset)
+        return after, answer, why or plain
+
+    def _asked_again(
+        self, state: RebalanceState, who: Member, queue: int, fault: str, bound_fault: str
+    ) -> tuple[Mapping[int, int], Expected]:
+        """PULL-PRE-LOCK: the memory afterwards, and the start of a queue that is pulled for the first time."""
+        if who.mode == BROADCASTING:
+            local = file_store(who.memory, state.files.get(who.client, NO_FILES))
+            local, offset, _ = self.start.push_from_file(
+                local, state.broker, queue, who.where, *MEMBER_TIME, self.checked, bound_fault
+            )
+            return local.memory, offset
+        store = RemoteStore(who.memory, UNFROZEN, state.broker)
+        store, offset, _ = self.start.push(store, queue, who.where, *MEMBER_TIME, self.checked, fault, bound_fault)
+        return store.memory, offset
 
     # --- operations of listeners --------------------------------------------------------------------------
 
@@ -373,7 +399,7 @@ class RebalanceOrderlyModel:
         """REB-LOCK-DELAY: time passes for all members, and delayed unlocks that are due are done."""
         before, locks, later = state
         now = before.now + millis
-        after = rebalance_state((before.broker, before.routes, before.listed, now, before.members))
+        after = before._replace(now=now)
         if not any(later):
             return _state((after, locks, later)), None, _PASSED
         why = _PASSED

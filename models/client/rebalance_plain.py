@@ -19,18 +19,19 @@ from functools import cache
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client import rebalance as group
+from rocketmq_conformance.models.client import group_state as group
+from rocketmq_conformance.models.client.broadcast import NO_FILES
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, ROUND_QUEUES, TOPIC
-from rocketmq_conformance.models.client.member import Member, with_topics
-from rocketmq_conformance.models.client.process_queue import ProcessQueue
-from rocketmq_conformance.models.client.rebalance import (
+from rocketmq_conformance.models.client.group_state import (
     ROUTES,
-    RebalanceModel,
     RebalanceState,
     known_routes,
     widen,
     with_member,
 )
+from rocketmq_conformance.models.client.member import Member, with_topics
+from rocketmq_conformance.models.client.process_queue import ProcessQueue
+from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.rebalance_round import (
     NO_MEMBER,
     RebalanceRound,
@@ -91,7 +92,11 @@ _EXTRA_EVENTS = (
 _FAILED, _NONE, _LISTENED = (1 << at for at in range(len(_EXTRA_EVENTS)))
 _REFRESHED = reasons_by_kind(("REB-VAR-PLAIN-ROUTE", "REB-ROUTE-1"), "learned", "missed", "nothing new", "no member")
 #: The rules of a push consumer, and what a plain pull consumer has instead.
-_INSTEAD = {"REB-REM-1": "REB-VAR-PLAIN-REM", "REB-ADD-1": "REB-VAR-PLAIN", "START-PUSH-1": "REB-VAR-PLAIN"}
+_INSTEAD = {
+    "REB-REM-1": "REB-VAR-PLAIN-REM",
+    "REB-ADD-1": "REB-VAR-PLAIN",
+    **dict.fromkeys(("START-PUSH-1", "START-BC-1"), "REB-VAR-PLAIN"),
+}
 
 
 @cache
@@ -157,6 +162,10 @@ class RebalancePlainRoundModel(RebalanceRoundModel[RebalancePlainRound]):
         """REB-VAR-PLAIN: no start is computed."""
         return 0, None
 
+    def beginning_by_file(self, current: RebalancePlainRound, queue: int) -> tuple[int, int | None]:
+        """REB-VAR-PLAIN: nor is one of a broadcasting consumer."""
+        return 0, None
+
     def process_queue(self, current: RebalancePlainRound, offset: int) -> ProcessQueue:
         """REB-VAR-PLAIN: it does not expire."""
         return ProcessQueue(current.made, offset, _NEVER_EXPIRES)
@@ -190,18 +199,21 @@ class RebalancePlainModel:
         """REB-DO-1: (owned queues, balanced or None, the listener's calls: (topic, all queues, its queues), commits
         (queue, offset)), all sorted, or None for no member."""
         before, clients = state
-        broker, routes, listed, now, members = before
+        broker, routes, listed, now, members, files = before
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
         current = RebalancePlainRound(who, clients[member], broker, now, fault, fails)
+        current.files = files.get(who.client, NO_FILES)
         owned, _, balanced, commits = self.rebalancing.run(current, routes, listed_members(listed, list_fault))
         answer: Value = owned, balanced, tuple(sorted(current.listener_calls)), commits
         why = rebalance_plain_reason(current.extra_events, current.events, who.mode, self.rebalancing.reports)
         after = current.after()
         if after is who:
             return state, answer, why
-        before = RebalanceState(current.store.broker, routes, listed, now, replaced(members, member, after))
+        members = replaced(members, member, after)
+        files = group.files_after(files, current)
+        before = RebalanceState(current.store.broker, routes, listed, now, members, files)
         return _state((before, replaced(clients, member, current.client))), answer, why
 
     def join(self, state: RebalancePlainState, member: int, twin: bool, mode: str) -> Answer[RebalancePlainState]:

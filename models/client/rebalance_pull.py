@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from rocketmq_conformance.models.client import rebalance as group
-from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, TOPIC, TOPIC_OF
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, new_member, with_memory
-from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, UNFROZEN
-from rocketmq_conformance.models.client.rebalance import (
-    RebalanceModel,
+from rocketmq_conformance.models.client import group_state as group
+from rocketmq_conformance.models.client.broadcast import NO_FILES, file_store, files_of
+from rocketmq_conformance.models.client.fixtures import CLIENTS, MEMBER_TIME, OTHER_TOPIC, TOPIC, TOPIC_OF
+from rocketmq_conformance.models.client.group_state import (
     RebalanceState,
-    begin_reason,
     client_id,
     known_routes,
     rebalance_state,
     widen,
     with_member,
 )
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, new_member, with_memory
+from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, UNFROZEN
+from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.rebalance_pull_round import (
     EMPTY_CACHE,
     NEW_PULL_MEMBER,
@@ -95,8 +95,8 @@ RULES = (
     ),
     Rule(
         "LITE-COMMIT-BC",
-        "Up to 4.9.3, and in the previews of 5.0.0, the commit of a broadcasting lite pull consumer also sends the "
-        "offsets of all assigned queues, and forgets all others.",
+        "Up to 4.9.3, and in the previews of 5.0.0, the commit of a broadcasting lite pull consumer also writes the "
+        "offsets of all assigned queues into its file, which then holds no others. No commit of one reaches a broker.",
         "DefaultLitePullConsumerImpl#commitAll @ 4.9.3, 4.9.4, 5.0.0-ALPHA, 5.0.0",
         releases="4.6.0 – 4.9.3, 5.0.0-PREVIEW, 5.0.0-ALPHA",
     ),
@@ -115,7 +115,10 @@ _POLL = reasons_by_kind(
 _POLL |= reasons_by_kind(("LITE-POLL", "REB-VAR-UNSUB"), "polled, assigned anew")
 _COMMIT = reasons_by_kind(("LITE-COMMIT",), "into memory", "nothing consumed", "no member")
 _COMMIT |= reasons_by_kind(("LITE-COMMIT-0",), "sent at once", "known already")
-_COMMIT |= reasons_by_kind(("LITE-COMMIT-BC", "OFF-R-PALL"), "broadcasting")
+_COMMIT |= reasons_by_kind(("LITE-COMMIT-BC", "OFF-L-PALL"), "file written")
+_COMMIT |= reasons_by_kind(
+    ("LITE-COMMIT", "REB-BC-STORE"), "into memory, broadcasting", "nothing consumed, broadcasting"
+)
 _SUBSCRIBE = reasons_by_kind(("REB-VAR-SUB",), "subscribed", "subscribed already", "no member")
 _UNSUBSCRIBE = reasons_by_kind(("REB-VAR-UNSUB",), "pulls end", "nothing assigned", "no member")
 
@@ -164,12 +167,13 @@ class RebalancePullModel:
         """REB-DO-1: (owned queues, assigned queues, balanced or None, commits (queue, offset)), or None for no
         member."""
         before, kept = state
-        broker, routes, listed, now, members = before
+        broker, routes, listed, now, members, files = before
         who = members[member]
         if who is None:
             return state, None, NO_MEMBER
         lite = kept[member]
         current = RebalancePullRound(who, broker, now, fault, bound_fault, lite.assigned)
+        current.files = files.get(who.client, NO_FILES)
         lite, answer, why = self.rebalancing.pull_round(current, lite, routes, listed_members(listed, list_fault))
         after = current.after()
         if lite is not kept[member]:
@@ -177,7 +181,8 @@ class RebalancePullModel:
         elif after is who:
             return state, answer, why
         members = replaced(members, member, after)
-        return _state((rebalance_state((current.store.broker, routes, listed, now, members)), kept)), answer, why
+        files = group.files_after(files, current)
+        return _state((rebalance_state((current.store.broker, routes, listed, now, members, files)), kept)), answer, why
 
     def join(
         self, state: RebalancePullState, member: int, twin: bool, mode: str, where: str, strategy: str
@@ -185,8 +190,17 @@ class RebalancePullModel:
         """REB-BEGIN-1."""
         before = state.group
         began = _new_member(client_id(member, twin), mode, where, strategy, before.routes)
-        kept = replaced(state.kept, member, NEW_PULL_MEMBER)
-        return _state((with_member(before, member, began), kept)), None, begin_reason(before, member, twin)
+        after, result, why = self.group.begin(before, member, began, twin)
+        return _state((after, replaced(state.kept, member, NEW_PULL_MEMBER))), result, why
+
+    def restart(self, state: RebalancePullState, member: int) -> Answer[RebalancePullState]:
+        """REB-BEGIN-1: the member's process ends without a shutdown, and one that is set up like it begins."""
+        who = state.group.members[member]
+        if who is None:
+            return state, None, NO_MEMBER
+        began = _new_member(who.client, who.mode, who.where, who.strategy, state.group.routes)
+        after, result, why = self.group.begin(state.group, member, began, False)
+        return _state((after, replaced(state.kept, member, NEW_PULL_MEMBER))), result, why
 
     def leave(self, state: RebalancePullState, member: int) -> Answer[RebalancePullState]:
         """REB-END-1: the commits that reach the broker."""
@@ -238,7 +252,7 @@ class RebalancePullModel:
                 continue
             asked = pulls
             if asked < 0:
-                store, asked = self._begin(store, who, queue, fault, bound_fault)
+                store, asked = self._begin(state.group, store, who, queue, fault, bound_fault)
                 reasons = _PULL if self.client.lite_starts else _PULL_0
                 why = reasons["no start" if asked < 0 else "first pull"]
             answer.append((queue, max(asked, -1)))
@@ -256,17 +270,32 @@ class RebalancePullModel:
         return _with(_with_store(state, member, who, store), member, lite), tuple(answer), why
 
     def _begin(
-        self, store: RemoteStore, who: Member, queue: int, fault: str, bound_fault: str
+        self, state: RebalanceState, store: RemoteStore, who: Member, queue: int, fault: str, bound_fault: str
     ) -> tuple[RemoteStore, int]:
         """The offset of the first pull; negative for none."""
+        if who.mode == BROADCASTING:
+            return self._begin_by_file(state, store, who, queue, bound_fault)
         if self.client.lite_starts:
-            store, offset, _ = self.start.lite_pull(store, queue, who.where, None, "UTC", False, fault, bound_fault)
+            store, offset, _ = self.start.lite_pull(store, queue, who.where, *MEMBER_TIME, False, fault, bound_fault)
         else:
             store, offset, _ = self.store.read(store, queue, MEMORY_THEN_STORE, fault)
-            if offset == -1 and who.mode == BROADCASTING:
-                offset = 0
         assert isinstance(offset, int)  # neither reports errors
         return store, offset
+
+    def _begin_by_file(
+        self, state: RebalanceState, store: RemoteStore, who: Member, queue: int, bound_fault: str
+    ) -> tuple[RemoteStore, int]:
+        """START-BC-1: the same of a broadcasting member."""
+        local = file_store(store.memory, state.files.get(who.client, NO_FILES))
+        if self.client.lite_starts:
+            local, offset, _ = self.start.lite_pull_from_file(
+                local, store.broker, queue, who.where, *MEMBER_TIME, False, bound_fault
+            )
+        else:
+            local, offset, _ = self.start.local.read(local, queue, MEMORY_THEN_STORE)
+            offset = 0 if offset == -1 else offset
+        assert isinstance(offset, int)  # neither reports errors
+        return remote_store((local.memory, UNFROZEN, store.broker)), offset
 
     def poll(self, state: RebalancePullState, member: int, messages: int) -> Answer[RebalancePullState]:
         """LITE-POLL: (queue, offset) of up to so many messages."""
@@ -306,6 +335,8 @@ class RebalancePullModel:
             for queue, held in assigned.items()
             if held.consumed != -1 and not _is_dropped(who, queue, held.number)
         }
+        if who.mode == BROADCASTING:
+            return self._commit_to_file(state, member, who, consumed, tuple(assigned))
         store = remote_store((who.memory, UNFROZEN, state.group.broker))
         sent: list[Value] = []
         why = _COMMIT["into memory" if consumed else "nothing consumed"]
@@ -317,11 +348,26 @@ class RebalancePullModel:
             why = _COMMIT["sent at once" if sent else "known already"]
         if consumed:
             store = remote_store(({**who.memory, **consumed}, UNFROZEN, store.broker))
-        if who.mode == BROADCASTING and not self.client.lite_keeps_others:
-            store, more, _ = self.store.persist_all(store, tuple(assigned))
-            sent += more  # type: ignore[arg-type]
-            why = _COMMIT["broadcasting"]
         return _with_store(state, member, who, store), tuple(sorted(sent)), why  # type: ignore[type-var]
+
+    def _commit_to_file(
+        self,
+        state: RebalancePullState,
+        member: int,
+        who: Member,
+        consumed: Mapping[int, int],
+        assigned: tuple[int, ...],
+    ) -> Answer[RebalancePullState]:
+        """LITE-COMMIT-BC: the same of a broadcasting member, of which no broker hears."""
+        group, kept = state
+        memory = {**who.memory, **consumed} if consumed else who.memory
+        after = with_member(group, member, with_memory(who, memory))
+        if self.client.lite_keeps_others:
+            why = _COMMIT["into memory, broadcasting" if consumed else "nothing consumed, broadcasting"]
+            return _state((after, kept)), (), why
+        local = file_store(memory, group.files.get(who.client, NO_FILES))
+        files = {**group.files, who.client: files_of(self.start.local.persist_all(local, assigned)[0])}
+        return _state((after._replace(files=files), kept)), (), _COMMIT["file written"]
 
 
 def _is_dropped(who: Member, queue: int, number: int) -> bool:
@@ -345,11 +391,9 @@ def _with_arrived(caches: Mapping[int, QueueCache], arrived: list[tuple[int, int
 def _with_store(state: RebalancePullState, number: int, who: Member, store: RemoteStore) -> RebalancePullState:
     """The state with another store of a member: its memory and its broker."""
     group, kept = state
-    broker, routes, listed, now, members = group
-    if store.memory is who.memory and store.broker is broker:
+    if store.memory is who.memory and store.broker is group.broker:
         return state
-    members = replaced(members, number, with_memory(who, store.memory))
-    return _state((rebalance_state((store.broker, routes, listed, now, members)), kept))
+    return _state((with_member(group._replace(broker=store.broker), number, with_memory(who, store.memory)), kept))
 
 
 def _with(state: RebalancePullState, member: int, lite: RebalancePullMember) -> RebalancePullState:

@@ -22,7 +22,8 @@ from functools import cache
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.fixtures import TOPIC_OF
+from rocketmq_conformance.models.client.fixtures import MEMBER_TIME, TOPIC_OF
+from rocketmq_conformance.models.client.local_store import LocalStore
 from rocketmq_conformance.models.client.member import Member, after_round
 from rocketmq_conformance.models.client.process_queue import ProcessQueue, process_queue
 from rocketmq_conformance.models.client.rebalance_round import (
@@ -40,8 +41,8 @@ from rocketmq_conformance.models.rule import Reason, Rule
 RULES = (
     Rule(
         "REB-VAR-REM",
-        "A lite pull consumer sends the offset of a queue that it loses, and forgets it, as a push consumer does; a "
-        "queue that nobody pulls never expires.",
+        "A lite pull consumer sends the offset of a queue that it loses, and forgets it, as a push consumer does "
+        "(broadcasting: REB-BC-REM); a queue that nobody pulls never expires.",
         "RebalanceLitePullImpl#removeUnnecessaryMessageQueue, #consumeType @ 4.6.0, 4.9.8, 5.5.0",
         releases="4.6.0+",
     ),
@@ -93,10 +94,12 @@ _UNOWNED, _UNPULLED, _EMPTIED, _ASSIGNED, _AWAY = (1 << at for at in range(len(_
 #: The rules of a push consumer, and what a lite pull consumer has instead.
 _INSTEAD = {
     "REB-REM-1": ("REB-VAR-REM",),
+    "REB-BC-REM": ("REB-VAR-REM", "REB-BC-REM"),
     "START-PUSH-1": ("REB-VAR-START", "START-LITE-1"),
     "START-PUSH-ERROR": ("REB-VAR-START", "START-LITE-1"),
+    "START-BC-1": ("REB-VAR-START", "START-LITE-1", "START-BC-1"),
 }
-_INSTEAD_0 = {**_INSTEAD, "START-PUSH-1": ("REB-VAR-START", "START-LITE-0")}
+_INSTEAD_0 = {**_INSTEAD, **dict.fromkeys(("START-PUSH-1", "START-BC-1"), ("REB-VAR-START", "START-LITE-0"))}
 
 
 class AssignedQueue(NamedTuple):
@@ -235,7 +238,13 @@ class RebalancePullRoundModel(RebalanceRoundModel[RebalancePullRound]):
         self, store: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
     ) -> tuple[RemoteStore, Expected]:
         """REB-VAR-START."""
-        return self.start.lite_pull(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
+        return self.start.lite_pull(store, queue, where, *MEMBER_TIME, False, fault, bound_fault)[:2]
+
+    def started_by_file(
+        self, store: LocalStore, broker: BrokerState, queue: int, where: str, bound_fault: str
+    ) -> tuple[LocalStore, Expected]:
+        """REB-VAR-START, START-BC-1."""
+        return self.start.lite_pull_from_file(store, broker, queue, where, *MEMBER_TIME, False, bound_fault)[:2]
 
     def process_queue(self, current: RebalancePullRound, offset: int) -> ProcessQueue:
         """REB-VAR-REM: it does not expire."""

@@ -16,7 +16,7 @@ queues or no members (5.5.0 does not call it in that case). A member that is not
 empty, and it drops everything.
 
 A broadcasting member owns every queue that it knows of and asks for no member list; when it knows that there are none,
-it drops them all, where a member of a cluster keeps them.
+it drops them all, where a member of a cluster keeps them. Its offsets are in a file (see ``broadcast``).
 
 When all topics are done, queues of topics that are not subscribed to any more are dropped without a request to the
 broker.
@@ -29,8 +29,16 @@ from functools import cache, lru_cache
 from typing import Generic, TypeVar
 
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
-from rocketmq_conformance.models.client.fixtures import ROUND_QUEUES, STORED_KEYS, TOPIC_OF, TOPIC_QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, after_round, share_of
+from rocketmq_conformance.models.client.broadcast import NO_FILES, file_store, files_of, offset_in
+from rocketmq_conformance.models.client.fixtures import (
+    MEMBER_TIME,
+    ROUND_QUEUES,
+    STORED_KEYS,
+    TOPIC_OF,
+    TOPIC_QUEUES,
+)
+from rocketmq_conformance.models.client.local_store import LocalStore
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, CONFIG, Member, after_round, division_of
 from rocketmq_conformance.models.client.offset_table import UNFROZEN
 from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
@@ -71,6 +79,12 @@ RULES = (
         "RebalanceImpl#rebalanceByTopic @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
+        "REB-CLU-CONFIG",
+        "A share with queues of another topic (strategy CONFIG) is taken as it is: the topic's round adds them, and "
+        "the topic is never balanced.",
+        "RebalanceImpl#rebalanceByTopic, #updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
+    ),
+    Rule(
         "REB-BC-1",
         "A broadcasting member owns every readable queue of the topic that it knows of, none if it knows that there "
         "are none; while it knows nothing of the topic it keeps what it has.",
@@ -83,13 +97,14 @@ RULES = (
     ),
     Rule(
         "REB-REM-1",
-        "Dropping a queue sends its offset in memory, if there is one, to the broker, one way, and then forgets it.",
+        "Dropping a queue sends its offset in memory, if there is one, to the broker, one way, and then forgets it "
+        "(broadcasting: REB-BC-REM).",
         "RebalancePushImpl#removeUnnecessaryMessageQueue @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
         "REB-ADD-1",
-        "A queue of the share that is not in the table is added: its offset in memory is forgotten, then the start "
-        "position is asked for, and a pull request begins there.",
+        "A queue of the share that is not in the table is added: its offset in memory is forgotten (broadcasting: "
+        "REB-BC-REM), then the start position is asked for, and a pull request begins there.",
         "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
@@ -123,6 +138,7 @@ EVENTS = (
     ("pull expired", ("REB-DROP-EXPIRY", "REB-REM-1", "REB-ADD-1")),
     ("no start", ("REB-ADD-START", "START-PUSH-ERROR", "START-CHECKED")),
     ("strategy refuses", ("REB-CLU-3",)),
+    ("queues of another topic", ("REB-CLU-CONFIG",)),
     ("dropped with offset", ("REB-DROP-1", "REB-REM-1")),
     ("dropped", ("REB-DROP-1",)),
     ("added", ("REB-ADD-1", "START-PUSH-1")),
@@ -130,13 +146,15 @@ EVENTS = (
     ("route learned", ("REB-CLU-ROUTE",)),
     ("no queues known", ()),
 )
-_TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _COMMITTED, _DROPPED, _ADDED, _UNLISTED, _ROUTED, _UNKNOWN = (
+_TRUNCATED, _EXPIRED, _UNSTARTED, _REFUSED, _FOREIGN, _COMMITTED, _DROPPED, _ADDED, _UNLISTED, _ROUTED, _UNKNOWN = (
     1 << at for at in range(len(EVENTS))
 )
 #: Beside these: a topic's table was brought in line with the share. Rules of that, and of unknown queues, by mode.
 ALIGNED = 1 << len(EVENTS)
 _ALIGNED_BY = {CLUSTERING: ("REB-CLU-4", "REB-CLU-1"), BROADCASTING: ("REB-BC-1",)}
 _UNKNOWN_BY = {CLUSTERING: ("REB-CLU-1",), BROADCASTING: ("REB-BC-1",)}
+#: The rules of a member of a cluster, and what a broadcasting one has instead.
+_BY_FILE = {"REB-REM-1": "REB-BC-REM", "START-PUSH-1": "START-BC-1", "START-PUSH-ERROR": "START-BC-1"}
 NO_MEMBER = Reason(("REB-DO-1",), "no member")
 
 
@@ -148,6 +166,8 @@ def round_reason(events: int, mode: str, reports: bool) -> Reason:
     rules += _ALIGNED_BY[mode] if events & ALIGNED else ()
     rules += _UNKNOWN_BY[mode] if events & _UNKNOWN else ()
     rules += ["REB-DO-1", "REB-RET-1"] if reports else ["REB-DO-1"]
+    if mode == BROADCASTING:
+        rules = [_BY_FILE.get(rule, rule) for rule in rules]
     return Reason(tuple(dict.fromkeys(rules)), met[0][0] if met else "nothing to do")
 
 
@@ -178,6 +198,7 @@ class RebalanceRound:
         "dispatched",
         "events",
         "fault",
+        "files",
         "made",
         "member",
         "now",
@@ -194,6 +215,8 @@ class RebalanceRound:
         self.bound_fault = bound_fault
         self.seen = member.seen
         self.store = remote_store((member.memory, UNFROZEN, broker))
+        #: Of a broadcasting member: its file and the backup.
+        self.files = NO_FILES
         self.table = member.table
         self.made = member.made
         self.dispatched: list[tuple[int, int]] = []
@@ -230,38 +253,32 @@ RoundT = TypeVar("RoundT", bound=RebalanceRound)
 class RebalanceRoundModel(Generic[RoundT]):
     """The rounds of a member for one profile; pure, but for a cache of starts."""
 
-    __slots__ = ("_logs", "_starts", "balances_all", "nothing_is_unknown", "reports", "start", "store")
+    __slots__ = (
+        "_file_starts",
+        "_logs",
+        "_starts",
+        "balances_all",
+        "local",
+        "nothing_is_unknown",
+        "reports",
+        "share_of",
+        "start",
+        "store",
+    )
 
     def __init__(self, start: StartModel) -> None:
         self.start = start
         self.store = start.store
+        self.local = start.local
         self.reports = start.client.reports_balance
         self.balances_all = start.client.balances_all
         self.nothing_is_unknown = start.client.nothing_is_unknown
+        self.share_of = division_of(start.client)
         #: Starts computed so far, while queues have these logs: by queue, ConsumeFromWhere, faults, stored offset.
         self._logs: Mapping[tuple[str, int], QueueLog] = {}
         self._starts: dict[tuple[int, str, str, str, int | None], tuple[int, int | None]] = {}
-
-    def round(
-        self: RebalanceRoundModel[RebalanceRound],
-        member: Member,
-        broker: BrokerState,
-        routes: Mapping[str, int],
-        listed: tuple[str, ...],
-        now: int,
-        list_fault: str,
-        fault: str,
-        bound_fault: str,
-    ) -> tuple[Member, BrokerState, Value, Reason]:
-        """REB-DO-1: the member and the broker afterwards, and (owned queues, dispatched (queue, offset), balanced or
-        None, commits (queue, offset)), all sorted.
-
-        ``routes`` are readable queues by topic, ``listed`` the client ids that brokers list; the faults are how
-        brokers play the list, queries and commits, and max.
-        """
-        current = RebalanceRound(member, broker, now, fault, bound_fault)
-        answer = self.run(current, routes, listed_members(listed, list_fault))
-        return current.after(), current.store.broker, answer, round_reason(current.events, member.mode, self.reports)
+        #: The same by queue, ConsumeFromWhere, fault, the file's offset and the offset in memory.
+        self._file_starts: dict[tuple[int, str, str, int | None, int | None], tuple[int, int | None]] = {}
 
     def run(
         self, current: RoundT, routes: Mapping[str, int], members: tuple[str, ...] | None
@@ -303,8 +320,14 @@ class RebalanceRoundModel(Generic[RoundT]):
         if listed is None or (not listed and self.nothing_is_unknown):
             current.events |= _UNLISTED
             return True
-        target = share_of(member.strategy, member.client, topic, count, listed)
-        return self.refused(current, topic) if target is None else self._align(current, topic, target)
+        target = self.share_of(member.strategy, member.client, topic, count, listed)
+        if target is None:
+            return self.refused(current, topic)
+        if member.strategy != CONFIG or all(TOPIC_OF[queue] == topic for queue in target):
+            return self._align(current, topic, target)
+        current.events |= _FOREIGN
+        self._align(current, topic, target)
+        return False
 
     def refused(self, current: RoundT, topic: str) -> bool:
         """REB-CLU-3: the strategy refuses to divide a topic; is it balanced?"""
@@ -330,12 +353,11 @@ class RebalanceRoundModel(Generic[RoundT]):
             # as `is_expired` says, without a call for each queue: every step of a group comes here
             overdue = current.now - PULL_EXPIRY
             for queue in ROUND_QUEUES[topic]:
-                owned = table.get(queue)
-                if owned is None:
+                if queue not in table:
                     continue
                 if queue not in target:
                     self.drop(current, queue)
-                elif owned.pulled < overdue:
+                elif table[queue].pulled < overdue:
                     current.events |= _EXPIRED
                     self.drop(current, queue)
         complete = True
@@ -355,13 +377,16 @@ class RebalanceRoundModel(Generic[RoundT]):
         self.remove(current, queue)
 
     def send(self, current: RoundT, queue: int) -> bool:
-        """A queue is dropped: send its offset in memory, if there is one."""
+        """A queue is dropped: send its offset in memory, if there is one; is there one to forget?"""
         held = current.store.memory.get(queue)
         current.events |= _DROPPED
         current.table_changed = True
         if held is None:
             return False
         current.events |= _COMMITTED
+        if current.member.mode == BROADCASTING:
+            current.files = files_of(self.local.persist(file_store(current.store.memory, current.files), queue)[0])
+            return self.local.client.file_merges
         current.store, sent, _ = self.store.commit(current.store, queue, held, True, current.fault)
         if sent:  # a failed one-way commit shows nowhere
             current.commits.append((queue, held))
@@ -373,11 +398,12 @@ class RebalanceRoundModel(Generic[RoundT]):
 
     def add(self, current: RoundT, queue: int) -> bool:
         """REB-ADD-1; False without a start."""
-        offset, answered = self.beginning(current, queue)
+        by_file = current.member.mode == BROADCASTING
+        if queue in current.store.memory and (not by_file or self.local.client.file_merges):
+            del current.own_memory()[queue]
+        offset, answered = self.beginning_by_file(current, queue) if by_file else self.beginning(current, queue)
         if answered is not None:
             current.own_memory()[queue] = answered
-        elif queue in current.store.memory:
-            del current.own_memory()[queue]
         if offset < 0:
             current.events |= _UNSTARTED
             return False
@@ -394,7 +420,7 @@ class RebalanceRoundModel(Generic[RoundT]):
         computed once."""
         broker = current.store.broker
         if broker.logs is not self._logs:
-            self._logs, self._starts = broker.logs, {}
+            self._forget_starts(broker)
         where, fault, bound_fault = current.member.where, current.fault, current.bound_fault
         key = queue, where, fault, bound_fault, broker.stored.get(STORED_KEYS[queue])
         found = self._starts.get(key)
@@ -408,7 +434,32 @@ class RebalanceRoundModel(Generic[RoundT]):
         self, store: RemoteStore, queue: int, where: str, fault: str, bound_fault: str
     ) -> tuple[RemoteStore, Expected]:
         """START-PUSH-1: the start of a queue without an offset in memory."""
-        return self.start.push(store, queue, where, None, "UTC", False, fault, bound_fault)[:2]
+        return self.start.push(store, queue, where, *MEMBER_TIME, False, fault, bound_fault)[:2]
+
+    def beginning_by_file(self, current: RoundT, queue: int) -> tuple[int, int | None]:
+        """START-BC-1: the same of a broadcasting member, whose store has its file behind it."""
+        memory, _, broker = current.store
+        if broker.logs is not self._logs:
+            self._forget_starts(broker)
+        where, bound_fault = current.member.where, current.bound_fault
+        key = queue, where, bound_fault, offset_in(current.files, queue), memory.get(queue)
+        found = self._file_starts.get(key)
+        if found is None:
+            store = file_store(memory, current.files)
+            store, offset = self.started_by_file(store, broker, queue, where, bound_fault)
+            assert isinstance(offset, int)  # the unchecked start reports no errors
+            found = self._file_starts[key] = offset, store.memory.get(queue)
+        return found
+
+    def _forget_starts(self, broker: BrokerState) -> None:
+        """The queues have other logs now."""
+        self._logs, self._starts, self._file_starts = broker.logs, {}, {}
+
+    def started_by_file(
+        self, store: LocalStore, broker: BrokerState, queue: int, where: str, bound_fault: str
+    ) -> tuple[LocalStore, Expected]:
+        """START-BC-1: the start of a queue, of which an older client may remember an offset."""
+        return self.start.push_from_file(store, broker, queue, where, *MEMBER_TIME, False, bound_fault)[:2]
 
     def process_queue(self, current: RoundT, offset: int) -> ProcessQueue:
         """The process queue of a queue that is added."""

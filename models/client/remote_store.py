@@ -23,6 +23,7 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.client.effects import AWAITED
 from rocketmq_conformance.models.client.fixtures import GROUP, LOST_QUEUE, NO_QUEUE, QUEUES
 from rocketmq_conformance.models.client.offset_table import (
     MEMORY,
@@ -136,12 +137,12 @@ class RemoteStoreModel:
     def update(self, state: RemoteStore, queue: int, offset: int, increase_only: bool) -> Answer[RemoteStore]:
         """OFF-UPD-1."""
         memory, why = updated(state.memory, state.frozen, queue, offset, increase_only)
-        return (state if memory is state.memory else RemoteStore(memory, state.frozen, state.broker)), None, why
+        return (state if memory is state.memory else remote_store((memory, state.frozen, state.broker))), None, why
 
     def freeze(self, state: RemoteStore, queue: int, offset: int) -> Answer[RemoteStore]:
         """OFF-FRZ-1."""
         memory, frozen, why = with_frozen(state.memory, state.frozen, queue, offset)
-        return (state if memory is state.memory else RemoteStore(memory, frozen, state.broker)), None, why
+        return (state if memory is state.memory else remote_store((memory, frozen, state.broker))), None, why
 
     def read(self, state: RemoteStore, queue: int, kind: str, fault: str) -> Answer[RemoteStore]:
         """OFF-R-READ: the offset in messages, or -1, -2, -3."""
@@ -197,7 +198,7 @@ class RemoteStoreModel:
         if queue == LOST_QUEUE:
             return state, (), _ONE["no broker"]
         broker = self._stored(state.broker, queue, held)
-        return RemoteStore(state.memory, state.frozen, broker), ((queue, held),), _ONE["entry"]
+        return remote_store((state.memory, state.frozen, broker)), ((queue, held),), _ONE["entry"]
 
     def persist_all(self, state: RemoteStore, queues: tuple[int, ...]) -> Answer[RemoteStore]:
         """OFF-R-PALL: the commits that reach the broker, as sorted (queue, offset) pairs."""
@@ -215,7 +216,7 @@ class RemoteStoreModel:
     def remove(self, state: RemoteStore, queue: int) -> Answer[RemoteStore]:
         """OFF-R-REM."""
         memory, frozen, why = without(state.memory, state.frozen, queue, _REMOVE)
-        return (state if memory is state.memory else RemoteStore(memory, frozen, state.broker)), None, why
+        return (state if memory is state.memory else remote_store((memory, frozen, state.broker))), None, why
 
     def clone(self, state: RemoteStore, topic: str) -> Answer[RemoteStore]:
         """OFF-R-CLONE: sorted (queue, offset) pairs."""
@@ -229,7 +230,9 @@ class RemoteStoreModel:
         if fault == "answer":
             broker = self._stored(state.broker, queue, offset)
             after = remote_store((state.memory, state.frozen, broker))
-            return after, ((queue, offset),), _COMMIT["one way" if one_way else "accepted"]
+            if one_way:
+                return after, ((queue, offset),), _COMMIT["one way"]
+            return after, ((queue, offset, AWAITED),), _COMMIT["accepted"]
         if one_way:
             return state, (), _COMMIT["one way"]
         if fault in TRANSPORT_FAULTS:
@@ -240,7 +243,7 @@ class RemoteStoreModel:
         """Another member of the group commits: an operation of the environment, judged by BQ-UPDATE-2."""
         topic, _, number = QUEUES[queue]
         broker, result, why = commit_offset(self.broker, state.broker, GROUP, topic, number, offset)
-        return RemoteStore(state.memory, state.frozen, broker), result, why
+        return remote_store((state.memory, state.frozen, broker)), result, why
 
     def _stored(self, broker: BrokerState, queue: int, offset: int) -> BrokerState:
         topic, _, number = QUEUES[queue]

@@ -1,4 +1,4 @@
-"""The offset at which a consumer starts to pull a queue (START-PUSH-1, START-LITE-1, START-PULL-1).
+"""The offset at which a consumer starts to pull a queue (START-PUSH-1, START-LITE-1, START-PULL-1, START-BC-1).
 
 A stored offset always wins. Without one (-1) the consumer's *ConsumeFromWhere* decides, and a retry topic has rules
 of its own, so that no message that is to be retried is skipped:
@@ -12,6 +12,8 @@ TIMESTAMP              search by time      max
 =====================  ==================  =====================
 
 Push asks the broker every time, lite pull looks in memory first, and plain pull does not ask at all: it starts at 0.
+Broadcasting consumers read the file of their local store instead of asking the broker. A file has no offset of a new
+queue, so that LAST starts at max even in a topic where a cluster's new group would be answered 0.
 
 When the stored offset is unknown (-2), or max or search fail, there is no start. What the caller then gets is the
 difference between releases: -1, or an exception, and that only from the *checked* variant
@@ -21,12 +23,14 @@ difference between releases: -1, or an exception, and that only from the *checke
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.search import max_offset, search
+from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, NEGATIVE_OFFSET, QUEUES, RETRY_PREFIX
 from rocketmq_conformance.models.client.initial_broker import SHAPES, reshaped
-from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE
+from rocketmq_conformance.models.client.local_store import LocalStore, LocalStoreModel
+from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
@@ -69,6 +73,13 @@ RULES = (
         releases="4.6.1 – 4.9.0, 5.0.0-PREVIEW",
     ),
     Rule(
+        "START-BC-1",
+        "A broadcasting consumer starts at the offset in its file, and asks no broker for a stored one; a file that "
+        "lacks the queue or cannot be read leaves the start to ConsumeFromWhere. Lite pull looks in memory first.",
+        "RebalancePushImpl#computePullFromWhere, RebalanceLitePullImpl#computePullFromWhere, "
+        "LocalFileOffsetStore#readOffset @ 4.0.0, 4.6.1, 4.9.8, 5.5.0",
+    ),
+    Rule(
         "START-PULL-1",
         "A pull consumer starts at 0, whatever is stored.",
         "RebalancePullImpl#computePullFromWhere @ 4.0.0, 5.5.0",
@@ -99,9 +110,9 @@ NO_TIME = Err("RUNTIME")
 class _Reasons:
     """The reasons of one kind of consumer."""
 
-    def __init__(self, rule: str, unreadable: str, negative: str) -> None:
+    def __init__(self, rules: tuple[str, ...], unreadable: str, negative: str) -> None:
         def why(kind: str, *more: str) -> Reason:
-            return Reason((rule, *more), kind)
+            return Reason((*rules, *more), kind)
 
         names = {LAST: "last", FIRST: "first", TIMESTAMP: "timestamp", **dict.fromkeys(DEPRECATED, "deprecated")}
         self.stored = why("stored")
@@ -118,8 +129,11 @@ class _Reasons:
         self.negative = why("bound is negative", negative)
 
 
-_PUSH = _Reasons("START-PUSH-1", "START-PUSH-ERROR", "START-PUSH-ERROR")
-_LITE = _Reasons("START-LITE-1", "OFF-R-READ-ERROR", "API-ADM-1")
+_PUSH = _Reasons(("START-PUSH-1",), "START-PUSH-ERROR", "START-PUSH-ERROR")
+_LITE = _Reasons(("START-LITE-1",), "OFF-R-READ-ERROR", "API-ADM-1")
+#: Of broadcasting consumers: no file is unreadable to them, it only lacks the queue.
+_PUSH_FILE = _Reasons(("START-BC-1", "START-PUSH-1"), "START-BC-1", "START-PUSH-ERROR")
+_LITE_FILE = _Reasons(("START-BC-1", "START-LITE-1"), "START-BC-1", "API-ADM-1")
 _LITE_ZERO = Reason(("START-LITE-0",), "always 0")
 _PULL = Reason(("START-PULL-1",), "always 0")
 _SHAPED = {shape: Reason(("BQ-STORE-MIN", "BQ-STORE-MAX"), f"becomes {shape}") for shape in SHAPES}
@@ -132,10 +146,11 @@ class StartModel:
     for an MQClientException and ``Err("RUNTIME")`` for a RuntimeException.
     """
 
-    __slots__ = ("client", "store")
+    __slots__ = ("client", "local", "store")
 
     def __init__(self, profile: Profile) -> None:
         self.store = RemoteStoreModel(profile)
+        self.local = LocalStoreModel(profile)
         self.client = self.store.client
 
     def push(
@@ -151,19 +166,51 @@ class StartModel:
     ) -> Answer[RemoteStore]:
         """START-PUSH-1. ``timestamp`` and ``zone`` count for TIMESTAMP only."""
         state, stored, _ = self.store.fetch(state, queue, fault)
+        found, why = self._push(_PUSH, state.broker, stored, queue, where, timestamp, zone, checked, bound_fault)
+        return state, found, why
+
+    def push_from_file(
+        self,
+        state: LocalStore,
+        broker: BrokerState,
+        queue: int,
+        where: str,
+        timestamp: str | None,
+        zone: str,
+        checked: bool,
+        bound_fault: str,
+    ) -> Answer[LocalStore]:
+        """START-BC-1: the start of a broadcasting push consumer."""
+        state, stored, _ = self.local.read(state, queue, STORE)
+        found, why = self._push(_PUSH_FILE, broker, stored, queue, where, timestamp, zone, checked, bound_fault)
+        return state, found, why
+
+    def _push(
+        self,
+        reasons: _Reasons,
+        broker: BrokerState,
+        stored: Expected,
+        queue: int,
+        where: str,
+        timestamp: str | None,
+        zone: str,
+        checked: bool,
+        bound_fault: str,
+    ) -> tuple[Expected, Reason]:
+        """START-PUSH-1, with what the offset store answered."""
         if isinstance(stored, int) and stored >= 0:
-            return state, stored, _PUSH.stored if stored else _PUSH.stored_zero
+            return stored, reasons.stored if stored else reasons.stored_zero
         throws = self.client.unknown_throws
         if stored != -1:
-            return state, NO_START if throws and checked else -1, _PUSH.unreadable
-        found, why = self._begin(_PUSH, state, queue, where, bound_fault, timestamp, zone)
+            return NO_START if throws and checked else -1, reasons.unreadable
+        found, why = self._begin(reasons, broker, queue, where, bound_fault, timestamp, zone)
         if found is NO_START:
-            return (state, NO_START, _PUSH.failed) if checked else (state, -1, _PUSH.swallowed)
+            return (NO_START, reasons.failed) if checked else (-1, reasons.swallowed)
         if isinstance(found, int) and found < 0:
             if throws:
                 found = NO_START if checked else -1
-            why = _PUSH.negative
-        return state, found, why
+            why = reasons.negative
+        return found, why
 
     def lite_pull(
         self,
@@ -180,20 +227,54 @@ class StartModel:
         if not self.client.lite_starts:
             return state, 0, _LITE_ZERO
         state, stored, _ = self.store.read(state, queue, MEMORY_THEN_STORE, fault)
+        found, why = self._lite_pull(_LITE, state.broker, stored, queue, where, timestamp, zone, checked, bound_fault)
+        return state, found, why
+
+    def lite_pull_from_file(
+        self,
+        state: LocalStore,
+        broker: BrokerState,
+        queue: int,
+        where: str,
+        timestamp: str | None,
+        zone: str,
+        checked: bool,
+        bound_fault: str,
+    ) -> Answer[LocalStore]:
+        """START-BC-1: the start of a broadcasting lite pull consumer."""
+        if not self.client.lite_starts:
+            return state, 0, _LITE_ZERO
+        state, stored, _ = self.local.read(state, queue, MEMORY_THEN_STORE)
+        found, why = self._lite_pull(_LITE_FILE, broker, stored, queue, where, timestamp, zone, checked, bound_fault)
+        return state, found, why
+
+    def _lite_pull(
+        self,
+        reasons: _Reasons,
+        broker: BrokerState,
+        stored: Expected,
+        queue: int,
+        where: str,
+        timestamp: str | None,
+        zone: str,
+        checked: bool,
+        bound_fault: str,
+    ) -> tuple[Expected, Reason]:
+        """START-LITE-1, with what the offset store answered."""
         if _known(stored):
-            return state, stored, _LITE.stored if stored else _LITE.stored_zero
+            return stored, reasons.stored if stored else reasons.stored_zero
         if stored != -1:
-            return state, -1, _LITE.unreadable
-        found, why = self._begin(_LITE, state, queue, where, bound_fault, timestamp, zone)
+            return -1, reasons.unreadable
+        found, why = self._begin(reasons, broker, queue, where, bound_fault, timestamp, zone)
         if found is NO_START:
             if not checked:
-                return state, -1, _LITE.swallowed
+                return -1, reasons.swallowed
             if where != TIMESTAMP and not self.client.lite_max_throws:
-                return state, -1, _LITE.max_swallowed
-            return state, NO_START, _LITE.failed
+                return -1, reasons.max_swallowed
+            return NO_START, reasons.failed
         if isinstance(found, int) and found < 0:
-            why = _LITE.negative
-        return state, found, why
+            why = reasons.negative
+        return found, why
 
     def pull(self, state: RemoteStore, queue: int, fault: str) -> Answer[RemoteStore]:
         """START-PULL-1."""
@@ -206,7 +287,7 @@ class StartModel:
     def _begin(
         self,
         reasons: _Reasons,
-        state: RemoteStore,
+        broker: BrokerState,
         queue: int,
         where: str,
         bound_fault: str,
@@ -231,9 +312,9 @@ class StartModel:
         if bound_fault != "answer" or queue == LOST_QUEUE:
             return NO_START, why
         if time is None:
-            found = max_offset(state.broker, topic, number)[1]
+            found = max_offset(broker, topic, number)[1]
         else:
-            found = search(self.store.broker, state.broker, topic, number, time)[1]
+            found = search(self.store.broker, broker, topic, number, time)[1]
         assert isinstance(found, int)  # bounds are always known
         return found, why
 

@@ -54,6 +54,14 @@ CHECKED_START = Switch(
     rules=("START-CHECKED",),
     source="RebalancePushImpl#computePullFromWhereWithException",
 )
+LOCKS_TWICE = Switch(
+    "L02",
+    "An orderly consumer asks twice to lock its queues again: its service for popped messages has a timer, too, "
+    "although it pops nothing",
+    v5="5.0.0-PREVIEW",
+    rules=("TIMER-LOCK",),
+    source="DefaultMQPushConsumerImpl#start, ConsumeMessagePopOrderlyService#start",
+)
 LITE_PULL = Switch(
     "S29",
     "Lite pull consumers exist",
@@ -357,7 +365,7 @@ LITE_COMMITS_LATER = Switch(
 )
 LITE_KEEPS_OTHERS = Switch(
     "V03",
-    "A commit of a broadcasting lite pull consumer sends nothing",
+    "A commit of a broadcasting lite pull consumer leaves its file alone",
     v4="4.9.4",
     v5="5.0.0",
     rules=("LITE-COMMIT-BC",),
@@ -431,13 +439,73 @@ KEEPS_STORE = Switch(
     rules=("OFF-L-KEPT",),
     source="DefaultMQPushConsumerImpl#start, DefaultMQPullConsumerImpl#start",
 )
-#: Matters to no model of a step: the proof asks it of whole consumers.
+SERIAL_RESETS = Switch(
+    "R01",
+    "A client handles the resets that brokers push one after the other",
+    v4="4.9.0",
+    v5="5.0.0-PREVIEW",
+    rules=("RST-QUEUE",),
+    source="MQClientInstance#resetOffset",
+)
 RESETS_AT_ONCE = Switch(
     "W01",
-    "A whole consumer that is given another offset by a reset goes there at once; before, after 10 s",
+    "An orderly consumer that is reset waits for its listener; before, and with a concurrent one, it sleeps for 10 s",
     v5="5.5.0",
-    rules=("WHOLE-RESET",),
+    rules=("RST-WAIT", "RST-LISTENER"),
     source="MQClientInstance#resetOffset",
+)
+NAMES_PULLED_TAGS = Switch(
+    "Q01",
+    "The application's pull says of what type its expression is",
+    v4="4.1.0",
+    v5="5.0.0-PREVIEW",
+    rules=("PULL-ASK-1",),
+    source="PullAPIWrapper#pullKernelImpl",
+)
+PULLS_BY_SELECTOR = Switch(
+    "Q02",
+    "The application can pull by SQL92 expressions",
+    v4="4.4.0",
+    v5="5.0.0-PREVIEW",
+    rules=("PULL-ASK-VERSION",),
+    source="DefaultMQPullConsumer#pull",
+)
+WAITS_BY_SELECTOR = Switch(
+    "Q03",
+    "The application can wait for messages by SQL92 expressions",
+    v5="5.3.0",
+    rules=("PULL-ASK-VERSION",),
+    source="DefaultMQPullConsumer#pullBlockIfNotFoundWithMessageSelector",
+)
+FLAGS_LITE = Switch(
+    "Q04",
+    "Pulls of lite pull consumers have a flag of their own",
+    v4="4.6.1",
+    v5="5.0.0-PREVIEW",
+    rules=("PULL-ASK-LITE",),
+    source="PullSysFlag#buildSysFlag, DefaultLitePullConsumerImpl#pullSyncImpl",
+)
+LITE_REQUESTS = Switch(
+    "Q05",
+    "Pulls of lite pull consumers are requests of a code of their own",
+    v5="5.0.0",
+    rules=("PULL-ASK-LITE",),
+    source="MQClientAPIImpl#pullMessage",
+)
+NAMES_BROKER = Switch(
+    "Q06",
+    "Pulls name the broker of their queue",
+    v4="4.9.5",
+    v5="5.0.0",
+    rules=("PULL-ASK-1",),
+    source="PullAPIWrapper#pullKernelImpl",
+)
+LIMITS_BYTES = Switch(
+    "Q07",
+    "Pulls say how many bytes they take",
+    v5="5.0.0-ALPHA",
+    rules=("PULL-ASK-1", "PULL-ASK-PUSH"),
+    source="PullAPIWrapper#pullKernelImpl, DefaultMQPushConsumer#pullBatchSizeInBytes",
 )
 
 
@@ -454,6 +522,8 @@ class ClientRules:
     freezes: bool
     checked_start: bool
     lite_starts: bool
+    #: Has an orderly consumer two timers that lock its queues?
+    locks_twice: bool
     lite_max_throws: bool
     unknown_throws: bool
     room_filtered: bool
@@ -500,6 +570,13 @@ class ClientRules:
     numbers_starts: bool
     streams: bool
     keeps_store: bool
+    serial_resets: bool
+    resets_at_once: bool
+    names_pulled_tags: bool
+    flags_lite: bool
+    lite_requests: bool
+    names_broker: bool
+    limits_bytes: bool
 
     @classmethod
     def of(cls, profile: Profile) -> ClientRules:
@@ -514,6 +591,7 @@ class ClientRules:
             freezes=FREEZES.on(client),
             checked_start=CHECKED_START.on(client),
             lite_starts=LITE_STARTS.on(client),
+            locks_twice=LOCKS_TWICE.on(client),
             lite_max_throws=LITE_MAX_THROWS.on(client),
             unknown_throws=UNKNOWN_THROWS.on(client),
             room_filtered=ROOM_FILTERED.on(client),
@@ -560,4 +638,11 @@ class ClientRules:
             numbers_starts=NUMBERS_STARTS.on(client),
             streams=STREAMS.on(client),
             keeps_store=KEEPS_STORE.on(client),
+            serial_resets=SERIAL_RESETS.on(client),
+            resets_at_once=RESETS_AT_ONCE.on(client),
+            names_pulled_tags=NAMES_PULLED_TAGS.on(client),
+            flags_lite=FLAGS_LITE.on(client),
+            lite_requests=LITE_REQUESTS.on(client),
+            names_broker=NAMES_BROKER.on(client),
+            limits_bytes=LIMITS_BYTES.on(client),
         )

@@ -52,7 +52,7 @@ RULES = (
     ),
 )
 
-PUSH, ORDERLY, LITE = "push", "orderly", "lite pull"
+PUSH, ORDERLY, LITE, BROADCAST = "push", "orderly", "lite pull", "broadcasting"
 
 _FIRST_THERE = Reason(("WHOLE-FIRST",), "a message is there")
 _FIRST_AWAITED = Reason(("WHOLE-FIRST",), "nothing is there yet")
@@ -60,6 +60,7 @@ _MOVED = {
     PUSH: Reason(("WHOLE-MOVED",), "sent elsewhere"),
     ORDERLY: Reason(("WHOLE-MOVED",), "sent elsewhere, orderly"),
     LITE: Reason(("WHOLE-MOVED-LITE",), "sent elsewhere"),
+    BROADCAST: Reason(("WHOLE-MOVED",), "sent elsewhere, broadcasting"),
 }
 _COMMITTED = Reason(("WHOLE-COMMIT",), "everything is consumed")
 
@@ -133,5 +134,5 @@ def first_message(
             return broker, offset, (*whys, _FIRST_AWAITED)
         if code == "PULL_OFFSET_MOVED":
             whys += (_MOVED[kind],)
-            if kind != LITE:
+            if kind in (PUSH, ORDERLY):
                 broker = commit_offset(model.store.broker, broker, GROUP, topic, number, offset)[0]

@@ -26,7 +26,7 @@ from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
-from rocketmq_conformance.models.client.member import share_of
+from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, first_message
@@ -40,7 +40,6 @@ from rocketmq_conformance.models.client.whole_moves import (
     QUERY,
     ROUTE,
     SEARCH,
-    STRANGER,
     Arrive,
     Expire,
     Fail,
@@ -55,6 +54,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Move,
     Observation,
     ResetTo,
+    Seek,
 )
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
@@ -128,13 +128,21 @@ RULES = (
     Rule(
         "WHOLE-RESET",
         "A push consumer that is told RESET_CONSUMER_CLIENT_OFFSET lets go of the queues that are named, commits the "
-        "offsets that it is told, up to 5.4.0 ten seconds later, and begins there.",
+        "offsets that it is told, and begins there; how long that takes is said by RST-WAIT and RST-LISTENER.",
         "MQClientInstance#resetOffset @ 4.9.7, 5.4.0, 5.5.0",
     ),
     Rule(
         "WHOLE-RESET-LITE",
         "A lite pull consumer takes no notice of RESET_CONSUMER_CLIENT_OFFSET.",
         "MQClientInstance#resetOffset @ 4.6.1, 5.5.0",
+        releases="4.6.1+",
+    ),
+    Rule(
+        "WHOLE-SEEK",
+        "A lite pull consumer that seeks, in a queue that it has, to an offset from min to max is given the message "
+        "there next, again or earlier than others, and commits from there on. Any other seek fails and changes "
+        "nothing.",
+        "DefaultLitePullConsumerImpl#seek, #nextPullOffset @ 4.6.1, 4.9.0, 4.9.7, 5.3.3",
         releases="4.6.1+",
     ),
 )
@@ -154,8 +162,12 @@ _MISTAKEN = Reason(("WHOLE-MISTAKEN",), "a refusal is no stored offset")
 _REREAD = reasons_by_kind(("WHOLE-REREAD",), "waits", "pulls from -1")
 _PUT_OFF = Reason(("WHOLE-PULL",), "put off")
 _LOST = Reason(("WHOLE-LOST",), "commit lost")
+_LOCK_LOST = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "lost")
+_LOCK_BACK = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "granted again")
+_UNLOCKED = Reason(("REB-LOCK-4",), "shut down")
 _SHARE = reasons_by_kind(("WHOLE-SHARE",), "handed over", "taken over")
 _BUSY = reasons_by_kind(("WHOLE-BUSY",), "keeps the lock", "done with what was lost", "waits for a poll")
+_SEEK = reasons_by_kind(("WHOLE-SEEK",), "goes there", "fails")
 _RESET = Reason(("WHOLE-RESET",), "told"), Reason(("WHOLE-RESET-LITE",), "told")
 
 
@@ -173,6 +185,8 @@ class WholeMember(NamedTuple):
     busy: bool = False
     #: The queue and offset of the message that its listener is busy with.
     in_progress: tuple[int, int] | None = None
+    #: Those of an orderly member whose locks were lost: it keeps them, and does not pull them.
+    unlocked: frozenset[int] = frozenset()
 
 
 class WholeGroup(NamedTuple):
@@ -187,6 +201,8 @@ class WholeGroup(NamedTuple):
     fails: Mapping[str, Fail] = MappingProxyType({})
     #: Does a client outside the group have the locks?
     seized: bool = False
+    #: Locks of clients that do not pull: of members that crashed, by name, and of STRANGER. By queue of the fixtures.
+    kept: Mapping[int, str] = MappingProxyType({})
     #: The reasons of all steps so far.
     reasons: tuple[Reason, ...] = ()
 
@@ -228,6 +244,8 @@ class WholeGroupModel:
             case Expire(first):
                 broker, _ = expire(self.start.store.broker, group.broker, {(TOPIC, 0): first})
                 return group._replace(broker=broker)
+            case Seek(queue, offset, name):
+                return self._sought(group, name, queue, offset)
             case ResetTo(offset):
                 return self._reset(group, offset)
             case _:
@@ -240,6 +258,8 @@ class WholeGroupModel:
         for name, queues in shares.items():
             for queue in sorted(group.members[name].pulls.keys() - queues):
                 group = self._drop(group, name, queue)
+        for name in group.members:
+            group = self._relocked(group, name)
         late: dict[str, GivenMessages] = {}
         for name in group.members:
             group, late[name] = self._returned(group, name)
@@ -275,6 +295,7 @@ class WholeGroupModel:
         if MEMBERS in group.fails:
             return {}
         registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
+        share_of = division_of(self.start.client)
         found = {
             name: share_of("AVG", name, TOPIC, group.broker.topics[TOPIC].read_queues, registered)
             for name in registered
@@ -287,13 +308,17 @@ class WholeGroupModel:
 
     def _take(self, group: WholeGroup, name: str, queue: int, alone: bool) -> WholeGroup:
         if group.kind == ORDERLY:
-            if LOCK in group.fails or group.seized:
+            if LOCK in group.fails or group.seized or group.kept.get(queue, name) != name:
                 return _with_reason(group, _LOCK["refused" if LOCK in group.fails else "somebody else's"])
-            if any(other.busy and queue in _locks(other) for other in group.members.values()):
+            if any(other.busy and queue in locks_of(other) for other in group.members.values()):
                 return _with_reason(group, _BUSY["keeps the lock"])
-            group = _with_reason(group, _LOCK["granted"])
+            kept = {other: holder for other, holder in group.kept.items() if other != queue}
+            group = _with_reason(group._replace(kept=kept), _LOCK["granted"])
         group, begins = self._begins(group, name, queue)
         if not _is_known(begins):
+            if group.kind == ORDERLY:
+                # it has the lock all the same
+                group = group._replace(kept={**group.kept, queue: name})
             return _with_reason(group, _NO_START)
         if not alone:
             group = _with_reason(group, _SHARE["taken over"])
@@ -328,6 +353,16 @@ class WholeGroupModel:
             group = _with_reason(group, _MISTAKEN)
         return group, begins
 
+    def _relocked(self, group: WholeGroup, name: str) -> WholeGroup:
+        """The lock timer asks again for the locks that were lost."""
+        member = group.members[name]
+        still = member.unlocked & group.kept.keys()
+        if member.unlocked - still:
+            group = _with_reason(group, _LOCK_BACK)
+        if still:
+            group = _with_reason(group, _LOCK_LOST)
+        return _with(group, name, member._replace(unlocked=still))
+
     # --- messages -------------------------------------------------------------------------------------------
 
     def _returned(self, group: WholeGroup, name: str) -> tuple[WholeGroup, GivenMessages]:
@@ -361,7 +396,7 @@ class WholeGroupModel:
         member = group.members[name]
         if MEMBERS in group.fails:
             group = _with_reason(group, _LIST["keeps" if member.pulls else "takes nothing"])
-        for queue in sorted(member.pulls):
+        for queue in sorted(member.pulls.keys() - member.unlocked):
             group, found = self._pull_queue(group, name, queue)
             if found is not None:
                 given.append(found)
@@ -374,12 +409,16 @@ class WholeGroupModel:
                 return group, None
         if PULL in group.fails:
             return _with_reason(group, _PUT_OFF), None
-        member = group.members[name]
+        member, before = group.members[name], group.broker.stored
         broker, first, found = first_message(self.start, group.broker, group.kind, queue, member.pulls[queue])
         group = group._replace(broker=broker, reasons=group.reasons + found)
         end = broker.logs.get((TOPIC, QUEUES[queue].id), ABSENT).max
         member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})
         if first >= end:
+            key = GROUP, TOPIC, QUEUES[queue].id
+            if broker.stored.get(key) != before.get(key):
+                # sent elsewhere: it read the offset that it had stored when it began there
+                member = member._replace(memory={**member.memory, queue: broker.stored[key]})
             return _with(group, name, member), None
         group = _with(group, name, member._replace(memory={**member.memory, queue: end}))
         return group, (QUEUES[queue].id, first, end - first)
@@ -421,13 +460,26 @@ class WholeGroupModel:
     def _left(self, group: WholeGroup, name: str) -> WholeGroup:
         for queue in group.members[name].pulls:
             group = self._commit(group, name, queue)
+        if group.kind == ORDERLY and group.members[name].pulls:
+            group = _with_reason(group, _UNLOCKED)
         return group._replace(members={other: member for other, member in group.members.items() if other != name})
 
     def _let_go(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         member = group.members[name]
         memory = {other: offset for other, offset in member.memory.items() if other != queue}
         pulls = {other: offset for other, offset in member.pulls.items() if other != queue}
-        return _with(group, name, member._replace(memory=memory, pulls=pulls, fresh=member.fresh - {queue}))
+        fresh, unlocked = member.fresh - {queue}, member.unlocked - {queue}
+        return _with(group, name, member._replace(memory=memory, pulls=pulls, fresh=fresh, unlocked=unlocked))
+
+    def _sought(self, group: WholeGroup, name: str, number: int, offset: int) -> WholeGroup:
+        """The group after a lite pull consumer sought: its next pull asks there, and its next commit says so."""
+        member = group.members[name]
+        at = next(at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC and queue.id == number)
+        log = group.broker.logs.get((TOPIC, number), ABSENT)
+        if at not in member.pulls or not log.min <= offset <= log.max:
+            return _with_reason(group, _SEEK["fails"])
+        pulls, memory = {**member.pulls, at: offset}, {**member.memory, at: offset}
+        return _with_reason(_with(group, name, member._replace(pulls=pulls, memory=memory)), _SEEK["goes there"])
 
     def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         if group.kind == LITE:
@@ -440,17 +492,9 @@ class WholeGroupModel:
         return group
 
 
-def lock_holders(group: WholeGroup) -> tuple[str, ...]:
-    """The holder of each queue's lock: the name of a member, STRANGER, or "" for none."""
-    found = dict.fromkeys(range(group.broker.topics[TOPIC].read_queues), STRANGER if group.seized else "")
-    if group.kind == ORDERLY:
-        found |= {QUEUES[queue].id: name for name, member in group.members.items() for queue in _locks(member)}
-    return tuple(found.values())
-
-
-def _locks(member: WholeMember) -> set[int]:
+def locks_of(member: WholeMember) -> set[int]:
     """The queues that an orderly member has locked."""
-    return member.pulls.keys() | ({member.in_progress[0]} if member.in_progress else set())
+    return (member.pulls.keys() - member.unlocked) | ({member.in_progress[0]} if member.in_progress else set())
 
 
 def _with_reason(group: WholeGroup, why: Reason) -> WholeGroup:

@@ -78,11 +78,33 @@ class ResetTo(NamedTuple):
     offset: int
 
 
+class Seek(NamedTuple):
+    """A lite pull consumer seeks to an offset of a queue."""
+
+    queue: int
+    offset: int
+    name: str = "a"
+
+
 class Look(NamedTuple):
     """Time passes, every member commits, and the state is observed."""
 
 
-Move = Fail | Mend | Join | Leave | Arrive | Hold | LetGo | Expire | LockElsewhere | UnlockElsewhere | ResetTo | Look
+Move = (
+    Fail
+    | Mend
+    | Join
+    | Leave
+    | Arrive
+    | Hold
+    | LetGo
+    | Expire
+    | LockElsewhere
+    | UnlockElsewhere
+    | ResetTo
+    | Seek
+    | Look
+)
 #: (queue id, first offset, messages) of each queue that a member got messages of since the last look.
 GivenMessages = tuple[tuple[int, int, int], ...]
 #: An observation: name of each member, the ids of its queues, the messages that it got; and the stored offset of each

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.campaign.api import campaign
     from rocketmq_conformance.conformance.cli.main import main
     from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+    from rocketmq_conformance.conformance.predict.allocation import GroupMembers, predict_allocation
+    from rocketmq_conformance.conformance.predict.api import consumer_of, read_group
+    from rocketmq_conformance.conformance.predict.facts import GroupFacts
+    from rocketmq_conformance.conformance.predict.reset import predict_reset
+    from rocketmq_conformance.conformance.predict.start import Consumer, PredictError, StartPrediction, predict_start
+    from rocketmq_conformance.conformance.predict.upgrade import predict_upgrade
     from rocketmq_conformance.conformance.startup import report_progress
     from rocketmq_conformance.conformance.targets.address import AddressError, open_address
     from rocketmq_conformance.conformance.targets.offset_file_damage import damage_offset_file
@@ -66,6 +72,7 @@ __all__ = [
     "CannotRunError",
     "Case",
     "CaseEnded",
+    "Consumer",
     "DivergenceFound",
     "Drawn",
     "Duration",
@@ -73,6 +80,8 @@ __all__ = [
     "Event",
     "FakeBroker",
     "Fault",
+    "GroupFacts",
+    "GroupMembers",
     "Hello",
     "Level",
     "MessageQueue",
@@ -81,6 +90,7 @@ __all__ = [
     "Origin",
     "Outcome",
     "Port",
+    "PredictError",
     "Profile",
     "Progress",
     "Reason",
@@ -89,6 +99,7 @@ __all__ = [
     "RunEnded",
     "RunStarted",
     "Side",
+    "StartPrediction",
     "Subset",
     "Suite",
     "SuiteEnded",
@@ -98,10 +109,16 @@ __all__ = [
     "VirtualClock",
     "Whole",
     "campaign",
+    "consumer_of",
     "damage_offset_file",
     "main",
     "open_address",
     "operation",
+    "predict_allocation",
+    "predict_reset",
+    "predict_start",
+    "predict_upgrade",
+    "read_group",
     "report_progress",
     "run",
 ]
@@ -113,6 +130,12 @@ _MODULES = {
     "conformance.campaign.api": ("campaign",),
     "conformance.cli.main": ("main",),
     "conformance.fakes.broker": ("FakeBroker",),
+    "conformance.predict.allocation": ("GroupMembers", "predict_allocation"),
+    "conformance.predict.api": ("consumer_of", "read_group"),
+    "conformance.predict.facts": ("GroupFacts",),
+    "conformance.predict.reset": ("predict_reset",),
+    "conformance.predict.start": ("Consumer", "PredictError", "StartPrediction", "predict_start"),
+    "conformance.predict.upgrade": ("predict_upgrade",),
     "conformance.startup": ("report_progress",),
     "conformance.targets.address": ("AddressError", "open_address"),
     "conformance.targets.offset_file_damage": ("damage_offset_file",),

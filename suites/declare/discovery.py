@@ -13,15 +13,14 @@ those that are only run when they are named; and then by name.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from rocketmq_conformance.models.rule import Rule
+from rocketmq_conformance.suites.declare.entry_points import suite_entry_points
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -30,9 +29,7 @@ if TYPE_CHECKING:
 
 #: The package of the kit's suites, which stands above this one and is named, not imported.
 PACKAGE = "rocketmq_conformance.suites"
-#: The entry points of packages that bring suites.
-GROUP = "rocketmq_conformance.suites"
-_SIDES = (Side.PURE, Side.CLIENT, Side.BROKER)
+_SIDES = (Side.PURE, Side.CLIENT, Side.WHOLE, Side.BROKER)
 
 
 class DiscoveryError(Exception):
@@ -75,7 +72,7 @@ class Suites(Mapping[str, Suite]):
     def brought(self) -> dict[str, EntryPoint]:
         """The entry points of installed packages, by the names of their suites."""
         found: dict[str, EntryPoint] = {}
-        for entry in _entry_points():
+        for entry in suite_entry_points():
             if entry.name in self._modules or entry.name in found:
                 other = _distribution(found[entry.name]) if entry.name in found else PACKAGE
                 raise DiscoveryError(
@@ -89,23 +86,6 @@ class Suites(Mapping[str, Suite]):
             return None
         found: Suite | None = getattr(import_module(f"{PACKAGE}.{self._modules[name]}"), "SUITE", None)
         return found
-
-
-def _entry_points() -> Iterable[EntryPoint]:
-    """The entry points of suites. Mostly there are none, which is seen without importing what reads them."""
-    if not any(map(_may_bring, sys.path)):
-        return ()
-    from importlib.metadata import entry_points  # takes as long to import as all suites
-
-    return entry_points(group=GROUP)
-
-
-def _may_bring(entry: str) -> bool:
-    """May a package in this entry of ``sys.path`` bring suites?"""
-    folder = Path(entry)
-    if folder.is_file():  # an archive
-        return True
-    return any(GROUP in path.read_text("utf-8", "ignore") for path in folder.glob("*.*-info/entry_points.txt"))
 
 
 def _place(suite: Suite) -> tuple[int, bool, str]:

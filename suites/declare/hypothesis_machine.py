@@ -17,7 +17,7 @@ from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.measured_time import Times
 from rocketmq_conformance.suites.declare.operation import OperationSpec
-from rocketmq_conformance.suites.declare.oracle import Differs, Oracle, Undecided, Unmeasurable, describe
+from rocketmq_conformance.suites.declare.oracle import Differs, Oracle, Step, Undecided, Unmeasurable, describe
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Possibilities up to which Hypothesis may add indeterminate outcomes; otherwise it would add little else.
@@ -64,8 +64,13 @@ def arguments(spec: OperationSpec) -> st.SearchStrategy[tuple[Any, ...]]:
     return drawn()
 
 
-def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]:
-    """The machine of a suite, played against the implementation that ``playground`` drives."""
+def machine(
+    suite: Suite, playground: Playground, doubted: Callable[[Suite, Step], bool] = lambda suite, step: False
+) -> type[RuleBasedStateMachine]:
+    """The machine of a suite, played against the implementation that ``playground`` drives.
+
+    A step that differs is a failure unless it is ``doubted``: then it leaves its test case without a verdict.
+    """
     bound = suite.bind(playground.profile.judged())
 
     class Machine(RuleBasedStateMachine):
@@ -87,7 +92,9 @@ def machine(suite: Suite, playground: Playground) -> type[RuleBasedStateMachine]
             span = playground.times.span() if playground.times and ready else None
             match self.oracle.judge(row, outcome, span):
                 case Differs(step):
-                    raise AssertionError(describe(suite, step))
+                    if not doubted(suite, step):
+                        raise AssertionError(describe(suite, step))
+                    self.cut = True
                 case Undecided() | Unmeasurable():
                     self.cut = True
 

@@ -16,12 +16,13 @@ Hypothesis machine, JSON Schema and documentation all come from that one declara
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import FrozenInstanceError, dataclass, fields
 from enum import Enum
 from inspect import get_annotations
 from itertools import product
 from math import prod
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform, get_args, get_origin
 
 from rocketmq_conformance.models.profile import Profile
@@ -30,10 +31,12 @@ from rocketmq_conformance.suites.declare.domain import Domain, Duration, Fault, 
 
 
 class Side(Enum):
-    """The part that an operation belongs to: pure (no state), client, broker, or the world around them."""
+    """The part that an operation belongs to: pure (no state), client, whole (a consumer that runs by itself, judged by
+    its traffic), broker, or the world around them."""
 
     PURE = "pure"
     CLIENT = "client"
+    WHOLE = "whole"
     BROKER = "broker"
     #: Played by the runner on the fake broker; the implementation never sees it.
     WORLD = "world"
@@ -46,7 +49,7 @@ Guard = Callable[[Any], bool]
 Offered = Callable[[Profile], bool]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OperationSpec:
     """The declaration of one operation type."""
 
@@ -64,10 +67,13 @@ class OperationSpec:
     #: The model needs to see what was observed before it can answer (store timestamps, message ids).
     observes: bool
     #: The result is not the implementation's response but the commits that reached the fake broker, as sorted
-    #: (queue, offset) pairs.
+    #: (queue, offset) pairs, with the word awaited as a third part when the request was not one way.
     effect: bool
     #: The commits that reached the fake broker are appended to the implementation's response, when that is a tuple.
     commits: bool
+    #: Places of the parts of the answer that are sets, -1 for the answer itself: in which order an implementation has
+    #: their elements says nothing.
+    sets: tuple[int, ...]
     #: After an indeterminate outcome the model follows every possibility (indeterminate.py); of any other operation
     #: such an outcome decides nothing, and ends the case.
     may_be_indeterminate: bool
@@ -75,6 +81,13 @@ class OperationSpec:
     together: Callable[[Choices], tuple[Any, ...]] | None
     #: Simpler argument tuples for ``together``.
     shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None
+    #: The parts of the answer, when it is a list of different things: their names, in order, each with the rules that
+    #: decide it.
+    answer: Mapping[str, tuple[str, ...]]
+    #: Parts of the answer that an implementation may leave open by null: they are not compared then.
+    unsaid: tuple[str, ...]
+    #: Parts of the answer that nothing later depends on: after a difference in these alone, the state is certain.
+    idle: tuple[str, ...]
     #: Ms of the plan that pass within it, by its arguments; None when none do. Only a virtual clock can do that.
     lasts: Callable[..., int] | None
     #: Places of the arguments that an implementation gets: all but faults and durations.
@@ -224,10 +237,14 @@ def operation(
     observes: bool = False,
     effect: bool = False,
     commits: bool = False,
+    sets: tuple[int, ...] = (),
     may_be_indeterminate: bool = False,
     together: Callable[[Choices], tuple[Any, ...]] | None = None,
     shrink: Callable[[tuple[Any, ...]], list[tuple[Any, ...]]] | None = None,
     lasts: Callable[..., int] | None = None,
+    answer: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    unsaid: tuple[str, ...] = (),
+    idle: tuple[str, ...] = (),
 ) -> Callable[[type[O]], type[O]]:
     """Declare an operation. The class must derive from :class:`Operation`.
 
@@ -255,10 +272,14 @@ def operation(
             observes=observes,
             effect=effect,
             commits=commits,
+            sets=sets,
             may_be_indeterminate=may_be_indeterminate,
             together=together,
             shrink=shrink,
             lasts=lasts,
+            answer=answer,
+            unsaid=unsaid,
+            idle=idle,
             given=tuple(given),
             faults=tuple((at, domain.kind) for at, (_, domain) in enumerate(domains) if isinstance(domain, Fault)),
         )

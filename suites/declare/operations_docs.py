@@ -64,7 +64,10 @@ def _rules(suite: Suite) -> str:
 def _operation(spec: OperationSpec) -> str:
     facts = [f"Side {spec.side.value}, weight {spec.weight}.", spec.sentence]
     if spec.effect:
-        facts.append("Judged by the commits that reached the fake broker, as sorted (queue, offset) pairs.")
+        facts.append(
+            "Judged by the commits that reached the fake broker, as sorted (queue, offset) pairs, each with the word "
+            "awaited when its request was not one way."
+        )
     if spec.side is Side.WORLD:
         facts.append("It has no answer.")
     if not spec.offered(_OLDEST):

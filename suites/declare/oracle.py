@@ -23,6 +23,7 @@ from rocketmq_conformance.models.outcome import (
     result_of,
 )
 from rocketmq_conformance.models.rule import Reason
+from rocketmq_conformance.suites.declare.answer_parts import differing_parts, filled, weaker
 from rocketmq_conformance.suites.declare.indeterminate import (
     MOST,
     UNKNOWN,
@@ -32,7 +33,11 @@ from rocketmq_conformance.suites.declare.indeterminate import (
     unanswered,
 )
 from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Ready, Span, by_time
+from rocketmq_conformance.suites.declare.operation import OperationSpec
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
+
+#: Stands for the whole answer where it is an accident of Java that is not judged.
+QUIRK = "an accident of Java"
 
 
 class Step(NamedTuple):
@@ -46,6 +51,8 @@ class Step(NamedTuple):
     why: Reason
     #: The same step in the other states that are possible while an earlier outcome is indeterminate.
     others: tuple[Step, ...] = ()
+    #: Parts of the answer that the implementation left open.
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +98,19 @@ Judgement = Agreed | Differs | Skipped | Undecided | Unmeasurable
 class Oracle:
     """Follows the model through one test case.
 
-    ``timed``: steps take place at measured times, and :meth:`judge` is given the span of each.
+    ``timed``: steps take place at measured times, and :meth:`judge` is given the span of each. Without ``quirks``
+    accidents of Java are not judged.
     """
 
-    def __init__(self, suite: Suite, bound: BoundModel, *, timed: bool = False) -> None:
+    def __init__(self, suite: Suite, bound: BoundModel, *, timed: bool = False, quirks: bool = True) -> None:
         self._suite = suite
+        self._quirks = quirks
         self._bound = bound
         self._state = bound.initial
         #: More than one possibility, or one with in-flight requests; empty while the state is certain.
         self._possible: list[Possibility] = []
+        #: Does no possible state explain what was observed?
+        self._lost = False
         self._elapsed = Elapsed(suite, bound) if timed and by_time(suite) else None
 
     @property
@@ -144,7 +155,29 @@ class Oracle:
             given = (observed, *row[1]) if spec.observes else row[1]
             self._state, expected, why = self._bound.by_position[row[0]](before, *given)
         step = Step(row, before, self._state, expected, observed, why)
-        return Agreed(step) if agrees(expected, observed) else Differs(step)
+        return Agreed(step) if agrees(expected, observed) else self._as_far_as_said(spec, step)
+
+    def _as_far_as_said(self, spec: OperationSpec, step: Step) -> Judgement:
+        """Judge an answer that differs: quirks may not be judged, and parts that it leaves open are not compared."""
+        if step.why.quirk and not self._quirks:
+            return Agreed(step._replace(why=Reason((), step.why.kind), left=(QUIRK,)))
+        said, left = filled(spec, step.expected, step.observed)
+        if not left or not agrees(step.expected, said):
+            return Differs(step._replace(observed=said, left=left))
+        return Agreed(step._replace(why=weaker(step.why, spec, left), left=left))
+
+    def go_on(self, step: Step) -> bool | None:
+        """Follow the implementation after a step that differs, as if the expected answer had been given.
+
+        True when the model's state is certain: the operation leaves it as it was, or only such parts of the answer
+        differ that nothing later depends on. None when the model cannot follow: when time is measured, or no
+        possible state is left.
+        """
+        if self._elapsed or self._lost:
+            return None
+        spec = self._suite.operations[step.row[0]].spec
+        parts = differing_parts(spec, step.expected, step.observed)
+        return step.after is step.before or (bool(parts) and set(parts) <= set(spec.idle))
 
     def _among_possibilities(self, row: Row, observed: Expected, *, indeterminate: bool) -> Judgement:
         """Judge a step before or after which several states are possible."""
@@ -160,6 +193,7 @@ class Oracle:
         step = first._replace(others=tuple(others))
         self._possible = left
         if not left:
+            self._lost = True
             return Differs(step)
         if len(left) == 1 and not left[0].open:
             self._state, self._possible = left[0].state, []

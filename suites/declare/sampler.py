@@ -20,10 +20,10 @@ _TABLE = 1 << 16
 
 
 class _Columns(NamedTuple):
-    """The values of every argument of an operation, by weight."""
+    """The values of every argument of an operation, by weight, and how many these are."""
 
     at: int
-    columns: tuple[Sequence[Any], ...]
+    columns: tuple[tuple[Sequence[Any], int], ...]
 
 
 class _Drawn(NamedTuple):
@@ -51,7 +51,11 @@ class Sampler:
                 self._table += [made[k * len(made) // share] for k in range(share)]
             else:
                 columns = spec.columns()
-                self._table += [_Drawn(at, spec.draw) if columns is None else _Columns(at, columns)] * share
+                self._table += [
+                    _Drawn(at, spec.draw)
+                    if columns is None
+                    else _Columns(at, tuple((column, len(column)) for column in columns))
+                ] * share
         while len(self._table) < _TABLE:
             self._table.append(self._table[-1])
         del self._table[_TABLE:]
@@ -77,8 +81,10 @@ class Sampler:
         words = iter(struct.unpack(f"<{size}H", stream(seed, f"{label}/columns", 2 * size)))
         for step, entry in open_steps:
             if type(entry) is _Columns:
+                at, columns = entry
                 # the product of a word and the length, less 16 bits, is a position: no modulus, no bias to speak of
-                rows[step] = entry.at, tuple([column[next(words) * len(column) >> 16] for column in entry.columns])
+                drawn = zip(columns, words)  # noqa: B905 - each takes as many words as it has columns
+                rows[step] = at, tuple([column[word * length >> 16] for (column, length), word in drawn])
             else:
                 rows[step] = entry.at, entry.draw(choices)
 

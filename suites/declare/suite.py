@@ -72,6 +72,8 @@ class Suite:
     beginning: str = ""
     #: Has a plan the same answers every time? Not when the outcome of a request depends on timing.
     repeatable: bool = True
+    #: How often a difference on a real clock must show again before it is a divergence.
+    confirmations: int = 0
 
     @cached_property
     def operations(self) -> tuple[type[Operation], ...]:

@@ -18,6 +18,8 @@ ROUND = (
     "REB-DROP-EXPIRY",
     "REB-BEGIN-1",
     "REB-ROUTE-1",
+    "REB-BC-STORE",
+    "OFF-L-LOAD",
 )
 #: Queues that are added, and dropped with their offsets, by a push consumer.
 PUSH = (
@@ -26,11 +28,13 @@ PUSH = (
     "REB-REM-1",
     "REB-SUB-1",
     "START-PUSH-1",
+    "REB-BC-REM",
+    "START-BC-1",
     "START-PUSH-ERROR",
     "START-CHECKED",
 )
-#: Offsets in memory, and those that timers and a shutdown send.
-OFFSETS = ("REB-END-1", "REB-PERSIST-1", "OFF-UPD-1", "OFF-R-PALL")
+#: Offsets in memory, and those that timers and a shutdown send, or write into the file of a broadcasting member.
+OFFSETS = ("REB-END-1", "REB-PERSIST-1", "OFF-UPD-1", "OFF-R-PALL", "OFF-L-PALL")
 #: Where a strategy can refuse, and where looking for the list can make a member learn a route.
 LIMITS = (
     RuleLimit(

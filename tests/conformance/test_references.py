@@ -11,6 +11,7 @@ import rocketmq_conformance
 PACKAGE = Path(rocketmq_conformance.__file__).parent
 ROOMS = ("models", "suites", "conformance", "reports")
 JAVA = "a class of Java, whose attributes no type checker knows"
+TABLES = "the tables of a broker are fields of a tuple, and all damaged, read and written alike"
 
 #: Functions that take an attribute by a computed name, or import a module by one, and why.
 REASONS = {
@@ -21,6 +22,7 @@ REASONS = {
     "suites/declare/discovery.py::Suites._modules": "the package of the suites stands above the one that finds them",
     "suites/declare/hypothesis_machine.py::machine": "Hypothesis finds the rules of a machine as its attributes",
     "suites/declare/hypothesis_machine.py::play_plan.conforms": "the same rules, by the operations of a plan",
+    "conformance/campaign/analysis/on_spark/frames.py::": "Py4J has no types",
     "conformance/campaign/analysis/side.py::CampaignSide._sort": "all columns of a table are sorted alike",
     "conformance/campaign/spark/session.py::_start": "py4j comes with an extra, and has no types",
     "conformance/campaign/tables/folder.py::resume": "every field of a campaign is compared with what is asked for now",
@@ -29,6 +31,7 @@ REASONS = {
     "conformance/targets/address.py::_python": "the user names the module and the factory",
     "conformance/targets/discovery.py::module_of": "what plays a suite is found by the suite's name",
     "conformance/targets/discovery.py::suite_modules": "mutants are found by listing their package",
+    "conformance/targets/java_client/assembly.py::started": JAVA,
     "conformance/targets/java_client/consume.py::JavaConsume.consumeMessage": JAVA,
     "conformance/targets/java_client/consume_orderly.py::JavaConsumeOrderly.consumeMessage": JAVA,
     "conformance/targets/java_client/consumer.py::JavaConsumer.__init__": JAVA,
@@ -37,7 +40,12 @@ REASONS = {
     "conformance/targets/java_client/identity.py::JavaIdentity._made": JAVA,
     "conformance/targets/java_client/local_store.py::JavaLocalStore.__init__": JAVA,
     "conformance/targets/java_client/start.py::JavaStart.compute": JAVA,
+    "conformance/targets/java_client/timers.py::JavaTimers._made": JAVA,
     "conformance/targets/java_client/whole.py::WholeConsumer.__init__": JAVA,
+    "conformance/targets/broker/mutants/broker_tables.py::BackupStays.write": TABLES,
+    "models/broker/table_files.py::damaged": TABLES,
+    "models/broker/table_files.py::load": TABLES,
+    "models/broker/table_files.py::written": TABLES,
     "reports/event.py::_values": "every field of an event is written, whatever fields it has",
 }
 

@@ -11,7 +11,7 @@ TABLE = (ROOT / "docs" / "environments.md").read_text("utf-8")
 CI = (ROOT / ".ci" / "run").read_text("utf-8")
 #: Of an environment: in ``tox run``, in ``.ci/run``, seconds.
 ROWS = {
-    row[0]: row[1:] for row in re.findall(r"^\| `([\w-]+)` \| (yes|no) \| (yes|no) \| (.+?) \|", TABLE, re.MULTILINE)
+    row[0]: row[1:] for row in re.findall(r"^\| `([\w{,}-]+)` \| (yes|no) \| (yes|no) \| (.+?) \|", TABLE, re.MULTILINE)
 }
 
 
@@ -40,10 +40,12 @@ def test_the_table_says_what_an_ordinary_run_runs() -> None:
 
 
 def test_the_table_says_what_the_whole_check_runs() -> None:
-    named = set(re.findall(r'^ *"\$\{tox\[@\]\}" -e ([\w-]+)$', CI, re.MULTILINE))
+    lists = re.findall(r'^ *(?:"\$\{tox\[@\]\}" -e |heavy\+?=)([\w,-]+)(?: --.*)?$', CI, re.MULTILINE)
+    named = {name for names in lists for name in names.split(",") if name}
+    assert re.search(r'^"\$\{both\[@\]\}" -e "\$heavy"$', CI, re.MULTILINE)
     assert re.search(r'^"\$\{tox\[@\]\}"$', CI, re.MULTILINE), "it runs `tox run` as it stands in the README"
     assert {name for name, (_, whole, _) in ROWS.items() if whole == "yes"} == named | of_an_ordinary_run()
 
 
 def test_seconds_are_numbers() -> None:
-    assert [name for name, (_, _, said) in ROWS.items() if not re.fullmatch(r"[1-9]\d*( CPU)?|–", said)] == []
+    assert [name for name, (_, _, seconds) in ROWS.items() if not re.fullmatch(r"[1-9]\d*( CPU)?|–", seconds)] == []

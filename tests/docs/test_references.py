@@ -24,7 +24,7 @@ _PATH = re.compile(r"`((?:models|suites|conformance|reports|docs|tests|examples|
 _MODULE_FILE = re.compile(r"`([\w/]+\.py)`")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _MODULE = re.compile(r"python -m ([\w.]+)")
-_COMMAND = re.compile(r"rocketmq-conformance ([a-z]+)\b")
+_COMMAND = re.compile(r"rocketmq-conformance ([a-z]+(?:-[a-z]+)*)\b")
 
 
 def found(pattern: re.Pattern[str]) -> Iterator[tuple[Path, str]]:

@@ -63,16 +63,16 @@ def rows_of(suite: Suite) -> Callable[..., Row]:
 def outcomes(stage: Stage, suite: Suite, *rows: Row) -> list[Any]:
     """What the steps of one case answer: values, and errors as they are."""
     stage.begin(suite, 0)
-    said = [stage.do(suite, row) for row in rows]
-    return [outcome.value if isinstance(outcome, Ok) else outcome for outcome in said]
+    results = [stage.do(suite, row) for row in rows]
+    return [outcome.value if isinstance(outcome, Ok) else outcome for outcome in results]
 
 
 def values(stage: Stage, suite: Suite, *rows: Row) -> list[Any]:
     """The values that the steps of one case answer; none of them fails."""
     stage.begin(suite, 0)
-    said = [stage.do(suite, row) for row in rows]
-    assert all(isinstance(outcome, Ok) for outcome in said), said
-    return [outcome.value for outcome in said if isinstance(outcome, Ok)]
+    results = [stage.do(suite, row) for row in rows]
+    assert all(isinstance(outcome, Ok) for outcome in results), results
+    return [outcome.value for outcome in results if isinstance(outcome, Ok)]
 
 
 def verdicts(stage: Stage, suite: Suite, profile: Profile, cases: int, steps: int) -> list[str]:

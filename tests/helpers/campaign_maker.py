@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -51,14 +52,15 @@ def make(
     profiles: dict[str, Profile] | None = None,
     adapters: dict[str, Callable[[], Adapter]] | None = None,
     steered_from: int | None = None,
+    run: Mapping[str, object] = MappingProxyType({}),
 ) -> Campaign:
     """Play ``cases`` cases of each suite on every address and keep them in ``folder``.
 
     ``sample``: the steps of every such case are kept (0: of none); those from number ``steered_from`` on are of the
-    steered arm; ``adapters`` open addresses that are none.
+    steered arm; ``adapters`` open addresses that are none; ``run`` has columns of the row of the session.
     """
     judged_by = {address: (profiles or {}).get(address, Profile()) for address in addresses}
-    told: set[int] = set()
+    seen: set[int] = set()
     _configure(folder, addresses, suites, cases, seed, steps, block)
     opened = {address: (adapters or {}).get(address) for address in addresses}
     stages = {
@@ -80,11 +82,11 @@ def make(
                     address: [_judged(stages[address], suite, judged_by[address], one) for one in ended]
                     for address, ended in played.items()
                 }
-                write(folder, suite, number, _rows(suite, played, executed, judged_by, told, sample, steered_from))
+                write(folder, suite, number, _rows(suite, played, executed, judged_by, seen, sample, steered_from))
     finally:
         for stage in stages.values():
             stage.close()
-    write_run(folder, addresses, judged_by, seed)
+    write_run(folder, addresses, judged_by, seed, run)
     return open_campaign(folder)
 
 
@@ -100,7 +102,13 @@ def tabled(table: str, rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=BLOCKS[table])
 
 
-def write_run(folder: Path, addresses: Sequence[str], profiles: dict[str, Profile], seed: int) -> None:
+def write_run(
+    folder: Path,
+    addresses: Sequence[str],
+    profiles: dict[str, Profile],
+    seed: int,
+    more: Mapping[str, object] = MappingProxyType({}),
+) -> None:
     """The row of the only session."""
     row = {
         **{column.name: 0 for column in RUNS if pa.types.is_integer(column.type) or pa.types.is_floating(column.type)},
@@ -117,6 +125,7 @@ def write_run(folder: Path, addresses: Sequence[str], profiles: dict[str, Profil
         "started": datetime(2026, 1, 1, tzinfo=UTC),
         "stopped": "",
         "verdict": CONFORMS,
+        **more,
     }
     blocks.write(folder / "runs" / "run-0000.parquet", pa.Table.from_pylist([row], schema=RUNS))
 
@@ -138,8 +147,8 @@ def _configure(
         "steps": steps,
         "block": block,
     }
-    said = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest(), "configuration": configuration}
-    (folder / "campaign.json").write_text(json.dumps(said))
+    content = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest(), "configuration": configuration}
+    (folder / "campaign.json").write_text(json.dumps(content))
 
 
 def _judged(stage: Stage, suite: Suite, profile: Profile, played: Played) -> Judged | None:
@@ -154,7 +163,7 @@ def _rows(
     played: dict[str, list[Played]],
     executed: dict[str, list[Judged | None]],
     judged_by: dict[str, Profile],
-    told: set[int],
+    seen: set[int],
     sample: int,
     steered_from: int | None,
 ) -> Rows:
@@ -189,8 +198,8 @@ def _rows(
                 rows["steps"] += [_step(suite, one, address, at, step) for at, step in enumerate(steps, start=1)]
     rows["divergences"] += _between(suite, played, executed, judged_by)
     # a process tells a behaviour once
-    rows["behaviours"] = [row for number, row in behaviours.items() if number not in told]
-    told |= behaviours.keys()
+    rows["behaviours"] = [row for number, row in behaviours.items() if number not in seen]
+    seen |= behaviours.keys()
     return rows
 
 
@@ -274,8 +283,8 @@ def _between(
                 continue
             for at, (mine, theirs) in enumerate(zip(judged.steps, reference.steps, strict=False), start=1):
                 if repr(mine.observed) != repr(theirs.observed):
-                    told = mine._replace(expected=theirs.observed)
-                    yield _divergence(suite, one.number, other, first, [*judged.steps[: at - 1], told])
+                    seen = mine._replace(expected=theirs.observed)
+                    yield _divergence(suite, one.number, other, first, [*judged.steps[: at - 1], seen])
                     break
 
 

@@ -124,11 +124,11 @@ def command(*words: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def done(*words: str, cwd: Path, timeout: float = 180) -> subprocess.CompletedProcess[str]:
+def done(*words: str, cwd: Path, timeout: float = 600) -> subprocess.CompletedProcess[str]:
     """The command from its beginning to its end; everything that it started must be gone then."""
     with command(*words, cwd=cwd) as process, nothing_left(process.pid):
-        said, complained = process.communicate(timeout=timeout)
-        return subprocess.CompletedProcess(words, process.returncode, said, complained)
+        output, errors = process.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
 
 def blocks_of(out: Path) -> int:

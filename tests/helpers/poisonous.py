@@ -141,10 +141,11 @@ class DiesAtHello(Slow):
 
 
 class Waits(Slow):
-    """Takes its time, so that there is enough of it to be interrupted."""
+    """Takes its time, so that there is enough of it to be interrupted, and has a folder."""
 
     def reset(self, case: Case) -> None:
         super().reset(case)
+        assert case.directory.is_dir()
         time.sleep(0.02)
 
 
@@ -153,4 +154,4 @@ class Naps(Slow):
 
     def reset(self, case: Case) -> None:
         super().reset(case)
-        time.sleep(4)
+        time.sleep(20)

@@ -123,7 +123,7 @@ def test_answers_are_formatted_in_words(answer: Value, words: str) -> None:
 # --- what is made of what is seen -------------------------------------------------------------------------------
 
 
-class Told:
+class ScriptedBroker:
     """A release that answers as expected, but for what is changed."""
 
     def __init__(self, release: Release, changed: dict[tuple[str, str], object]) -> None:
@@ -140,13 +140,13 @@ class Told:
 
 def scenario(changed: dict[tuple[str, str], object]) -> Scenario:
     @contextmanager
-    def opened(release: Release) -> Iterator[Told]:
-        yield Told(release, changed)
+    def opened(release: Release) -> Iterator[ScriptedBroker]:
+        yield ScriptedBroker(release, changed)
 
     return Scenario("folklore", "A story.", tuple(EXPECTED), opened, lambda: 17)
 
 
-def told(changed: dict[tuple[str, str], object] | None = None, *releases: str) -> tuple[int, list[Event]]:
+def played(changed: dict[tuple[str, str], object] | None = None, *releases: str) -> tuple[int, list[Event]]:
     events: list[Event] = []
     chosen = [Release.parse(text) for text in releases or EXPECTED]
     return play_scenario(scenario(changed or {}), chosen, events.append), events
@@ -162,7 +162,7 @@ def console(events: list[Event]) -> str:
 
 
 def test_releases_that_do_as_expected_conform_and_their_differences_are_explained() -> None:
-    code, events = told()
+    code, events = played()
     assert code == 0
     steps = [event for event in events if isinstance(event, ScenarioStep)]
     assert [(step.release, step.step) for step in steps] == [
@@ -179,7 +179,7 @@ def test_releases_that_do_as_expected_conform_and_their_differences_are_explaine
 
 
 def test_a_release_that_does_otherwise_diverges() -> None:
-    code, events = told({("5.5.0", "new group"): END})
+    code, events = played({("5.5.0", "new group"): END})
     assert code == 1
     wrong = [event for event in events if isinstance(event, ScenarioStep) and event.verdict != "conforms"]
     assert [(step.release, step.step, step.verdict) for step in wrong] == [("5.5.0", "new group", "diverges")]
@@ -190,7 +190,7 @@ def test_a_release_that_does_otherwise_diverges() -> None:
 
 
 def test_an_unavailable_release_is_reported_and_the_others_go_on() -> None:
-    code, events = told({("4.9.7", "expired"): CannotRunError("There is no such broker.")}, "4.9.7", "5.5.0")
+    code, events = played({("4.9.7", "expired"): CannotRunError("There is no such broker.")}, "4.9.7", "5.5.0")
     assert code == 4
     steps = [(event.release, event.verdict) for event in events if isinstance(event, ScenarioStep)]
     assert steps == [("4.9.7", "conforms"), ("4.9.7", "could not run"), *[("5.5.0", "conforms")] * 5]
@@ -199,12 +199,12 @@ def test_an_unavailable_release_is_reported_and_the_others_go_on() -> None:
 
 
 def test_a_divergence_counts_more_than_a_release_that_cannot_be_had() -> None:
-    code, _ = told({("4.9.7", "new group"): END, ("4.9.7", "expired"): CannotRunError("It is gone.")}, "4.9.7")
+    code, _ = played({("4.9.7", "new group"): END, ("4.9.7", "expired"): CannotRunError("It is gone.")}, "4.9.7")
     assert code == 1
 
 
 def test_an_interrupted_scenario_is_undecided() -> None:
-    code, events = told({("5.0.0", "expired"): KeyboardInterrupt()})
+    code, events = played({("5.0.0", "expired"): KeyboardInterrupt()})
     assert code == 3
     footer = events[-1]
     assert isinstance(footer, ScenarioEnded)
@@ -213,14 +213,14 @@ def test_an_interrupted_scenario_is_undecided() -> None:
 
 def test_a_release_newer_than_the_newest_is_judged_by_it() -> None:
     changed: dict[tuple[str, str], object] = {("5.9.0", step): answer for step, answer in EXPECTED["5.5.0"].items()}
-    assert told(changed, "5.9.0")[0] == 0
+    assert played(changed, "5.9.0")[0] == 0
 
 
 # --- what is written ----------------------------------------------------------------------------------------------
 
 
 def test_events_are_written_and_read_again(tmp_path: Path) -> None:
-    events = told()[1]
+    events = played()[1]
     report = jsonl.JsonlReport.to(tmp_path / "events.jsonl")
     for event in events:
         report(event)
@@ -232,7 +232,7 @@ def test_events_are_written_and_read_again(tmp_path: Path) -> None:
 
 def test_the_page_marks_where_the_common_belief_is_wrong(tmp_path: Path) -> None:
     report = ScenarioPage(tmp_path / "scenario.md")
-    for event in told()[1]:
+    for event in played()[1]:
         report(event)
     report.close()
     lines = (tmp_path / "scenario.md").read_text("utf-8").splitlines()
@@ -247,7 +247,7 @@ def test_the_page_marks_where_the_common_belief_is_wrong(tmp_path: Path) -> None
 
 
 def test_events_that_were_cut_off_make_no_page_and_no_verdict(tmp_path: Path) -> None:
-    events = told()[1][:-1]
+    events = played()[1][:-1]
     with pytest.raises(ValueError, match="incomplete"):
         scenario_page(events)
     assert "Scenario: undecided, cut off after 20 steps." in console(events)

@@ -29,9 +29,15 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "file_merges": ("4.9.8", "5.2.0", None),
     "file_ints": (None, "5.4.0", "5.5.0"),
     "freezes": (None, "5.2.0", None),
+    "names_pulled_tags": ("4.1.0", "5.0.0-PREVIEW", None),
+    "flags_lite": ("4.6.1", "5.0.0-PREVIEW", None),
+    "lite_requests": (None, "5.0.0", None),
+    "names_broker": ("4.9.5", "5.0.0", None),
+    "limits_bytes": (None, "5.0.0-ALPHA", None),
     "checked_start": ("4.9.0", "5.0.0-PREVIEW", None),
     "unknown_throws": (None, "5.0.0-ALPHA", None),
     "lite_starts": ("4.6.1", "5.0.0-PREVIEW", None),
+    "locks_twice": (None, "5.0.0-PREVIEW", None),
     "lite_max_throws": ("4.9.1", "5.0.0-ALPHA", None),
     "room_filtered": ("4.8.0", "5.0.0-PREVIEW", None),
     "room_checked": ("4.9.3", "5.0.0-ALPHA", None),
@@ -77,6 +83,8 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "numbers_starts": ("4.9.0", "5.0.0-PREVIEW", None),
     "streams": ("4.9.4", "5.0.0", None),
     "keeps_store": ("4.2.0", "5.0.0-PREVIEW", None),
+    "serial_resets": ("4.9.0", "5.0.0-PREVIEW", None),
+    "resets_at_once": (None, "5.5.0", None),
 }
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import ast
 import time
 from collections.abc import Iterable
-from itertools import count
+from itertools import chain, count
+from pathlib import Path
 
 import pytest
 from places import ROOT
@@ -77,9 +78,21 @@ def test_every_mutant_has_suites_and_a_sentence_and_is_noticeable() -> None:
     assert [mutant.name for mutant in MUTANTS if mutant not in whole] == []
 
 
+def defined(path: Path) -> list[str]:
+    """The names of the mutants that a file defines, each by a call of a private function."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    names = [
+        call.args[0].value
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id.startswith("_") and len(call.args) > 2
+        if isinstance(call.args[0], ast.Constant)
+    ]
+    return [name for name in names if isinstance(name, str)]
+
+
 def test_names_are_distinct_and_separate_brokers_from_ports() -> None:
     folder = ROOT / "conformance" / "targets" / "broker" / "mutants"
-    assert len(MUTANTS) == sum(len(re.findall(r'"D\d{2,3}"', path.read_text())) for path in folder.glob("*.py"))
+    assert sorted(mutant.name for mutant in MUTANTS) == sorted(chain.from_iterable(map(defined, folder.glob("*.py"))))
     assert len(ALL) == len(PORT_MUTANTS) + len(MUTANTS), "a name is used twice"
     assert list(MUTANTS) == [one for one in ALL.values() if isinstance(one, BrokerMutant)]
     assert len({mutant.parts[part] for mutant in MUTANTS for part in mutant.parts}) == len(MUTANTS)
@@ -106,7 +119,9 @@ MADE_FOR = sorted({(name, mutant.configuration) for mutant in MUTANTS for name i
 def test_the_broker_that_they_are_made_of_conforms(name: str, configuration: tuple[tuple[str, str], ...]) -> None:
     suite, profile = discovery.SUITES[name], Profile().configured(dict(configuration))
     clock = clock_of(bool(configuration))
-    stage = Stage(BrokerAdapter(FakeLocation(profile, clock=clock), clock), profile)
+    adapter = BrokerAdapter(FakeLocation(profile, clock=clock), clock)
+    adapter.hello()
+    stage = Stage(adapter, profile)
     try:
         plans = [sampler(suite, profile).case(11, number, suite.steps) for number in range(32)]
         played = list(Player(stage, Judge(suite, profile)).play(zip(count(), plans, strict=False)))

@@ -248,11 +248,11 @@ def test_a_script_that_got_in_would_not_run(browser: Browser) -> None:
 @pytest.mark.parametrize("url", ["https://192.0.2.1/", "file:///etc/hostname"])
 def test_the_page_may_connect_to_nothing(browser: Browser, url: str) -> None:
     browser.open("campaign")
-    said = browser.driver.execute_async_script(
+    finished = browser.driver.execute_async_script(
         "fetch(arguments[0]).then(() => arguments[1]('fetched'), () => arguments[1]('no'))",
         url,
     )
-    assert said == "no"
+    assert finished == "no"
     assert "Content Security Policy" in " ".join(entry["message"] for entry in browser.log("browser"))
 
 

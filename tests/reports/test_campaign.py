@@ -98,9 +98,9 @@ def test_a_difference_between_implementations_is_told_after_what_differs_from_th
     assert "\nDifference 4: remote-store ─" in verbose
     assert "\nseen in        4,711 cases, the shortest is case 17 of mutant:x\n" in verbose
     for text in (short, verbose):
-        told = text[text.index("Difference ") : text.index("Suites ─")]
-        assert "compared with  python:myport.adapter:create\n" in told
-        assert "separates      queue = 1: 100% of those that diverge, 12% of the others\n" in told
+        lines_shown = text[text.index("Difference ") : text.index("Suites ─")]
+        assert "compared with  python:myport.adapter:create\n" in lines_shown
+        assert "separates      queue = 1: 100% of those that diverge, 12% of the others\n" in lines_shown
 
 
 def test_very_many_kinds_are_not_all_shown() -> None:
@@ -187,16 +187,16 @@ def test_hostile_names_do_not_reach_the_terminal() -> None:
 # --- progress ---------------------------------------------------------------------------------------------------
 
 
-def lines(*told: Progress) -> list[str]:
+def lines(*lines_shown: Progress) -> list[str]:
     header = events()[0]
     assert isinstance(header, RunStarted)
-    return [line for line in printed([header, *told]).splitlines() if " of 1,000 cases" in line]
+    return [line for line in printed([header, *lines_shown]).splitlines() if " of 1,000 cases" in line]
 
 
 def test_elsewhere_there_is_a_plain_line_now_and_then() -> None:
-    told = [progress(10 * number, float(number)) for number in range(1, 100)]
-    assert 5 <= len(lines(*told)) <= 15
-    assert lines(*told)[0] == (
+    lines_shown = [progress(10 * number, float(number)) for number in range(1, 100)]
+    assert 5 <= len(lines(*lines_shown)) <= 15
+    assert lines(*lines_shown)[0] == (
         "50 of 1,000 cases, 10 cases/s, 400 steps/s, 0 behaviours, 0 divergences, 1 min 35 s left"
     )
 

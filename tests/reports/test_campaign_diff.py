@@ -53,7 +53,8 @@ SUITES = [
     SuiteDifference("start-push", same=900, undecided={"undecided in B, decided in the other": 100}, neither=1),
     SuiteDifference("local-store", note="cases of local-store have 40 steps in A and 30 in B"),
 ]
-FOUND = CampaignDifference(OLD, NEW, 7, SUITES, [BUSY], ["A was judged by rule book aa, B by bb"], 2.5)
+ENGINE = "in one process"
+FOUND = CampaignDifference(OLD, NEW, 7, SUITES, [BUSY], ["A was judged by rule book aa, B by bb"], 2.5, ENGINE)
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +107,7 @@ def test_what_programs_read() -> None:
         "rules": [RULE],
     }
     assert difference["separates"] == [{"feature": "fault = 'SYSTEM_BUSY'", "diverging": 1.0, "others": 0.031}]
-    assert end == {"line": "end", "verdict": "different", "exit_code": 1, "seconds": 2.5}
+    assert end == {"line": "end", "verdict": "different", "exit_code": 1, "seconds": 2.5, "engine": ENGINE}
 
 
 def test_of_each_suite_a_few_differences_are_shown_in_a_dozen_lines() -> None:
@@ -131,17 +132,17 @@ def test_of_each_suite_a_few_differences_are_shown_in_a_dozen_lines() -> None:
 
 def test_the_rare_difference_is_shown_first() -> None:
     often, rare = replace(BUSY, cases=900), replace(BUSY, cases=2, fingerprint="2")
-    said = shown(replace(FOUND, differences=[often, rare]))
-    assert said.index(", 2 cases ─") < said.index(", 900 cases ─")
+    page = shown(replace(FOUND, differences=[often, rare]))
+    assert page.index(", 2 cases ─") < page.index(", 900 cases ─")
 
 
 def test_a_long_story_is_cut_in_its_middle() -> None:
     before = [[f"remove(queue={at})", "None"] for at in range(30)]
-    said = shown(replace(FOUND, differences=[replace(BUSY, before=before, step=31)]), verbose=True)
-    assert "… 21 steps …" in said
-    assert " 3  remove(queue=2)" in said
-    assert "remove(queue=3)" not in said
-    assert "30  remove(queue=29)" in said
+    page = shown(replace(FOUND, differences=[replace(BUSY, before=before, step=31)]), verbose=True)
+    assert "… 21 steps …" in page
+    assert " 3  remove(queue=2)" in page
+    assert "remove(queue=3)" not in page
+    assert "30  remove(queue=29)" in page
     short = shown(replace(FOUND, differences=[replace(BUSY, before=before[:10], step=11)]), verbose=True)
     assert "steps …" not in short
 
@@ -161,10 +162,10 @@ def test_hostile_text_reaches_no_terminal() -> None:
     )
     suite = SuiteDifference(hostile, undecided={hostile: 1}, note=hostile)
     for verbose in (False, True):
-        said = shown(CampaignDifference(side, side, 1, [suite], [one] * 9, [hostile], 1.0), verbose=verbose)
-        assert "\x1b" not in said
-        assert "\u202e" not in said
-        assert "\ud800" not in said
+        page = shown(CampaignDifference(side, side, 1, [suite], [one] * 9, [hostile], 1.0, ENGINE), verbose=verbose)
+        assert "\x1b" not in page
+        assert "\u202e" not in page
+        assert "\ud800" not in page
 
 
 def test_no_line_of_a_plain_stream_is_wider_than_it_or_ends_in_blanks() -> None:

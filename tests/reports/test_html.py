@@ -103,9 +103,14 @@ def test_the_five_numbers_stand_side_by_side() -> None:
 
 def test_what_was_judged_by_what_is_there() -> None:
     facts = shown(events("conforms")).all("dl", class_="facts")[0]
-    said = {row.one("dt").words: row.one("dd").words for row in facts.all("div")}
-    assert said["Judged by"] == "client 5.5.0, broker 5.5.0, java 17"
-    assert (said["Seed"], said["Rule book"], said["Address"], said["Kit"]) == ("1729", "3f9a12c0", "port", "0.1.0")
+    facts_shown = {row.one("dt").words: row.one("dd").words for row in facts.all("div")}
+    assert facts_shown["Judged by"] == "client 5.5.0, broker 5.5.0, java 17"
+    assert (facts_shown["Seed"], facts_shown["Rule book"], facts_shown["Address"], facts_shown["Kit"]) == (
+        "1729",
+        "3f9a12c0",
+        "port",
+        "0.1.0",
+    )
 
 
 def suite_rows(root: Node) -> dict[str, Node]:
@@ -172,10 +177,10 @@ def test_a_run_that_was_cut_off_anywhere_is_no_pass(cut: int) -> None:
 
 def test_a_run_that_was_cut_off_has_the_numbers_recorded_by_then() -> None:
     root = shown(events("killed"))
-    told = [e for e in events("killed") if isinstance(e, CaseEnded)]
+    ended_cases = [e for e in events("killed") if isinstance(e, CaseEnded)]
     ended = [e for e in events("killed") if isinstance(e, SuiteEnded)]
     diverges = sum(e.cases.get("diverges", 0) for e in ended)
-    diverges += sum(e.verdict == "diverges" for e in told if e.suite not in {one.suite for one in ended})
+    diverges += sum(e.verdict == "diverges" for e in ended_cases if e.suite not in {one.suite for one in ended})
     tile = root.one("ul", class_="numbers").all("li")[1]
     assert tile.one("span", class_="value").words == str(diverges)
     assert "The events end before the run does:" in root.one("ul", class_="warnings").words

@@ -24,7 +24,7 @@ from rocketmq_conformance.reports.event import (
 )
 from rocketmq_conformance.reports.jsonl import JsonlReport, read
 
-WHOLE = ("conforms", "diverges", "undecided", "interrupted", "empty", "power", "campaign", "scenario")
+WHOLE = ("conforms", "diverges", "undecided", "interrupted", "empty", "power", "corruption", "campaign", "scenario")
 
 
 def write(path: Path, *events: Event) -> Path:
@@ -61,7 +61,7 @@ def test_what_is_written_is_read_again(name: str, tmp_path: Path) -> None:
 
 
 def test_the_golden_files_hold_every_kind_of_event_that_is_written() -> None:
-    kinds = {type(event) for name in WHOLE for event in read(GOLDEN / f"{name}.events.jsonl").events}
+    kinds = {type(event) for name in (*WHOLE, "corpus") for event in read(GOLDEN / f"{name}.events.jsonl").events}
     assert kinds == set(EVENTS) - {Progress}
 
 

@@ -194,8 +194,8 @@ def test_the_file_is_never_a_pass_before_the_run_has_ended(tmp_path: Path) -> No
 def test_the_file_says_which_run_it_is() -> None:
     suite = tree(events("conforms")).find("testsuite")
     assert suite is not None
-    said = {item.get("name"): item.get("value") for item in suite.findall("properties/property")}
-    assert said == {
+    properties = {item.get("name"): item.get("value") for item in suite.findall("properties/property")}
+    assert properties == {
         "implementation": "port 0.1.0",
         "address": "port",
         "profile": "client 5.5.0, broker 5.5.0, java 17",

@@ -23,6 +23,7 @@ from rocketmq_conformance.suites import (
     broker_restart,
     broker_retry,
     broker_search,
+    broker_search_files,
     broker_topics,
 )
 from rocketmq_conformance.suites.declare.sampler import sampler
@@ -33,6 +34,7 @@ SUITES = [
     for module in (
         broker_offsets,
         broker_search,
+        broker_search_files,
         broker_admin,
         broker_topics,
         broker_fields,
@@ -77,6 +79,14 @@ def play(suite: Suite, release: str, cases: int) -> tuple[Counter[tuple[str, str
     return seen, kinds
 
 
+def test_searches_reach_every_file_of_a_queue() -> None:
+    seen, _ = play(broker_search_files.SUITE, "5.1.0", 20)
+    kinds = {kind for rule, kind, _ in seen if rule == "BQ-TIME-FILE"}
+    places = {f"file {place}" for place in ("first", "between", "last")}
+    assert kinds == {*places, *(f"upper not heard, {place}" for place in places)}
+    assert "BQ-TIME-FILE" not in {rule for rule, _, _ in play(broker_search_files.SUITE, "5.1.1", 5)[0]}
+
+
 def test_offsets_reach_every_kind_of_commit_and_query() -> None:
     _, kinds = play(broker_offsets.SUITE, "4.9.7", 200)
     assert kinds >= {
@@ -114,6 +124,9 @@ def test_administration_reaches_both_ways_of_resets() -> None:
     }
     for kinds in (old, middle, new):
         assert kinds >= {"no topic", "not subscribed", "offsets replaced", "to a group without offsets"}
+        assert kinds >= {"smallest", "nothing stored", "smallest, groups deleted", "nothing stored, groups deleted"}
+    assert "not compared" in old
+    assert new >= {"not below the answer", "below the answer", "only below min", "only below min, groups deleted"}
 
 
 def test_topics_reach_every_refusal() -> None:

@@ -40,10 +40,17 @@ CONFIGURED = {
 #: (suite, rule) of rules that fire in one case of 20 at most: the few cases of this test lack them on some release.
 RARE = {
     ("identity", "OFF-L-KEPT"),
+    ("rebalance", "PULL-COM-BC"),
+    ("rebalance", "REB-BC-REM"),
     ("rebalance", "REB-CLU-ROUTE"),
     ("rebalance-broker", "REB-BRK-LEFT"),
     ("rebalance-broker", "REB-CLU-3"),
+    ("rebalance-orderly", "REB-BC-REM"),
+    ("rebalance-orderly", "REB-CLU-CONFIG"),
     ("rebalance-orderly", "REB-CLU-ROUTE"),
+    ("rebalance-orderly", "REB-LOCK-DELAY"),
+    ("rebalance-plain", "REB-BC-REM"),
+    ("rebalance-pull", "REB-BC-REM"),
     ("rebalance-pull", "REB-CLU-ROUTE"),
     ("rebalance-pull", "REB-MQC-SAME"),
     ("start-lite-pull", "BQ-QUERY-1"),

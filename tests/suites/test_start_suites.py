@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import Any
 
 import pytest
@@ -64,11 +65,16 @@ def throws(client: str, kind: str, what: str) -> bool:
     return since is not None and CLIENTS.index(client) >= CLIENTS.index(since)
 
 
+@cache
+def model(client: str) -> StartModel:
+    return StartModel(Profile.of(client))
+
+
 def naive(client: str, kind: str, state: RemoteStore, step: dict[str, Any], checked: bool) -> Expected:
     """The start by the two tables. The broker is 5.5.0: its search walks to the first message that is not older."""
     queue = QUEUES[step["queue"]]
     read = STORE if kind == "push" else MEMORY_THEN_STORE
-    offset = StartModel(Profile.of(client)).store.read(state, step["queue"], read, step["fault"])[1]
+    offset = model(client).store.read(state, step["queue"], read, step["fault"])[1]
     assert isinstance(offset, int)
     if offset >= 0:
         return offset

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -9,7 +10,8 @@ import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, without_dictionaries
 
-_KEY = ["suite", "address", "against", "fingerprint"]
+#: What divergences of a cluster share.
+KEY = ["suite", "address", "against", "fingerprint"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +42,22 @@ class Cluster:
 def clusters(campaign: Campaign) -> list[Cluster]:
     """All clusters of a campaign: by suite, address and what it differs from as the campaign names them, then the
     largest first."""
-    found = cluster_rows(campaign.read("divergences"))
+    return ordered(campaign, cluster_rows(campaign.read("divergences")))
+
+
+def ordered(campaign: Campaign, found: Iterable[Cluster]) -> list[Cluster]:
+    """Clusters by suite, address and what they differ from as the campaign names them, then the largest first."""
     suites, addresses = campaign.suites, campaign.addresses
     against = ("model", *addresses)
     return sorted(
         found,
-        key=lambda one: (suites.index(one.suite), addresses.index(one.address), against.index(one.against)),
+        key=lambda one: (
+            suites.index(one.suite),
+            addresses.index(one.address),
+            against.index(one.against),
+            -one.count,
+            one.fingerprint,
+        ),
     )
 
 
@@ -59,7 +71,7 @@ def cluster_rows(divergences: pa.Table) -> list[Cluster]:
         .take(order)
         .append_column("row", pa.array(range(divergences.num_rows), pa.int64()))
     )
-    grouped = rows.group_by(_KEY).aggregate([("row", "min"), ("case", "count_distinct")])
+    grouped = rows.group_by(KEY).aggregate([("row", "min"), ("case", "count_distinct")])
     exemplars = rows.take(grouped["row_min"]).to_pylist()
     found = [
         Cluster(

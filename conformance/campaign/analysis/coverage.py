@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,29 +25,33 @@ def coverage(campaign: Campaign) -> dict[tuple[str, str], list[list[Any]]]:
 
 
 def _suite(campaign: Campaign, suite: str) -> dict[str, list[list[Any]]]:
-    cells = _cells(campaign.read("behaviours", ["id", "kind", "rules", "state_kind", "outcome"], suite))
+    behaviours = campaign.read("behaviours", ["id", "kind", "rules", "state_kind", "outcome"], suite)
+    cells = answer_cells(behaviours.to_pylist())
     counted: dict[str, Counter[Cell]] = {address: Counter() for address in campaign.addresses}
     for block in campaign.finished(suite):
         cases = campaign.read("cases", ["case", "address", "answers"], suite, block)
         for address, counter in counted.items():
             played = cases.filter(pc.equal(cases["address"], address))
-            counter.update(_counted(played, block * campaign.block, campaign.block, cells))
+            counter.update(count_cells(played, block * campaign.block, campaign.block, cells))
     return {
         address: [[*cell, times] for cell, times in sorted(counter.items())] for address, counter in counted.items()
     }
 
 
-def _cells(behaviours: pa.Table) -> dict[int, list[Cell]]:
-    """The cells of every answer, one per rule."""
+def answer_cells(behaviours: Iterable[Mapping[str, Any]]) -> dict[int, list[Cell]]:
+    """The cells of every answer among rows of ``behaviours``, one per rule."""
     return {
         row["id"]: [(rule, row["state_kind"], row["outcome"]) for rule in row["rules"]]
-        for row in behaviours.to_pylist()
+        for row in behaviours
         if row["kind"] == "answer"
     }
 
 
-def _counted(cases: pa.Table, begin: int, size: int, cells: dict[int, list[Cell]]) -> dict[Cell, int]:
-    """Cases per cell; a case that reached a cell by several answers counts once."""
+def count_cells(cases: pa.Table, begin: int, size: int, cells: dict[int, list[Cell]]) -> dict[Cell, int]:
+    """Cases per cell, of rows with numbers in ``[begin, begin + size)``.
+
+    A case that reached a cell by several answers counts once.
+    """
     shown, ids = incidence(cases, begin, size, ("answers",))
     columns: dict[Cell, list[int]] = {}
     for column, behaviour in enumerate(ids.tolist()):

@@ -13,15 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rocketmq_conformance.conformance.campaign.analysis.rebuild import Trace
-from rocketmq_conformance.conformance.campaign.analysis.side import DIVERGING, CampaignSide
-from rocketmq_conformance.conformance.campaign.player.first_difference import first_difference
-from rocketmq_conformance.models.outcome import outcome_class
+from rocketmq_conformance.conformance.campaign.analysis.parting import AGREED, part
+from rocketmq_conformance.conformance.campaign.analysis.side import DIVERGING, CampaignSide, Side
 
 #: Columns of what is found: the case, the number of the step, its operation, A's kind of state, what either side did.
 COLUMNS = ["case", "step", "operation", "kind", "class_a", "class_b"]
-#: Class of what a side did that agreed with its rules, where results depend on the time of the run.
-AGREED = "as expected"
 
 
 @dataclass
@@ -60,29 +56,18 @@ def by_divergences(a: CampaignSide, b: CampaignSide, cases: Any) -> pd.DataFrame
     return rows[(only_a | only_b | both).to_numpy()].astype({"step": np.int64})
 
 
-def by_steps(a: CampaignSide, b: CampaignSide, cases: Iterable[int]) -> FirstDifferences:
+def by_steps(a: Side, b: Side, cases: Iterable[int]) -> FirstDifferences:
     """The first differences of cases, found by rebuilding the steps of both sides."""
     found = FirstDifferences()
     rows = []
     for case in cases:
-        trace_a, trace_b = a.trace(case), b.trace(case)
-        at, why = _first_difference(trace_a, trace_b)
-        if at is None:
-            found.undecided[why] += 1
-            continue
-        one, other = trace_a.steps[at], trace_b.steps[at]
-        name = trace_a.suite.operations[one.row[0]].spec.name
-        classes = outcome_class(one.observed), outcome_class(other.observed)
-        rows.append((case, at + 1, name, one.why.kind, *classes))
+        parting = part(a.trace(case), b.trace(case))
+        if isinstance(parting, str):
+            found.undecided[parting] += 1
+        else:
+            rows.append((case, *parting))
     found.add(pd.DataFrame(rows, columns=COLUMNS))
     return found
-
-
-def _first_difference(a: Trace, b: Trace) -> tuple[int | None, str]:
-    for letter, trace in (("A", a), ("B", b)):
-        if not trace.steps:
-            return None, f"{trace.missing} ({letter})"
-    return first_difference(a.steps, b.steps)
 
 
 def by_verdict(a: CampaignSide, b: CampaignSide, cases: Any, verdicts_a: Any) -> pd.DataFrame:

@@ -24,7 +24,7 @@ which a campaign hands out blocks; in which order they come back does not matter
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.analysis.behaviour_matrix import occurrences
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.reports import event
 
 #: Columns of ``cases`` that hold behaviours.
@@ -84,21 +85,31 @@ class BehaviourCounter:
             return
         self._added.add((suite, block))
         begin = block * self._block
-        place = (block * len(self._suites) + self._suites[suite]) * self._block
+        place = self.place(suite, block)
         judged = cases.filter(pc.greater(cases["steps"], 0))
         for arm in pc.unique(judged["arm"]).to_pylist():
             rows = judged.filter(pc.equal(judged["arm"], arm))
             counted = np.zeros(self._block, dtype=bool)
             counted[rows["case"].to_numpy() - begin] = True
             at, of, ids = occurrences(rows, begin, BEHAVIOURS)
-            group = self._groups.setdefault((suite, arm), _Group())
-            group.blocks[place] = np.packbits(counted), int(counted.sum())
-            positions = np.fromiter((self._known.setdefault(id_, len(self._known)) for id_ in ids.tolist()), np.int64)
-            group.grow(len(self._known))
-            group.times[positions] += np.bincount(of, minlength=len(ids))
-            first = np.zeros(len(ids), np.int64)
-            first[of[::-1]] = at[::-1]  # the last one that is written, which is the first case, stays
-            group.first[positions] = np.minimum(group.first[positions], place + first)
+            times, first = count_occurrences(at, of, len(ids))
+            self.merge(suite, arm, ids, times, place + first, {place: (np.packbits(counted), int(counted.sum()))})
+
+    def place(self, suite: str, block: int) -> int:
+        """The place of a block's first case in canonical order."""
+        return (block * len(self._suites) + self._suites[suite]) * self._block
+
+    def merge(
+        self, suite: str, arm: str, ids: Any, times: Any, first: Any, blocks: Mapping[int, tuple[Any, int]]
+    ) -> None:
+        """Take what blocks of a suite and arm showed: of each of ``ids`` how many cases showed it, and the place of the
+        first of them; ``blocks`` by their places: which of their cases count, as bits, and how many."""
+        group = self._groups.setdefault((suite, arm), _Group())
+        group.blocks.update(blocks)
+        positions = np.fromiter((self._known.setdefault(id_, len(self._known)) for id_ in ids.tolist()), np.int64)
+        group.grow(len(self._known))
+        group.times[positions] += times
+        group.first[positions] = np.minimum(group.first[positions], first)
 
     def results(self) -> list[event.Discovery]:
         """What is known by now: by suite and arm; "" stands for all suites, and for both arms where both were played.
@@ -132,6 +143,22 @@ class BehaviourCounter:
         yield event.Discovery(
             suite=suite, arm=arm, cases=cases, behaviours=len(seen), chance=holders / cases, curve=_curve(ranks, cases)
         )
+
+
+def discovery(campaign: Campaign) -> list[event.Discovery]:
+    """What the cases of a stored campaign showed, by suite and arm."""
+    counter = BehaviourCounter(campaign.suites, campaign.block)
+    for suite in campaign.suites:
+        for block in campaign.finished(suite):
+            counter.add(suite, block, campaign.read("cases", COLUMNS, suite, block))
+    return counter.results()
+
+
+def count_occurrences(at: Any, of: Any, size: int) -> tuple[Any, Any]:
+    """Of each of ``size`` behaviours, how many cases showed it and the first of them, from their occurrences."""
+    first = np.zeros(size, np.int64)
+    first[of[::-1]] = at[::-1]  # the last one that is written, which is the first case, stays
+    return np.bincount(of, minlength=size), first
 
 
 def _ranks(groups: list[dict[int, tuple[Any, int]]], places: Any) -> tuple[int, Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -32,6 +32,9 @@ from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
+#: Columns of ``steps`` that steps are read from.
+STEP = ("step", "operation", "arguments", "expected", "observed", "rules", "state_kind")
+Rows = list[dict[str, Any]]
 OTHER_DIGEST = "what the seed gives has another digest than the case: another kit or rule book wrote the campaign"
 
 
@@ -93,14 +96,18 @@ class Rebuilder:
     CampaignError when this kit does not have the suite, or the campaign does not say which releases judge.
     """
 
-    def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
+    def __init__(
+        self, campaign: Campaign, suite: str, address: str, stored: Callable[[int], Rows] | None = None
+    ) -> None:
+        """``stored`` has the rows of ``steps`` of a case, in any order; None reads them from the campaign's folder."""
         if suite not in SUITES:
-            raise CampaignError(f"{campaign.folder} has cases of the suite {suite!r}, which this kit does not have.")
+            raise CampaignError(f"{campaign.name} has cases of the suite {suite!r}, which this kit does not have.")
         self.campaign = campaign
         self.suite = SUITES[suite]
         self.address = address
         self.judge = Judge(self.suite, campaign.profile(address).judged())
         self._draw = sampler(self.suite, campaign.planned)
+        self._stored_rows = stored or self._read_steps
 
     def plan(self, case: int) -> list[Row]:
         """The plan of a case."""
@@ -110,7 +117,7 @@ class Rebuilder:
         """One case; CampaignError when no finished block has it."""
         for trace in self.traces([case]):
             return trace
-        raise CampaignError(f"{self.campaign.folder} has no case {case} of {self.suite.name} on {self.address}.")
+        raise CampaignError(f"{self.campaign.name} has no case {case} of {self.suite.name} on {self.address}.")
 
     def traces(self, cases: Iterable[int]) -> Iterator[Trace]:
         """Cases by number, ascending; those that no finished block has are left out."""
@@ -179,15 +186,18 @@ class Rebuilder:
         return tuple(steps), fact.reason if fact.verdict == UNDECIDED else ""
 
     def _stored(self, case: int) -> tuple[Step, ...]:
-        columns = ["step", "operation", "arguments", "expected", "observed", "rules", "state_kind"]
-        rows = self._rows("steps", columns, case // self.campaign.block, pa.array([case], pa.int64())).to_pylist()
-        return tuple(self._read_step(row) for row in sorted(rows, key=lambda row: int(row["step"])))
+        return tuple(self._read_step(row) for row in sorted(self._stored_rows(case), key=lambda row: int(row["step"])))
+
+    def _read_steps(self, case: int) -> Rows:
+        numbers = pa.array([case], pa.int64())
+        rows: Rows = self._rows("steps", list(STEP), case // self.campaign.block, numbers).to_pylist()
+        return rows
 
     def _read_step(self, row: dict[str, Any]) -> Step:
         position = self.suite.index.get(row["operation"])
         if position is None:
             lacks = f"which this kit's suite {self.suite.name} does not have"
-            raise CampaignError(f"{self.campaign.folder} has steps of {row['operation']!r}, {lacks}.")
+            raise CampaignError(f"{self.campaign.name} has steps of {row['operation']!r}, {lacks}.")
         arguments = tuple(_frozen(value) for value in json.loads(row["arguments"]).values())
         why = Reason(tuple(row["rules"]), row["state_kind"])
         return Step(

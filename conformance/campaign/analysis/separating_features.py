@@ -8,7 +8,8 @@ says how sharply it separates them, 1 being a perfect line and 0 none at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from math import lgamma
 from typing import Any, NamedTuple
 
@@ -18,9 +19,10 @@ import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster
 from rocketmq_conformance.conformance.campaign.analysis.features import KIND, PAST, Feature, features, is_absence
-from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder, Trace
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.reports.event import CONFORMS, Separator
+from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -48,39 +50,78 @@ class Sample(NamedTuple):
     at: int
 
 
-class SeparatorFinder:
+class SeparatorSearch(ABC):
     """Finds what separates the divergences of a campaign."""
 
-    def __init__(self, campaign: Campaign) -> None:
-        self.campaign = campaign
-        columns = ["suite", "case", "address", "against", "step", "fingerprint"]
-        self._divergences = campaign.read("divergences", columns).to_pandas()
-        self._rebuilders: dict[tuple[str, str], Rebuilder] = {}
+    def __init__(self) -> None:
         self._conforming: dict[tuple[str, str, str], list[Sequence[Step]]] = {}
+
+    @abstractmethod
+    def diverging(self, cluster: Cluster) -> dict[int, int]:
+        """Some cases of a cluster (at most CASES of at most BLOCKS blocks, the smallest), and the step of each."""
+
+    @abstractmethod
+    def conforming(self, cluster: Cluster) -> Sequence[int]:
+        """The smallest cases (at most CASES) that conform and do not differ from what the cluster differs from."""
+
+    @abstractmethod
+    def traces(self, cluster: Cluster, cases: Iterable[int]) -> Iterator[Trace]:
+        """Cases of the cluster's suite as its address played them, ascending."""
 
     def separators(self, cluster: Cluster) -> list[Separator]:
         """What separates a cluster, the sharpest and simplest first; [] when its cases cannot be rebuilt."""
-        rebuilder = self._rebuilder(cluster.suite, cluster.address)
-        table = self._between(cluster)
-        alike = table[table.fingerprint == cluster.fingerprint].sort_values("case")
-        block = alike.case // self.campaign.block
-        chosen = alike[block.isin(block.unique()[:BLOCKS])].head(CASES)
-        numbers = dict(zip(chosen.case.tolist(), chosen.step.tolist(), strict=True))
+        numbers = self.diverging(cluster)
         diverging, agreeing = [], []
-        for trace in rebuilder.traces(numbers):
+        for trace in self.traces(cluster, numbers):
             at = numbers[trace.case] - 1
             if at < len(trace.steps):
                 diverging.append(Sample(trace.steps, at))
                 agreeing += [Sample(trace.steps, earlier) for earlier in range(at)]
-        for steps in self._conforming_cases(cluster):
+        for steps in self._conforming_steps(cluster):
             agreeing += [Sample(steps, at) for at in range(len(steps))]
-        return separators(rebuilder.suite, diverging, agreeing)
+        return separators(SUITES[cluster.suite], diverging, agreeing)
 
-    def _rebuilder(self, suite: str, address: str) -> Rebuilder:
-        key = suite, address
+    def _conforming_steps(self, cluster: Cluster) -> list[Sequence[Step]]:
+        key = cluster.suite, cluster.address, cluster.against
+        if key not in self._conforming:
+            traces = self.traces(cluster, self.conforming(cluster))
+            self._conforming[key] = [trace.steps for trace in traces if trace.steps]
+        return self._conforming[key]
+
+
+class SeparatorFinder(SeparatorSearch):
+    """The search in this process."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        super().__init__()
+        self.campaign = campaign
+        columns = ["suite", "case", "address", "against", "step", "fingerprint"]
+        self._divergences = campaign.read("divergences", columns).to_pandas()
+        self._rebuilders: dict[tuple[str, str], Rebuilder] = {}
+
+    def diverging(self, cluster: Cluster) -> dict[int, int]:
+        table = self._between(cluster)
+        alike = table[table.fingerprint == cluster.fingerprint].sort_values("case")
+        block = alike.case // self.campaign.block
+        chosen = alike[block.isin(block.unique()[:BLOCKS])].head(CASES)
+        return dict(zip(chosen.case.tolist(), chosen.step.tolist(), strict=True))
+
+    def conforming(self, cluster: Cluster) -> Sequence[int]:
+        differing = set(self._between(cluster).case.tolist())
+        numbers: list[int] = []
+        for block in self.campaign.finished(cluster.suite):
+            cases = self.campaign.read("cases", ["case", "address", "verdict"], cluster.suite, block)
+            good = pc.and_(pc.equal(cases["address"], cluster.address), pc.equal(cases["verdict"], CONFORMS))
+            numbers += [case for case in cases.filter(good)["case"].to_pylist() if case not in differing]
+            if len(numbers) >= CASES:
+                break
+        return numbers[:CASES]
+
+    def traces(self, cluster: Cluster, cases: Iterable[int]) -> Iterator[Trace]:
+        key = cluster.suite, cluster.address
         if key not in self._rebuilders:
-            self._rebuilders[key] = Rebuilder(self.campaign, suite, address)
-        return self._rebuilders[key]
+            self._rebuilders[key] = Rebuilder(self.campaign, *key)
+        return self._rebuilders[key].traces(cases)
 
     def _between(self, cluster: Cluster) -> pd.DataFrame:
         """All divergences of the cluster's suite and address from what the cluster differs from."""
@@ -88,22 +129,6 @@ class SeparatorFinder:
         return table[
             (table.suite == cluster.suite) & (table.address == cluster.address) & (table.against == cluster.against)
         ]
-
-    def _conforming_cases(self, cluster: Cluster) -> list[Sequence[Step]]:
-        """The steps of some cases that conform and do not differ from what the cluster differs from."""
-        key = cluster.suite, cluster.address, cluster.against
-        if key not in self._conforming:
-            differing = set(self._between(cluster).case.tolist())
-            numbers: list[int] = []
-            for block in self.campaign.finished(cluster.suite):
-                cases = self.campaign.read("cases", ["case", "address", "verdict"], cluster.suite, block)
-                good = pc.and_(pc.equal(cases["address"], cluster.address), pc.equal(cases["verdict"], CONFORMS))
-                numbers += [case for case in cases.filter(good)["case"].to_pylist() if case not in differing]
-                if len(numbers) >= CASES:
-                    break
-            traces = self._rebuilder(cluster.suite, cluster.address).traces(numbers[:CASES])
-            self._conforming[key] = [trace.steps for trace in traces if trace.steps]
-        return self._conforming[key]
 
 
 def separators(suite: Suite, diverging: Sequence[Sample], agreeing: Sequence[Sample]) -> list[Separator]:

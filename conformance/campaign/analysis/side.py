@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,62 @@ from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES
 VERDICTS = (CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED)
 #: Codes: that of a case that diverges, and the first one that decides nothing.
 DIVERGING, UNDECIDING = 1, 2
+#: What is known of a divergence.
+DIVERGENCE = (
+    "step",
+    "operation",
+    "state_kind",
+    "expected_class",
+    "observed_class",
+    "expected",
+    "observed",
+    "rules",
+)
 #: Cases that are rebuilt to see whether this kit can.
-_PROBES = 3
+PROBES = 3
 
 
-class CampaignSide:
+class Side(ABC):
+    """What a comparison asks of one side."""
+
+    #: Divergences from the model, by case: of every case that diverges, or at least of those that are asked for.
+    divergences: pd.DataFrame
+
+    def __init__(self, campaign: Campaign, address: str, rebuilder: Rebuilder) -> None:
+        self.campaign = campaign
+        self.address = address
+        self.rebuilder = rebuilder
+        self.profile = campaign.profile(address).judged()
+
+    @abstractmethod
+    def stored_case(self, case: int) -> StoredCase:
+        """What the tables say of a case."""
+
+    @abstractmethod
+    def probes(self) -> list[StoredCase]:
+        """The first cases (as many as PROBES) that were decided and have a digest."""
+
+    def trace(self, case: int) -> Trace:
+        """The steps of a case, rebuilt."""
+        return self.rebuilder.rebuild(self.stored_case(case))
+
+    def rebuilds(self) -> bool:
+        """Does this kit rebuild the campaign's cases? True when there is none to try."""
+        tried = [self.rebuilder.is_reproducible(case) for case in self.probes()]
+        return not tried or any(tried)
+
+    def plans(self) -> list[int]:
+        """What determines the plans of the suite's cases besides the seed: their length, and the operations offered."""
+        suite = self.rebuilder.suite
+        profile = self.campaign.planned
+        return [self.campaign.steps or suite.steps, *suite.offered(profile)]
+
+
+class CampaignSide(Side):
     """All cases of a suite on one address, as arrays in the order of their numbers."""
 
     def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
-        self.campaign = campaign
-        self.address = address
-        self.rebuilder = Rebuilder(campaign, suite, address)
-        self.profile = campaign.profile(address).judged()
+        super().__init__(campaign, address, Rebuilder(campaign, suite, address))
         cases = campaign.read("cases", ["case", "address", "verdict", "digest", "steps", "unsupported"], suite)
         if len(campaign.addresses) > 1:
             cases = cases.filter(pc.equal(cases["address"], address))
@@ -43,7 +88,6 @@ class CampaignSide:
         self.left_out = _array(pc.greater(pc.list_value_length(cases["unsupported"]), 0))
         if np.any(np.diff(self.numbers) < 0):
             self._sort()
-        #: Divergences from the model, by case.
         self.divergences = self._read_divergences(suite)
         told = zip(self.divergences["step"].tolist(), self.divergences["observed"].tolist(), strict=True)
         self._told: dict[int, tuple[int, str]] = dict(zip(self.divergences.index.tolist(), told, strict=True))
@@ -57,15 +101,10 @@ class CampaignSide:
     def _read_divergences(self, suite: str) -> pd.DataFrame:
         rows = self.campaign.read("divergences", suite=suite)
         mine = pc.and_(pc.equal(rows["address"], self.address), pc.equal(rows["against"], "model"))
-        kept = ["case", "step", "operation", "state_kind", "expected_class", "observed_class", "expected", "observed"]
-        found = without_dictionaries(rows.filter(mine).select([*kept, "rules"])).to_pandas()
+        found = without_dictionaries(rows.filter(mine).select(["case", *DIVERGENCE])).to_pandas()
         return found.drop_duplicates("case").set_index("case").sort_index()
 
-    def trace(self, case: int) -> Trace:
-        """The steps of a case, rebuilt."""
-        return self.rebuilder.rebuild(self._stored_case(case))
-
-    def _stored_case(self, case: int) -> StoredCase:
+    def stored_case(self, case: int) -> StoredCase:
         at = int(np.searchsorted(self.numbers, case))
         return StoredCase(
             case,
@@ -77,17 +116,9 @@ class CampaignSide:
             self._told.get(case),
         )
 
-    def rebuilds(self) -> bool:
-        """Does this kit rebuild the campaign's cases? True when there is none to try."""
-        decided = np.flatnonzero((self.verdicts < UNDECIDING) & (self.digests != 0))[:_PROBES]
-        tried = [self.rebuilder.is_reproducible(self._stored_case(int(case))) for case in self.numbers[decided]]
-        return not tried or any(tried)
-
-    def plans(self) -> list[int]:
-        """What determines the plans of the suite's cases besides the seed: their length, and the operations offered."""
-        suite = self.rebuilder.suite
-        profile = self.campaign.planned
-        return [self.campaign.steps or suite.steps, *suite.offered(profile)]
+    def probes(self) -> list[StoredCase]:
+        decided = np.flatnonzero((self.verdicts < UNDECIDING) & (self.digests != 0))[:PROBES]
+        return [self.stored_case(int(case)) for case in self.numbers[decided]]
 
 
 def _array(column: pa.ChunkedArray) -> Any:

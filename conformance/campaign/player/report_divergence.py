@@ -61,7 +61,7 @@ def report_divergence(
         releases = zip(("client", "broker", "java"), _releases(one), _releases(other), strict=True)
         command += [word for side, a, b in releases if a != b for word in ("--with", f"{side}={b}")]
     found = len(failing.steps)
-    return json.dumps(divergence_event(suite, case, mark, shrunk, found, str(file), command, messages).json())
+    return json.dumps(divergence_event(suite, case, mark, shrunk, found, str(file), command, messages=messages).json())
 
 
 def _releases(one: Implementation) -> tuple[str, str, str]:

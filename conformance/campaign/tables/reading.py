@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ class DamagedError(CampaignError):
 class Campaign:
     """A stored campaign; tables are read when they are asked for."""
 
+    #: Empty where only Spark reads the campaign.
     folder: Path
     kit: str
     #: Digest of the rule book that judged.
@@ -53,6 +54,13 @@ class Campaign:
     profiles: dict[str, Profile] = field(default_factory=dict)
     #: Name and version of the implementations, by address.
     implementations: dict[str, tuple[str, str]] = field(default_factory=dict)
+    #: Where Spark reads the campaign, with the scheme of the storage; "" for a folder that this process reads.
+    url: str = ""
+
+    @property
+    def name(self) -> str:
+        """How the user calls it."""
+        return self.url or str(self.folder)
 
     def profile(self, address: str) -> Profile:
         """The releases that judge an address; CampaignError when no session has recorded them yet."""
@@ -60,9 +68,9 @@ class Campaign:
             return self.profiles[address]
         except KeyError:
             if address in self.addresses:
-                content = f"{self.folder} does not say which releases judge {address}: resume the campaign first."
+                content = f"{self.name} does not say which releases judge {address}: resume the campaign first."
             else:
-                content = f"{self.folder} has no address {address!r}; it has {', '.join(self.addresses)}."
+                content = f"{self.name} has no address {address!r}; it has {', '.join(self.addresses)}."
             raise CampaignError(content) from None
 
     @property
@@ -123,6 +131,16 @@ def open_campaign(folder: Path) -> Campaign:
         raise _damaged(file, "it is not UTF-8 text") from error
     except OSError as error:
         raise _unreadable(file, error) from error
+    return parse_campaign(text, runs=lambda: _runs(folder), folder=folder)
+
+
+def parse_campaign(text: str, *, runs: Callable[[], pa.Table], folder: Path = Path(), url: str = "") -> Campaign:
+    """The campaign that the text of its ``campaign.json`` describes, and the rows of its sessions.
+
+    CampaignError when this kit cannot read it.
+    """
+    name = url or str(folder)
+    file = f"{name}/{FILE}"
     try:
         content = json.loads(text)
     except ValueError as error:
@@ -130,15 +148,16 @@ def open_campaign(folder: Path) -> Campaign:
     if not isinstance(content, dict) or type(content.get("version")) is not int:
         raise _damaged(file, "it has no version")
     if content["version"] > VERSION:
-        raise _newer(folder, content["version"])
-    opened = _campaign(folder, file, content)
-    sessions = opened.runs().select(["addresses", "implementations", "versions", "profiles"]).to_pylist()
+        raise _newer(name, content["version"])
+    opened = replace(_campaign(folder, file, content), url=url)
+    sessions = runs().select(["addresses", "implementations", "versions", "profiles"]).to_pylist()
     for session in sessions[-1:]:
         try:
             for address, profile in zip(session["addresses"], session["profiles"], strict=True):
                 opened.profiles[address] = plan.profile_of(json.loads(profile))
         except (KeyError, TypeError, ValueError) as error:
-            raise _damaged(folder / "runs", f"the profiles of its last session cannot be read ({error})") from error
+            why = f"the profiles of its last session cannot be read ({error})"
+            raise _damaged(f"{name}/runs", why) from error
         named = zip(session["addresses"], session["implementations"], session["versions"], strict=False)
         opened.implementations.update({address: (name, version) for address, name, version in named})
     return opened
@@ -152,7 +171,7 @@ def without_dictionaries(table: pa.Table) -> pa.Table:
     return table
 
 
-def _campaign(folder: Path, file: Path, content: dict[str, Any]) -> Campaign:
+def _campaign(folder: Path, file: str, content: dict[str, Any]) -> Campaign:
     wanted = content.get("configuration")
     if not isinstance(wanted, dict):
         raise _damaged(file, "it has no configuration")
@@ -241,11 +260,11 @@ def _constant(text: str, size: int) -> pa.ChunkedArray:
     return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, pa.array([text]))])
 
 
-def _newer(what: Path, version: int) -> CampaignError:
+def _newer(what: Path | str, version: int) -> CampaignError:
     return CampaignError(f"{what} has tables of version {version}; this kit reads up to {VERSION}: use a newer kit.")
 
 
-def _damaged(file: Path, why: str) -> DamagedError:
+def _damaged(file: Path | str, why: str) -> DamagedError:
     return DamagedError(f"{file} is damaged: {why}.")
 
 

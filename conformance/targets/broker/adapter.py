@@ -10,7 +10,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -22,7 +22,6 @@ from rocketmq_conformance.conformance.properties.found import off_default
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import broker_doubt
 from rocketmq_conformance.conformance.targets.broker import requests as wire
 from rocketmq_conformance.conformance.targets.broker.broker_location import BrokerLocation
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
@@ -32,13 +31,24 @@ from rocketmq_conformance.conformance.targets.broker.part import LANES, Need, Pa
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE, Job, run
 from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
 from rocketmq_conformance.conformance.targets.broker.recorded_job import recorded
+from rocketmq_conformance.conformance.targets.broker.refusals import broken, refused_account, refuses_account
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN
-from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS, PERMISSION
+from rocketmq_conformance.models.broker.configuration import (
+    CREATES_GROUPS,
+    LONG_POLLING,
+    PERMISSION,
+    ROCKSDB_STORE,
+    ROCKSDB_TABLES,
+    SHORT_POLLING,
+    STORE,
+    TABLES,
+)
 from rocketmq_conformance.models.broker.send_back import NAMES_LIMIT
 from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites.broker_doubt import MIDDLE
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -79,15 +89,20 @@ class BrokerAdapter:
         self._run = secrets.token_hex(4)
         self._cases = 0
         self._lanes: dict[int, CaseNames] = {}
-        #: Connections of members, by number.
+        #: Connections of members, by number: those that all lanes share, and those of each lane.
         self._members: dict[int, Connection] = {}
+        self._own: dict[tuple[int, int], Connection] = {}
         #: The time of the connection's last use; brokers close one that is idle for two minutes.
         self._used = 0.0
         self._version = ""
         #: May be pulled from the broker?
         self._readable = True
+        #: Why the broker does not read the aged store.
+        self._unaged = ""
         #: Does the broker create groups that it looks up?
         self._creates = True
+        #: The time between the broker's checks of held pulls (s).
+        self._hold_check, self._short_polling = source.hold_check, False
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
@@ -109,7 +124,11 @@ class BrokerAdapter:
             if not unread and read.get(name) != value:
                 raise CannotRunError(f"The broker did not take {name}={value}: it says {read.get(name)!r}.")
         self._readable = _readable(read.get(PERMISSION, ""))
+        self._unaged = _unaged(read)
         self._creates = read.get(CREATES_GROUPS) != "false"
+        self._short_polling = read.get(LONG_POLLING) == "false"
+        short = int(read.get(SHORT_POLLING, 1000)) / 1000
+        self._hold_check = short if self._short_polling else self.source.hold_check
         return Hello(
             "broker",
             text,
@@ -131,19 +150,21 @@ class BrokerAdapter:
             return {}, f"the broker does not answer GET_BROKER_CONFIG ({error})"
         refused = wire.refused(answer)
         if refused is None:
-            return parse(answer.body.decode("utf-8", "replace")), ""
+            return parse(self.source.access.redacted(answer.body.decode("utf-8", "replace"))), ""
         return {}, f"the broker refuses to show its configuration ({refused.code} {refused.detail})".replace(" )", ")")
 
     def _unsupported(self, release: Release | None) -> dict[str, str]:
         """The suites that this broker cannot be judged by, with the reason."""
         own, missing = self.source.own, {}
         if own is None:
-            missing = dict.fromkeys((Need.AGED_STORE, Need.LEVELS, Need.PAGE_CACHE), _NOT_STARTED)
+            missing = dict.fromkeys((Need.PROCESS, Need.AGED_STORE, Need.LEVELS, Need.PAGE_CACHE), _NOT_STARTED)
             if not self.source.routed:
                 missing[Need.ROUTES] = _NOT_STARTED
         else:
             if not self.source.routed and release is not None and routed(release):
                 missing[Need.ROUTES] = _NO_ROUTES
+            if self._unaged:
+                missing[Need.AGED_STORE] = self._unaged
             if own.cold:
                 missing[Need.PAGE_CACHE] = own.cold
         if not self._readable:
@@ -210,6 +231,13 @@ class BrokerAdapter:
             names.clock, names.start = self._clock, self._clock.monotonic()
             names.ask_as = partial(self._ask_as, names)
             names.ask_as_old = partial(self._ask_as, names, OLD_CLIENT)
+            names.ask_own = partial(self._ask_own, names, lane)
+            names.own_requests = partial(self._own_requests, lane)
+            names.close_own = partial(self._close_own, lane)
+            names.post_own = partial(self._post_own, names, lane)
+            names.collect_own = partial(self._collect_own, names, lane)
+            names.hold_check, names.lateness = self._hold_check, self.source.lateness
+            names.short_polling = self._short_polling
             part = self._parts.get(suite.name)
             beginnings.append(begin(names, part is None or part.with_topic, part is None or part.with_group))
         self._play(beginnings)
@@ -265,6 +293,51 @@ class BrokerAdapter:
             member = self._members[connection] = self.source.open()
             if connection == OLD_CLIENT:
                 member.version = OLD_VERSION
+        return self._ask_over(names, member, request)
+
+    def _ask_own(self, names: CaseNames, lane: int, connection: int, request: wire.Ask) -> Command:
+        """Send a request over a connection that one lane alone uses."""
+        return self._ask_over(names, self._own_connection(lane, connection), request)
+
+    def _post_own(self, names: CaseNames, lane: int, connection: int, request: wire.Ask) -> None:
+        """Send a request over such a connection, whose response is collected later."""
+        member = self._own_connection(lane, connection)
+        code, ext, body = request
+        if self._record:
+            self._record(MEMBER, BROKER, names.plain(request_text(code, ext)))
+        member.post(code, ext, body)
+
+    def _collect_own(self, names: CaseNames, lane: int, connection: int, seconds: float) -> Command | None:
+        """The response to a request that was posted, if it arrives in so many seconds."""
+        member = self._own.get((lane, connection))
+        if member is None or not member.outstanding:
+            return None
+        try:
+            answer = member.collect(seconds)
+        except TimeoutError:
+            return None
+        if self._record:
+            self._record(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
+        return answer
+
+    def _own_connection(self, lane: int, connection: int) -> Connection:
+        member = self._own.get((lane, connection))
+        if member is None or member.closed:
+            member = self._own[lane, connection] = self.source.open()
+        return member
+
+    def _own_requests(self, lane: int, connection: int) -> list[Command]:
+        """The requests that the broker sent over such a connection; each is given once."""
+        member = self._own.get((lane, connection))
+        return [] if member is None or member.closed else member.requests()
+
+    def _close_own(self, lane: int, connection: int) -> None:
+        """Close such a connection."""
+        member = self._own.pop((lane, connection), None)
+        if member is not None:
+            member.close()
+
+    def _ask_over(self, names: CaseNames, member: Connection, request: wire.Ask) -> Command:
         code, ext, body = request
         if self._record:
             self._record(MEMBER, BROKER, names.plain(request_text(code, ext)))
@@ -283,11 +356,9 @@ class BrokerAdapter:
 
     def _send_and_cut(self, ask: wire.Ask, cut: str) -> None:
         """Send a request over a connection that is cut before the response arrives."""
-        connection = self._connected()
-        host, _, port = connection.address.rpartition(":")
         if self._record:
             self._record(MEMBER, BROKER, f"{request_text(ask.code, ask.ext)}, cut when {cut}")
-        broker_doubt.send_and_cut(host, int(port), ask, cut)
+        self.source.open().send_and_close(ask.code, ask.ext, ask.body, whole=cut != MIDDLE)
 
     # --- the broker as a whole --------------------------------------------------------------------------------
 
@@ -301,13 +372,16 @@ class BrokerAdapter:
         connection = self._connected()
         try:
             answer = connection.call(wire.runtime_info().code, {}, timeout=PATIENCE)
+            if refuses_account(answer):
+                raise CannotRunError(refused_account(connection.address, answer, self.source.access))
             if answer.code:
                 raise ValueError(f"it refuses GET_BROKER_RUNTIME_INFO with code {answer.code} {answer.remark}")
             return str(json.loads(answer.body)["table"]["brokerVersionDesc"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             self.disconnect()
+            reason = broken(connection) if isinstance(error, ConnectionError) else ""
             raise CannotRunError(
-                f"What listens at {connection.address} is no broker ({error}): name the address of one."
+                reason or f"What listens at {connection.address} is no broker ({error}): name the address of one."
             ) from error
 
     def first(self, operation: Operation) -> Outcome:
@@ -366,9 +440,10 @@ class BrokerAdapter:
 
     def disconnect(self) -> None:
         """Close all connections; the next request makes a new one."""
-        for member in self._members.values():
+        for member in (*self._members.values(), *self._own.values()):
             member.close()
         self._members.clear()
+        self._own.clear()
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -377,6 +452,16 @@ class BrokerAdapter:
 def _readable(permission: str) -> bool:
     """May be pulled from a broker with this permission?"""
     return not permission.isdecimal() or bool(int(permission) & READ)
+
+
+def _unaged(read: Mapping[str, str]) -> str:
+    """Why a broker with these properties does not read the aged store; "" when it does."""
+    off = [
+        f"{name}={value}"
+        for name, value in ((STORE, ROCKSDB_STORE), (TABLES, ROCKSDB_TABLES))
+        if read.get(name) == value
+    ]
+    return f"begins with the aged store, whose files are not read with {' and '.join(off)}" if off else ""
 
 
 def broker_release(description: str) -> Release | None:

@@ -15,8 +15,10 @@ from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.properties.settable import of_the_model, settable
+from rocketmq_conformance.conformance.targets.broker.access_settings import access_of, settings_of
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
+from rocketmq_conformance.conformance.targets.broker.aged_store import store_writer
+from rocketmq_conformance.conformance.targets.broker.asked_access import asked_access
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_LEASE
 from rocketmq_conformance.conformance.targets.broker.container import Containers
@@ -56,7 +58,13 @@ def open_broker(
         if options.get("routes", "kit") != "kit":
             raise ValueError("routes says whose name server the broker asks; leave it out, or write routes=kit.")
         return BrokerAdapter(
-            RunningBroker(place[1] or place[2], port, _lease(options.get("lease")), "routes" in options)
+            RunningBroker(
+                place[1] or place[2],
+                port,
+                _lease(options.get("lease")),
+                "routes" in options,
+                access_of(settings_of()),
+            )
         )
     if "routes" in options:
         raise ValueError("routes is for a running broker; write it with broker:HOST:PORT.")
@@ -73,7 +81,9 @@ def open_broker(
     if via == "jars":
         if "image" in options:
             raise ValueError(f"image is about containers; write broker:{name}?via=container&image=….")
-        return BrokerAdapter(StartedBroker(release, java=_feature(options.get("java")), properties=properties))
+        java = _feature(options.get("java"))
+        asked = asked_access(release, properties, settings_of())
+        return BrokerAdapter(StartedBroker(release, java=java, properties=properties, asked=asked))
     if "image" in options and "java" in options:
         raise ValueError("An image brings its own Java; write image=NAME or java=N.")
     return BrokerAdapter(_contained(release, options.get("image"), _feature(options.get("java")), properties))
@@ -100,12 +110,15 @@ def _contained(release: Release, image: str | None, java: int, properties: Mappi
     """A broker in a container; ValueError with a sentence when the image is invalid."""
     if image is not None and not _IMAGE.fullmatch(image):
         raise ValueError(f"{image!r} is no name of an image; write one such as image=apache/rocketmq:{release}.")
+    asked = asked_access(release, properties, settings_of())
 
     def make() -> Broker:
         place = Containers(release, image or "", java or None)
-        return Broker(release, write_aged_store, lease=SHORT_LEASE, place=place, properties=properties)
+        return Broker(
+            release, store_writer(properties), lease=SHORT_LEASE, place=place, properties=properties, asked=asked
+        )
 
-    return StartedBroker(release, make, image or "", contained=True, properties=properties)
+    return StartedBroker(release, make, image or "", contained=True, properties=properties, asked=asked)
 
 
 def _feature(text: str | None) -> int:

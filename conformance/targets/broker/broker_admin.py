@@ -10,7 +10,16 @@ from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.suites.broker_admin import Clone, Join, Leave, Pull, ResetByTime, ResetQueue, ResetToMax
+from rocketmq_conformance.suites.broker_admin import (
+    Clone,
+    Correction,
+    Join,
+    Leave,
+    Pull,
+    ResetByTime,
+    ResetQueue,
+    ResetToMax,
+)
 from rocketmq_conformance.suites.broker_offsets import (
     Commit,
     CreateGroup,
@@ -95,6 +104,13 @@ def clone(names: CaseNames, source: int, destination: int, topic: int | None, of
     return requests.refused(answer)
 
 
+def correction(names: CaseNames, topic: int, left_out: tuple[int, ...], compared: int) -> Requests:
+    """Ask for correction offsets."""
+    groups = [names.group(group) for group in left_out]
+    (answer,) = yield [requests.correction(names.topic(topic), groups, names.group(compared))]
+    return requests.corrected(answer)
+
+
 PART = Part(
     jobs={
         CreateTopic: jobs.create_topic,
@@ -112,5 +128,6 @@ PART = Part(
         ResetToMax: reset_to_max,
         ResetQueue: reset_queue,
         Clone: clone,
+        Correction: correction,
     }
 )

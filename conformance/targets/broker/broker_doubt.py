@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import socket
-
-from rocketmq_conformance.conformance.remoting.frame import Command, encode
 from rocketmq_conformance.conformance.targets.broker import jobs, requests
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
-from rocketmq_conformance.suites.broker_doubt import MIDDLE, Commit, CommitUnheard, CreateGroup, Query
-
-#: Timeout of connecting to a broker (s).
-_PATIENCE = 5.0
-
-
-def send_and_cut(host: str, port: int, ask: requests.Ask, cut: str) -> None:
-    """Send a request, or the first half of it, over a connection of its own, and close that."""
-    frame = encode(Command(ask.code, ask.ext, ask.body, opaque=1))
-    with socket.create_connection((host, port), timeout=_PATIENCE) as connection:
-        connection.sendall(frame[: len(frame) // 2] if cut == MIDDLE else frame)
+from rocketmq_conformance.suites.broker_doubt import Commit, CommitUnheard, CreateGroup, Query
 
 
 def commit_unheard(names: CaseNames, group: int, topic: int, queue: int, offset: int | None, cut: str) -> Requests:

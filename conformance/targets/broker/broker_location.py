@@ -7,10 +7,47 @@ from types import MappingProxyType
 from typing import Protocol
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.remoting.access import OPEN, Access
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_DELAY, DEFAULT_LEASE
+from rocketmq_conformance.conformance.targets.broker.case_names import (
+    DEFAULT_DELAY,
+    DEFAULT_HOLD_CHECK,
+    DEFAULT_LATENESS,
+    DEFAULT_LEASE,
+)
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
+from rocketmq_conformance.conformance.targets.broker.refusals import not_encrypted
 from rocketmq_conformance.models.release import Release
+
+
+class ManagedTables(Protocol):
+    """The files of topics, offsets and groups of a broker that the kit started."""
+
+    #: Has any of them been damaged, and not been restored?
+    damaged: bool
+
+    def end(self, end: Callable[[], object], stop: bool, stored: Callable[[], bytes]) -> str:
+        """``end`` the broker, gently if it is a ``stop``: had its timer written the offsets before that (EARLY, LATE)?
+
+        ``stored`` asks it for its offsets. Another text when the files tell neither.
+        """
+        ...
+
+    def damage(self, table: str, copy: str, how: str) -> None:
+        """Damage one copy of a file while the broker is down."""
+        ...
+
+    def start(self) -> bool:
+        """Start the broker again; False when it does not start."""
+        ...
+
+    def watch(self, stored: Callable[[], bytes]) -> str:
+        """Wait until the timer writes: which write it was (FIRST, NEXT), or what was wrong with its time."""
+        ...
+
+    def restore(self) -> None:
+        """Undo all damages, and what followed from them, while the broker is down."""
+        ...
 
 
 class ManagedBroker(Protocol):
@@ -18,6 +55,11 @@ class ManagedBroker(Protocol):
 
     #: Properties that its address sets.
     properties: Mapping[str, str]
+
+    @property
+    def tables(self) -> ManagedTables:
+        """Its files."""
+        ...
 
     @property
     def java(self) -> int | None:
@@ -77,12 +119,19 @@ class BrokerLocation(Protocol):
     #: The lease of its locks, and the time of its first delay level (s).
     lease: float
     delay: float
+    #: The time between the broker's checks of held pulls (s) with long polling, and by how much an answer that such a
+    #: check leads to may be late (s).
+    hold_check: float
+    lateness: float
 
     #: May it acknowledge a topic before it exists, as releases before 4.7.1 do?
     late_topics: bool
 
     #: Properties that its address sets.
     properties: Mapping[str, str]
+
+    #: What it asks for before it answers.
+    access: Access
 
     #: Is its name server the kit's, with the routes of ``broker-assignment``?
     routed: bool
@@ -119,20 +168,25 @@ class RunningBroker:
     own = None
     late_topics = True
     delay = DEFAULT_DELAY
+    hold_check, lateness = DEFAULT_HOLD_CHECK, DEFAULT_LATENESS
     properties: Mapping[str, str] = MappingProxyType({})
 
-    def __init__(self, host: str, port: int, lease: float = DEFAULT_LEASE, routed: bool = False) -> None:
+    def __init__(
+        self, host: str, port: int, lease: float = DEFAULT_LEASE, routed: bool = False, access: Access = OPEN
+    ) -> None:
         self.host, self.port = host, port
+        self.access = access
         self.lease = lease
         self.routed = routed
 
     def open(self) -> Connection:
         """Connect."""
         try:
-            return Pipeline(self.host, self.port)
+            return Pipeline(self.host, self.port, access=self.access)
         except OSError as error:
             raise CannotRunError(
-                f"No broker answers at {self.host}:{self.port} ({error}): start it, or name another address."
+                not_encrypted(f"{self.host}:{self.port}", error)
+                or f"No broker answers at {self.host}:{self.port} ({error}): start it, or name another address."
             ) from error
 
     def accept(self, description: str, release: Release | None) -> None:

@@ -26,5 +26,5 @@ PART = Part(
         Save: ProcessControl.save,
     },
     lanes=1,
-    needs=frozenset({Need.AGED_STORE}),
+    needs=frozenset({Need.PROCESS}),
 )

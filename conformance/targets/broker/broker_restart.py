@@ -44,5 +44,5 @@ PART = Part(
         Memory: ProcessControl.set_memory,
     },
     lanes=1,
-    needs=frozenset({Need.AGED_STORE}),
+    needs=frozenset({Need.PROCESS}),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -10,8 +11,7 @@ from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.broker import requests
-from rocketmq_conformance.models.broker import aged_store
-from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
+from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC, TOPIC_NAMES
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.state import QueueLog
@@ -20,6 +20,10 @@ from rocketmq_conformance.models.broker.state import QueueLog
 DEFAULT_LEASE = MAX_LIVE_TIME / 1000
 #: Default time of the first delay level (s), which is that of brokers that the kit starts, too.
 DEFAULT_DELAY = 1.0
+#: Time between a broker's checks of held pulls (s): PullRequestHoldService's own.
+DEFAULT_HOLD_CHECK = 5.0
+#: By how much one may be late on a busy machine (s).
+DEFAULT_LATENESS = 15.0
 
 
 @dataclass
@@ -40,6 +44,14 @@ class CaseNames:
     lease: float = DEFAULT_LEASE
     #: The time of the broker's first delay level (s).
     delay: float = DEFAULT_DELAY
+    #: The time between the broker's checks of held pulls, and how late one may be (s).
+    hold_check: float = DEFAULT_HOLD_CHECK
+    lateness: float = DEFAULT_LATENESS
+    #: Is every pull held for that time, whatever it asks for?
+    short_polling: bool = False
+    #: Posts a request over a connection that this case alone uses; the response if it arrives in time (s), else None.
+    post_own: Callable[[int, requests.Ask], object] = field(default=lambda connection, ask: None)
+    collect_own: Callable[[int, float], Command | None] = field(default=lambda connection, seconds: None)
     #: May be pulled from the broker?
     readable: bool = True
     #: Measures time since the start.
@@ -52,6 +64,19 @@ class CaseNames:
     send_and_cut: Callable[[requests.Ask, str], None] = lambda ask, where: None
     #: Sends a request over a member's own connection, by number, and waits for the response.
     ask_as: Callable[[int, requests.Ask], Command] = field(default=lambda connection, ask: Command(0))
+    #: The same over a connection that this case alone uses, the requests that the broker sent over it, and its end.
+    ask_own: Callable[[int, requests.Ask], Command] = field(default=lambda connection, ask: Command(0))
+    own_requests: Callable[[int], list[Command]] = field(default=lambda connection: [])
+    close_own: Callable[[int], None] = field(default=lambda connection: None)
+    #: Held pulls by slot, which is such a connection: the same pull that may not be held, when it was sent (in
+    #: thousandths of ``hold_check``), and until when it waits at most (s, monotonic), if it does not wait for good.
+    slots: dict[int, tuple[requests.Ask, int, float | None]] = field(default_factory=dict)
+    #: (connection, group) pairs of members that are registered over these.
+    own_registered: set[tuple[int, str]] = field(default_factory=set)
+    #: Groups whose last heartbeat broadcasts.
+    broadcasting: set[str] = field(default_factory=set)
+    #: How often each of these connections was notified that the members of a group changed.
+    notices: Counter[tuple[int, str]] = field(default_factory=Counter)
     #: Sends a request as a client before 3.4.9 would, and waits for the response.
     ask_as_old: Callable[[requests.Ask], Command] = field(default=lambda ask: Command(0))
     #: The messages that the case sent, or that came back, in the order in which they showed.
@@ -65,7 +90,7 @@ class CaseNames:
 
     def topic(self, index: int) -> str:
         """The name of a topic."""
-        return aged_store.TOPIC if index == AGED_TOPIC else f"{self.prefix}-{TOPICS[index]}"
+        return f"{self.prefix}-{TOPICS[index]}" if index < AGED_TOPIC else TOPIC_NAMES[index]
 
     def group(self, index: int) -> str:
         """The name of a group."""

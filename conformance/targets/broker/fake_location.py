@@ -12,17 +12,55 @@ from types import MappingProxyType
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker, now
+from rocketmq_conformance.conformance.remoting.access import OPEN
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.process import free_port
-from rocketmq_conformance.models.broker import aged_store
+from rocketmq_conformance.models.broker import aged_store, filed_store
 from rocketmq_conformance.models.broker.broker_retry import LEVELS
+from rocketmq_conformance.models.broker.configuration import are_in_files
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
 #: The lease of its locks, and the time of its first delay level (s): it responds within a ms or so.
 LEASE, DELAY = 0.3, 0.05
+#: The time between its checks of held pulls (s), and how late one may be: it checks before it answers a request.
+HOLD_CHECK, LATENESS = 0.1, 0.01
+
+
+class FakeTables:
+    """The files of a fake broker."""
+
+    def __init__(self, broker: FakeBroker) -> None:
+        self._broker = broker
+        self.damaged = False
+
+    def end(self, end: Callable[[], object], stop: bool, stored: Callable[[], bytes]) -> str:
+        """End the broker."""
+        end()
+        return self._broker.end
+
+    def damage(self, table: str, copy: str, how: str) -> None:
+        """Damage a copy."""
+        self.damaged = True
+        self._broker.damage(table, copy, how)
+
+    def start(self) -> bool:
+        """Start it, if it starts on its files."""
+        if not self._broker.loads():
+            return False
+        self._broker.start()
+        return True
+
+    def watch(self, stored: Callable[[], bytes]) -> str:
+        """Let the time pass."""
+        return self._broker.watch()
+
+    def restore(self) -> None:
+        """Undo all damages."""
+        self._broker.restore()
+        self.damaged = False
 
 
 class FakeLocation:
@@ -33,10 +71,13 @@ class FakeLocation:
 
     lease = LEASE
     delay = DELAY
+    hold_check, lateness = HOLD_CHECK, LATENESS
     #: It acknowledges topics only when they exist.
     late_topics = False
     #: Its routes are those of ``broker-assignment``.
     routed = True
+    #: It asks for nothing.
+    access = OPEN
     #: A frozen one never responds late.
     silence = 0.01
     settled = 0.0
@@ -63,10 +104,19 @@ class FakeLocation:
             routes=readable,
             delay_levels=[int(DELAY * level) for level in LEVELS],
             properties=properties,
+            hold_check=HOLD_CHECK,
         )
+        if are_in_files(self.properties):
+            self._load()
+        self._started = False
+        #: Its files.
+        self.tables = FakeTables(self._broker)
+
+    def _load(self) -> None:
+        """Load the aged store."""
         offsets = {(aged_store.KEPT_GROUP, queue): offset for queue, offset in aged_store.STORED.items()}
         self._broker.load(aged_store.TOPIC, aged_store.QUEUES, offsets)
-        self._started = False
+        self._broker.load(filed_store.TOPIC, filed_store.QUEUES, {})
 
     # --- location ---------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ A job is a generator (see ``pipelined_jobs``). Jobs of one suite alone are in th
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.remoting.codes import Response
@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Job, Wish
-from rocketmq_conformance.models.broker import aged_store
+from rocketmq_conformance.models.broker import aged_store, filed_store
 from rocketmq_conformance.models.broker.fixtures import QUEUES
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT, Topic
@@ -25,6 +25,9 @@ _GAP = 0.004
 LOOK = 0.002
 #: Timeout until a broker has applied an acknowledged request (s).
 APPLY_LIMIT = 20.0
+
+#: The queues of the topics that the kit's store holds from the start.
+_STORED = {aged_store.TOPIC: aged_store.QUEUES, filed_store.TOPIC: filed_store.QUEUES}
 
 #: A job that returns the result of an operation.
 Requests = Generator[Wish, list[Command], Result]
@@ -52,6 +55,9 @@ def leave(names: CaseNames) -> Job[None]:
     for connection, group in sorted(names.registered):
         names.ask_as(connection, requests.unregister(names.client(), group))
     names.registered.clear()
+    for connection, group in sorted(names.own_registered):
+        names.ask_own(connection, requests.unregister(names.client(), group))
+    names.own_registered = set()
     asks = [requests.unregister(names.client(), group) for group in sorted(names.joined)]
     names.joined.clear()
     if asks:
@@ -146,8 +152,8 @@ def earliest(names: CaseNames, topic: int, queue: int) -> Requests:
 def search(names: CaseNames, topic: int, queue: int, message: int, delta: int, boundary: str) -> Requests:
     """Search by a time, given from the store time of a message."""
     name = names.topic(topic)
-    if name == aged_store.TOPIC:
-        log = aged_store.QUEUES[queue] if 0 <= queue < len(aged_store.QUEUES) else ABSENT
+    if name in _STORED:
+        log = _STORED[name][queue] if 0 <= queue < len(_STORED[name]) else ABSENT
     else:
         log = names.logs.get((name, queue), ABSENT)
     timestamp = instant(log, message, delta, aged_store.EPOCH)
@@ -158,6 +164,19 @@ def search(names: CaseNames, topic: int, queue: int, message: int, delta: int, b
 def send(names: CaseNames, topic: int, queue: int, count: int) -> Requests:
     """Send messages: the offsets that they got."""
     return (yield from _sent(names.topic(topic), queue, count, apart=False))
+
+
+def send_with(names: CaseNames, topic: int, queue: int, messages: Sequence[Mapping[str, str]]) -> Requests:
+    """Send messages with these properties, one after the other: their offsets, once the queue shows them."""
+    name = names.topic(topic)
+    offsets: list[int] = []
+    for properties in messages:
+        (answer,) = yield [requests.send_with(name, int(time.time() * 1000), properties, queue=queue)]
+        offset = requests.number(answer, "queueOffset")
+        if isinstance(offset, Err):
+            return offset
+        offsets.append(offset)
+    return (yield from shown(name, queue, max(offsets))) or tuple(offsets)
 
 
 def send_anywhere(names: CaseNames, topic: int) -> Requests:

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.models.broker.delay_level import LEVELS_PROPERTY, SHORT_LEVELS
+from rocketmq_conformance.models.broker.state import FILE_ENTRIES
 from rocketmq_conformance.models.release import Release
 
 #: Size of a commit log file in bytes; the aged store begins with the second one.
 COMMIT_LOG_FILE = 1 << 20
-#: Size of a consume queue file in bytes: 300 entries of 20.
-QUEUE_FILE = 6000
+#: Size of a consume queue file in bytes; an entry has 20.
+QUEUE_FILE = 20 * FILE_ENTRIES
 #: How often the broker writes stored offsets to disk, and cleans expired files (ms).
 FLUSH_INTERVAL = 1000
 CLEAN_INTERVAL = 1000
@@ -27,8 +28,10 @@ CLEAN_INTERVAL = 1000
 _FLUSHES_MORE = Release(5, 0, 0)
 _METRICS_INTERVAL, _TIMER_INTERVAL = 500, 60_000
 
-#: Enough for a broker with thousands of small topics; the shipped scripts ask for 8 GB.
-_BROKER_MEMORY = ("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=192m", "-XX:+UseSerialGC", "-Xss512k")
+#: Enough for a broker with thousands of small topics; the shipped scripts ask for 8 GB. Every thread that stores
+#: messages keeps 4 MB of direct memory, one for each level of delay among them: a timer that gets none ends in silence,
+#: and the messages of its level never come.
+_BROKER_MEMORY = ("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-Xss512k")
 _NAME_SERVER_MEMORY = ("-Xms32m", "-Xmx64m", "-XX:MaxDirectMemorySize=64m", "-XX:+UseSerialGC", "-Xss512k")
 #: A broker lives for minutes, and many of them begin: to compile it well would take longer than it saves.
 _SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)

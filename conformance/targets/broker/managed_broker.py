@@ -10,17 +10,26 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker import page_cache
-from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
-from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_DELAY
+from rocketmq_conformance.conformance.targets.broker.aged_store import store_writer
+from rocketmq_conformance.conformance.targets.broker.asked_access import NOTHING, AskedAccess
+from rocketmq_conformance.conformance.targets.broker.case_names import (
+    DEFAULT_DELAY,
+    DEFAULT_HOLD_CHECK,
+    DEFAULT_LATENESS,
+)
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer, routed
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.process import Broker, JavaProcess, LocalJava
+from rocketmq_conformance.conformance.targets.broker.table_files import BrokerTableFiles
+from rocketmq_conformance.models.broker.configuration import are_in_files
 from rocketmq_conformance.models.release import Release
 
 #: The lease of the locks of such brokers (s): long compared to a request, short enough to wait for.
 SHORT_LEASE = 1.0
 #: Timeout until the broker has written stored offsets (s): first after 10 s, then every second.
 _SAVE_LIMIT = 60.0
+#: How long offsets that are in RocksDB are waited for (s): they are written every second, or at once.
+_UNSEEN_SAVE = 3.0
 
 
 class StartedBroker:
@@ -29,6 +38,7 @@ class StartedBroker:
     late_topics = True
     silence = 0.5
     settled = 0.3
+    hold_check, lateness = DEFAULT_HOLD_CHECK, DEFAULT_LATENESS
 
     def __init__(
         self,
@@ -39,15 +49,18 @@ class StartedBroker:
         *,
         contained: bool = False,
         properties: Mapping[str, str] = MappingProxyType({}),
+        asked: AskedAccess = NOTHING,
     ) -> None:
         """``java`` is a feature release; ``contained`` says that it is in a container; ``properties`` are those that
-        the user set, and ``make`` has them in what it makes.
+        the user set, ``asked`` is what the broker asks for, and ``make`` has both in what it makes.
 
         ``image`` is one that the user named: its release must be checked.
         """
         self.release = release
         self.properties = properties
         self.image = image
+        self.access = asked.access
+        self._asked = asked
         self.lease, self.delay = SHORT_LEASE, DEFAULT_DELAY
         #: Does the broker fetch routes from the kit's name server? One in a container does not reach it.
         self.routed = routed(release) and not contained
@@ -55,6 +68,9 @@ class StartedBroker:
         self._java = java
         self._broker: Broker | None = None
         self._routes: RouteServer | None = None
+
+        #: Its files.
+        self.tables = BrokerTableFiles(lambda: self.broker)
 
     def _made(self) -> Broker:
         if not self.routed:
@@ -66,7 +82,13 @@ class StartedBroker:
     def _local(self, name_server: str) -> Broker:
         place = LocalJava(java=self._java)
         return Broker(
-            self.release, write_aged_store, name_server, lease=self.lease, place=place, properties=self.properties
+            self.release,
+            store_writer(self.properties),
+            name_server,
+            lease=self.lease,
+            place=place,
+            properties=self.properties,
+            asked=self._asked,
         )
 
     # --- location ---------------------------------------------------------------------------------------------
@@ -92,7 +114,7 @@ class StartedBroker:
     def open(self) -> Connection:
         """Connect."""
         try:
-            return Pipeline("127.0.0.1", self.broker.port)
+            return Pipeline("127.0.0.1", self.broker.port, access=self.access)
         except OSError as error:
             raise AdapterError(f"{self.describe_end()}: {error}.") from error
 
@@ -113,7 +135,7 @@ class StartedBroker:
         process = self.broker.process
         if process.alive:
             return f"{process.name} closed the connection"
-        return f"{process.name} died; its last line: {process.last_error()}"
+        return self.access.redacted(f"{process.name} died; its last line: {process.last_error()}")
 
     def close(self) -> None:
         """Kill the broker and remove its folder."""
@@ -164,7 +186,10 @@ class StartedBroker:
         self.broker.process.resume()
 
     def save(self, stored: Callable[[], bytes]) -> None:
-        """Wait until the offsets on disk are those in memory."""
+        """Wait until the offsets on disk are those in memory, or long enough where they are not in a file."""
+        if not are_in_files(self.properties):
+            time.sleep(_UNSEEN_SAVE)
+            return
         until = time.monotonic() + _SAVE_LIMIT
         while time.monotonic() < until:
             wanted = _table(stored().decode())

@@ -20,7 +20,9 @@ LANES = 64
 class Need(Enum):
     """Requirements of a suite that not every broker meets; most of them only one that the kit starts."""
 
-    #: The aged store, and a process that may be stopped and killed.
+    #: A process that may be stopped and killed.
+    PROCESS = "process"
+    #: The aged store, and such a process.
     AGED_STORE = "aged store"
     #: A name server whose routes are those of ``broker-assignment``.
     ROUTES = "routes"

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from rocketmq_conformance.conformance.remoting.access import OPEN, Access
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.remoting.frame import Command, encode
 
 
 class Pipeline(Connection):
     """Posted requests are sent when the connection is about to wait for a response, or with the next ``call``."""
 
-    def __init__(self, host: str, port: int, timeout: float = 5.0) -> None:
-        super().__init__(host, port, timeout)
+    def __init__(self, host: str, port: int, timeout: float = 5.0, access: Access = OPEN) -> None:
+        super().__init__(host, port, timeout, access=access)
         self._outgoing = bytearray()
 
     def post(self, code: int, ext: dict[str, str] | None = None, body: bytes = b"") -> int:
         opaque = self._opaque = (self._opaque + 1) & 0x7FFF_FFFF
-        self._outgoing += encode(Command(code, ext or {}, body, opaque, version=self.version))
+        self._outgoing += self._frame(code, ext, body, opaque)
         self._waiting.add(opaque)
         return opaque
 

@@ -17,10 +17,14 @@ from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.remoting.access import OPEN, Access, CertificateError
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
+from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX
+from rocketmq_conformance.conformance.targets.broker.asked_access import NOTHING, AskedAccess
+from rocketmq_conformance.conformance.targets.broker.refusals import not_encrypted
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.release import Release
 
@@ -109,7 +113,9 @@ class JavaProcess:
 
     def _start(self, command: Sequence[str], ready: Callable[[], bool], limit: float) -> None:
         whole = time_left(limit)
-        environment = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
+        environment = {
+            name: value for name, value in os.environ.items() if name not in _UNWANTED and not name.startswith(PREFIX)
+        }
         environment["HOME"] = str(self.home)
         self.log.unlink(missing_ok=True)  # output from before a restart explains nothing
         with (self.home / "output.txt").open("wb") as output:
@@ -307,11 +313,12 @@ class Broker:
         place: Place | None = None,
         properties: Mapping[str, str] = MappingProxyType({}),
         ordinary: bool = False,
+        asked: AskedAccess = NOTHING,
     ) -> None:
         """``properties`` are beside the kit's own, or replace them; an ``ordinary`` broker has none of the kit's but
         its places. ``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog;
         ``lease`` is the lease of its locks (s), a minute unless given; ``place`` is where it runs, this machine with
-        ``jars`` unless given.
+        ``jars`` unless given; ``asked`` is the access that it asks for.
         """
         place = place or LocalJava(jars)
         self.java = place.java
@@ -329,9 +336,10 @@ class Broker:
             self._properties |= {name: str(size) for name in self._properties if name.endswith(ending)}
         if ordinary:
             self._properties = {name: self._properties[name] for name in needs.PLACES}
-        self._properties |= properties
+        self._properties |= {**properties, **asked.properties}
+        self._access = asked.access
         main = "org.apache.rocketmq.broker.BrokerStartup"
-        flags = needs.broker_flags(release, self.java, lease)
+        flags = (*needs.broker_flags(release, self.java, lease), *asked.prepare(self.home))
         self._command = _command(place.launcher, flags, self.home, path, main, self._configuration)
 
     @property
@@ -353,7 +361,10 @@ class Broker:
         """Start it, with its ordinary configuration, and wait until it answers."""
         # a broker rewrites the file with every property when one is changed
         needs.write_properties(self._configuration, self._properties)
-        self.process.start(self._command, lambda: answers(self.port, Request.GET_BROKER_RUNTIME_INFO))
+        try:
+            self.process.start(self._command, lambda: answers(self.port, Request.GET_BROKER_RUNTIME_INFO, self._access))
+        except CannotRunError as error:
+            raise CannotRunError(self._access.redacted(str(error))) from None
 
     def stop(self) -> None:
         """Stop it gently; ``start`` may follow."""
@@ -401,11 +412,13 @@ def _joined(path: Sequence[Path]) -> str:
     return os.pathsep.join(str(jar) for jar in path)
 
 
-def answers(port: int, request: Request) -> bool:
-    """Does a server on this port respond to the request with SUCCESS?"""
+def answers(port: int, request: Request, access: Access = OPEN) -> bool:
+    """Does a server on this port respond to the request with SUCCESS? CannotRunError when its certificate is wrong."""
     try:
-        with Connection(HOST, port, 2.0) as connection:
+        with Connection(HOST, port, 2.0, access=access) as connection:
             return connection.call(request).code == Response.SUCCESS
+    except CertificateError as error:
+        raise CannotRunError(not_encrypted(f"{HOST}:{port}", error)) from error
     except OSError:
         return False
 

@@ -60,7 +60,7 @@ class ProcessControl:
 
     def __init__(self, broker: ManagedBroker | None, connection: BrokerConnection) -> None:
         self._broker = broker
-        self._connection = connection
+        self.connection = connection
         #: The broker's state: RUNNING, FROZEN or DOWN.
         self.state = RUNNING
         #: Was the memory ratio changed and not yet restored?
@@ -80,6 +80,9 @@ class ProcessControl:
         """Restore the initial state of a case: a running broker."""
         if self._broker is None:
             return
+        if self._broker.tables.damaged:
+            self.end(KILL)
+            self._broker.tables.restore()
         if self.state == FROZEN:
             self.resume()
         elif self.state == DOWN:
@@ -92,7 +95,7 @@ class ProcessControl:
 
     def reached(self) -> Outcome:
         """The outcome of a request while the broker is down: does anything listen on its port?"""
-        broker = self._managed
+        broker = self.managed
         try:
             Connection("127.0.0.1", broker.port, broker.silence).close()
         except OSError:
@@ -103,16 +106,16 @@ class ProcessControl:
 
     def restart(self, how: str) -> Outcome:
         """Stop (``STOP``) or kill (``KILL``) the broker, and start it again."""
-        self._end(how)
+        self.end(how)
         return self._start(how)
 
     def stop(self) -> Outcome:
         """Stop the broker gently."""
-        return self._end(STOP)
+        return self.end(STOP)
 
     def kill(self) -> Outcome:
         """Kill the broker."""
-        return self._end(KILL)
+        return self.end(KILL)
 
     def start(self) -> Outcome:
         """Start the broker again."""
@@ -120,21 +123,21 @@ class ProcessControl:
 
     def pause(self) -> Outcome:
         """Freeze the broker."""
-        self._managed.pause()
+        self.managed.pause()
         self.state = FROZEN
         return Ok()
 
     def resume(self) -> Outcome:
         """Resume the broker, and wait until it has caught up."""
-        self._managed.resume()
+        self.managed.resume()
         self.state = RUNNING
-        self._connection.ask(requests.runtime_info())
-        time.sleep(self._managed.settled)
+        self.connection.ask(requests.runtime_info())
+        time.sleep(self.managed.settled)
         return Ok()
 
     def save(self) -> Outcome:
         """Wait until the offsets on disk are those in memory."""
-        self._managed.save(lambda: self._connection.ask(requests.stored_offsets()))
+        self.managed.save(lambda: self.connection.ask(requests.stored_offsets()))
         return Ok()
 
     def set_memory(self, hot: bool) -> Outcome:
@@ -144,15 +147,15 @@ class ProcessControl:
 
     def evict(self) -> Outcome:
         """Page the broker's messages out of memory."""
-        reason = self._managed.evict()
+        reason = self.managed.evict()
         return Unsupported(reason) if reason else Ok()
 
     def query_pages(self, group: int, topic: int, queue: int, set_zero: bool | None) -> Outcome:
         """Query an offset in the first lane, while message 0 stays in memory, or out of it."""
-        broker, name = self._managed, self._connection.topic_name(0, topic)
+        broker, name = self.managed, self.connection.topic_name(0, topic)
         for _ in range(_LOOKS):
             before = broker.in_memory(name, queue)
-            outcome = self._connection.first(Query(group, topic, queue, set_zero))
+            outcome = self.connection.first(Query(group, topic, queue, set_zero))
             if broker.in_memory(name, queue) == before:
                 break
         else:
@@ -162,31 +165,33 @@ class ProcessControl:
         return Ok((outcome.code, before)) if isinstance(outcome, Err) and outcome.definite else outcome
 
     @property
-    def _managed(self) -> ManagedBroker:
+    def managed(self) -> ManagedBroker:
+        """The broker that the kit started."""
         assert self._broker is not None, "do() leaves any other broker alone"
         return self._broker
 
-    def _end(self, how: str) -> Outcome:
-        if self.state == RUNNING and self._connection.late_topics():
+    def end(self, how: str) -> Outcome:
+        """Stop (``STOP``) or kill (``KILL``) the broker."""
+        if self.state == RUNNING and self.connection.late_topics():
             time.sleep(_LATE)  # a topic that exists may not be on disk yet
-        self._connection.disconnect()
+        self.connection.disconnect()
         if how == KILL:
-            self._managed.kill()
+            self.managed.kill()
         else:
-            self._managed.stop()
+            self.managed.stop()
         self.state = DOWN
         self._cold = False
         return Ok()
 
     def _start(self, how: str) -> Outcome:
         try:
-            self._managed.start()
+            self.managed.start()
         except CannotRunError as error:
             raise AdapterError(f"The broker did not come back after a {how}: {error}") from error
         self.state = RUNNING
         return Ok()
 
     def _set_ratio(self, hot: bool) -> None:
-        ordinary = self._managed.properties.get(_RATIO, _ORDINARY_RATIO)
-        self._connection.ask(requests.set_property(_RATIO, ordinary if hot else "0"))
+        ordinary = self.managed.properties.get(_RATIO, _ORDINARY_RATIO)
+        self.connection.ask(requests.set_property(_RATIO, ordinary if hot else "0"))
         self._cold = not hot

@@ -7,10 +7,13 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
 from rocketmq_conformance.conformance.remoting.message import format_properties
+from rocketmq_conformance.conformance.targets.broker.refusals import refuses_account
+from rocketmq_conformance.models.broker.members import Connections
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
@@ -18,7 +21,7 @@ from rocketmq_conformance.models.outcome import Err, Result
 #: No broker has a topic of this name: a message for an unknown topic never creates it, with any settings of the broker.
 NO_DEFAULT_TOPIC = "CONFORMANCE_NO_DEFAULT"
 #: Pull flags: the request stores an offset; it carries its subscription. It never waits.
-_COMMITS, _SUBSCRIBED = 1, 4
+_COMMITS, _SUSPENDS, _SUBSCRIBED, _CLASS_FILTER = 1, 2, 4, 8
 #: Most messages that one pull is asked for, unless an operation says how many.
 _PULL_BATCH = 32
 #: Codes of a broker that is too busy: they prove nothing.
@@ -40,9 +43,14 @@ class Ask(NamedTuple):
 
 
 def refused(answer: Command) -> Err | None:
-    """The error in a response; None for success."""
+    """The error in a response; None for success. AdapterError when the account may not ask for it."""
     if answer.code == 0:
         return None
+    if refuses_account(answer):
+        raise AdapterError(
+            f"The broker refuses a request to this account ({response_name(answer.code)} {answer.remark}): give it "
+            "credentials of one that may do everything."
+        )
     name = response_name(answer.code)
     return Err(name, definite=name not in _BUSY, detail=answer.remark)
 
@@ -120,10 +128,12 @@ def send(topic: str, queue: int, born: int, body: bytes = b"x") -> Ask:
     return Ask(Request.SEND_MESSAGE_V2, ext, body)
 
 
-def send_with(topic: str, born: int, properties: Mapping[str, str], times: int = 0, most: int | None = None) -> Ask:
-    """SEND_MESSAGE_V2 to queue 0 of a message with properties, that was consumed again so many ``times``; a limit of
-    None is a field that is not sent."""
-    code, ext, body = send(topic, 0, born)
+def send_with(
+    topic: str, born: int, properties: Mapping[str, str], times: int = 0, most: int | None = None, queue: int = 0
+) -> Ask:
+    """SEND_MESSAGE_V2 of a message with properties, that was consumed again so many ``times``; a limit of None is a
+    field that is not sent."""
+    code, ext, body = send(topic, queue, born)
     ext |= {"i": format_properties(dict(properties)), "j": str(times)}
     return Ask(code, ext if most is None else {**ext, "l": str(most)}, body)
 
@@ -161,6 +171,41 @@ def pull(
     return Ask(Request.PULL_MESSAGE, ext)
 
 
+def pull_by(
+    group: str,
+    topic: str,
+    queue: int,
+    offset: int,
+    expression: str | None,
+    kind: str | None,
+    most: int = _PULL_BATCH,
+    *,
+    class_filter: bool = False,
+    wait: int | None = None,
+) -> Ask:
+    """PULL_MESSAGE by an expression and its language, None for fields that are not sent. With ``wait`` (ms) the broker
+    may hold it."""
+    code, ext, body = pull(group, topic, queue, offset, None, most)
+    del ext["subscription"], ext["expressionType"]
+    flags = _SUBSCRIBED | (_CLASS_FILTER if class_filter else 0) | (0 if wait is None else _SUSPENDS)
+    ext |= fields(sysFlag=flags, suspendTimeoutMillis=wait or 0, subscription=expression, expressionType=kind)
+    return Ask(code, ext, body)
+
+
+def check_client(client: str, group: str, topic: str, expression: str | None, kind: str | None) -> Ask:
+    """CHECK_CLIENT_CONFIG: may a client subscribe by this expression and language? None is a field that is not sent."""
+    subscribed = {"topic": topic, "subString": expression, "expressionType": kind, "subVersion": 0}
+    body = {"clientId": client, "group": group, "subscriptionData": json.loads(_sent(subscribed))}
+    return Ask(Request.CHECK_CLIENT_CONFIG, {}, json.dumps(body).encode())
+
+
+def pull_registered(group: str, topic: str, queue: int, offset: int, version: int) -> Ask:
+    """PULL_MESSAGE without a subscription, by the one that the group registered, of which a ``version`` is known."""
+    code, ext, body = pull(group, topic, queue, offset)
+    del ext["subscription"], ext["expressionType"]
+    return Ask(code, ext | fields(sysFlag=0, subVersion=version), body)
+
+
 def store_times(body: bytes) -> list[tuple[int, int]]:
     """(queue offset, store time in ms) of each message in a pull's response (WIRE-MSG-1)."""
     found, at = [], 0
@@ -184,30 +229,114 @@ def pulled(answer: Command) -> Result:
     return response_name(answer.code), int(following), tuple(offset for offset, _ in store_times(answer.body))
 
 
+def pulled_with_bounds(answer: Command) -> Result:
+    """(response code's name, next offset, min, max, offsets of the messages) of a pull's response, or its error."""
+    found = pulled(answer)
+    if not isinstance(found, tuple):
+        return found
+    low, high = (int(answer.ext.get(name, -1)) for name in ("minOffset", "maxOffset"))
+    code, following, offsets = found
+    return code, following, low, high, offsets
+
+
 def heartbeat(client: str, group: str, topics: Sequence[str]) -> Ask:
     """HEART_BEAT of one push consumer, which subscribes to everything in these topics."""
-    subscriptions = [
-        {
-            "topic": topic,
-            "subString": "*",
-            "tagsSet": [],
-            "codeSet": [],
-            "subVersion": 0,
-            "classFilterMode": False,
-            "expressionType": "TAG",
-        }
-        for topic in topics
-    ]
-    consumer = {
+    return heartbeat_of(client, [consumer(group, [subscription(topic, "*", 0) for topic in topics])])
+
+
+def heartbeat_of(client: str, consumers: Sequence[Mapping[str, object]]) -> Ask:
+    """HEART_BEAT of a client with these consumers."""
+    body = {"clientID": client, "producerDataSet": [], "consumerDataSet": consumers}
+    return Ask(Request.HEART_BEAT, {}, json.dumps(body).encode())
+
+
+def consumer(
+    group: str,
+    subscriptions: Sequence[Mapping[str, object]],
+    broadcasting: bool = False,
+    consume_type: str = "CONSUME_PASSIVELY",
+    start: str = "CONSUME_FROM_LAST_OFFSET",
+) -> dict[str, object]:
+    """A consumer in a heartbeat."""
+    return {
         "groupName": group,
-        "consumeType": "CONSUME_PASSIVELY",
-        "messageModel": "CLUSTERING",
-        "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
+        "consumeType": consume_type,
+        "messageModel": "BROADCASTING" if broadcasting else "CLUSTERING",
+        "consumeFromWhere": start,
         "subscriptionDataSet": subscriptions,
         "unitMode": False,
     }
-    body = {"clientID": client, "producerDataSet": [], "consumerDataSet": [consumer]}
-    return Ask(Request.HEART_BEAT, {}, json.dumps(body).encode())
+
+
+def subscription(
+    topic: str,
+    text: str,
+    version: int,
+    *,
+    tags: Sequence[str] = (),
+    codes: Sequence[int] = (),
+    class_filter: bool = False,
+    kind: str = "TAG",
+) -> dict[str, object]:
+    """A subscription of a consumer; ``codes`` are the hashes of its ``tags``, ``kind`` the language of its ``text``."""
+    return {
+        "topic": topic,
+        "subString": text,
+        "tagsSet": list(tags),
+        "codeSet": list(codes),
+        "subVersion": version,
+        "classFilterMode": class_filter,
+        "expressionType": kind,
+    }
+
+
+def member_list(group: str) -> Ask:
+    """GET_CONSUMER_LIST_BY_GROUP."""
+    return Ask(Request.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": group})
+
+
+def listed_members(answer: Command) -> tuple[str, ...] | Err:
+    """The sorted client ids in a response to that, or the error."""
+    error = refused(answer)
+    if error is not None:
+        return error
+    try:
+        return tuple(sorted(str(client) for client in java_json.loads(answer.body.decode())["consumerIdList"]))
+    except (ValueError, KeyError, TypeError) as broken:
+        return Err("NO_FIELD", detail=f"a body without client ids ({broken}): {answer.body[:200]!r}")
+
+
+def connection_list(group: str) -> Ask:
+    """GET_CONSUMER_CONNECTION_LIST."""
+    return Ask(Request.GET_CONSUMER_CONNECTION_LIST, {"consumerGroup": group})
+
+
+def listed_connections(answer: Command) -> Connections | Err:
+    """What a group consumes by a response to that, or the error."""
+    error = refused(answer)
+    if error is not None:
+        return error
+    try:
+        body = java_json.loads(answer.body.decode())
+        subscribed = [
+            (
+                str(topic),
+                str(each["subString"]),
+                int(each["subVersion"]),
+                str(each.get("expressionType") or "TAG"),
+                tuple(sorted(map(str, each.get("tagsSet") or ()))),
+            )
+            for topic, each in dict(body["subscriptionTable"]).items()
+        ]
+        return (
+            tuple(sorted(str(each["clientId"]) for each in body["connectionSet"])),
+            str(body["consumeType"]),
+            str(body["messageModel"]),
+            str(body["consumeFromWhere"]),
+            tuple(sorted(subscribed)),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as broken:
+        return Err("NO_FIELD", detail=f"a body without connections ({broken}): {answer.body[:200]!r}")
 
 
 def unregister(client: str, group: str) -> Ask:
@@ -234,6 +363,24 @@ def clone(source: str, destination: str, topic: str | None, offline: bool) -> As
     """CLONE_GROUP_OFFSET; None is a field that is not sent."""
     ext = fields(srcGroup=source, destGroup=destination, topic=topic, offline=offline)
     return Ask(Request.CLONE_GROUP_OFFSET, ext)
+
+
+def correction(topic: str, left_out: Sequence[str], compared: str) -> Ask:
+    """QUERY_CORRECTION_OFFSET; no groups to leave out is a field that is not sent."""
+    ext = fields(topic=topic, filterGroups=",".join(left_out) or None, compareGroup=compared)
+    return Ask(Request.QUERY_CORRECTION_OFFSET, ext)
+
+
+def corrected(answer: Command) -> Result:
+    """Sorted (queue, offset) pairs of an answer to QUERY_CORRECTION_OFFSET, or its error."""
+    error = refused(answer)
+    if error is not None:
+        return error
+    try:
+        table = dict(java_json.loads(answer.body.decode())["correctionOffsets"])
+        return tuple(sorted((int(queue), int(offset)) for queue, offset in table.items()))
+    except (ValueError, KeyError, TypeError) as broken:
+        return Err("NO_FIELD", detail=f"a body without correction offsets ({broken}): {answer.body[:200]!r}")
 
 
 def lock(group: str, client: str | None, queues: Sequence[Queue]) -> Ask:
@@ -361,19 +508,27 @@ def delete_topic(topic: str) -> Ask:
     return Ask(Request.DELETE_TOPIC_IN_BROKER, fields(topic=topic))
 
 
-def create_group(group: str, enabled: bool = True, retry_queues: int = 1, retry_most: int = 16) -> Ask:
+def create_group(
+    group: str,
+    enabled: bool = True,
+    retry_queues: int = 1,
+    retry_most: int = 16,
+    *,
+    broadcasts: bool = True,
+    notifies: bool = True,
+) -> Ask:
     """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP with the default settings of a consumer group, but ``enabled`` if it may
-    pull, and with settings for messages that are sent back."""
+    pull, with settings for messages that are sent back, and whether it may broadcast and is notified of changes."""
     body = {
         "groupName": group,
         "consumeEnable": enabled,
         "consumeFromMinEnable": True,
-        "consumeBroadcastEnable": True,
+        "consumeBroadcastEnable": broadcasts,
         "retryQueueNums": retry_queues,
         "retryMaxTimes": retry_most,
         "brokerId": 0,
         "whichBrokerWhenConsumeSlowly": 1,
-        "notifyConsumerIdsChangedEnable": True,
+        "notifyConsumerIdsChangedEnable": notifies,
     }
     return Ask(Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, {}, json.dumps(body).encode())
 
@@ -391,6 +546,16 @@ def set_property(name: str, value: str) -> Ask:
 def stored_offsets() -> Ask:
     """GET_ALL_CONSUMER_OFFSET: the body is what the broker writes to its offsets file."""
     return Ask(Request.GET_ALL_CONSUMER_OFFSET, {})
+
+
+def topics() -> Ask:
+    """GET_ALL_TOPIC_CONFIG: every topic with its settings."""
+    return Ask(Request.GET_ALL_TOPIC_CONFIG, {})
+
+
+def groups() -> Ask:
+    """GET_ALL_SUBSCRIPTIONGROUP_CONFIG: every group with its settings."""
+    return Ask(Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, {})
 
 
 def runtime_info() -> Ask:

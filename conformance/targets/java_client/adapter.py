@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.scaled_clock import PacedClock
@@ -27,15 +28,19 @@ _FAILS_FAST = Release(5, 1, 3)
 class JavaClient:
     """Drives the classes of one client release."""
 
-    def __init__(self, version: str, via: str = "call", pace: float | None = None) -> None:
+    def __init__(
+        self, version: str, via: str = "call", pace: float | None = None, before: tuple[Path, ...] = ()
+    ) -> None:
         """ValueError when the version or the pace is none; CannotRunError when it cannot be loaded here.
 
+        Classes in the folders and jars ``before`` are loaded instead of the release's own: those of a build.
         With a ``pace`` its clock is the machine's, and its timers are so many times faster than standard.
         """
         Release.parse(version)
         self.version = version
         self.via = via
-        self.release = java_release(version, pace)
+        self._before = before
+        self.release = java_release(version, pace, before)
         #: The clock by which the adapter runs the client's timers.
         self._clock = None if pace is None else PacedClock(pace)
         self._long_waits = {"silent"} if self.release.release >= _FAILS_FAST else {"silent", "cut"}
@@ -53,7 +58,8 @@ class JavaClient:
             if part is not None and (reason := self._refuses(part)):
                 unsupported[name] = reason
         name = "java-client" if self.via == "call" else "java-client via tcp"
-        hello = Hello(name, self.version, client=self.version, unsupported=unsupported, sides=_SIDES)
+        version = f"{self.version} with {', '.join(map(str, self._before))}" if self._before else self.version
+        hello = Hello(name, version, client=self.version, unsupported=unsupported, sides=_SIDES, quirks=True)
         return replace(hello, clock=REAL, pace=self._clock.pace) if self._clock else hello
 
     def _refuses(self, part: type[Part]) -> str:

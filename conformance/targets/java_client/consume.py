@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.consumption import JavaConsumption, returning_errors
 from rocketmq_conformance.models.client.consume import DURATIONS, LOSES, NOTHING, RAISES
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.consume import Begin, Clean, Consume, Drop, Put, Remove, Tick, Update
+from rocketmq_conformance.suites.consume import Begin, Clean, Consume, Drop, Fill, Put, Remove, Tick, Update
 
 #: Ms by which messages are made younger than they are: less than the difference of any two ages.
 SLACK = 1_250
@@ -104,6 +104,7 @@ class JavaConsume(JavaConsumption):
             Consume: self.consume,
             Clean: self.clean,
             Tick: self.tick,
+            Fill: self.fill,
             Drop: self.drop,
             Update: self.update,
             Remove: self.remove,

@@ -8,6 +8,7 @@ runs as in production, from the check of its process queue to the result; the li
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -32,6 +33,13 @@ from rocketmq_conformance.models.outcome import Err, Result
 CLIENT_ID = "10.0.0.1@consume"
 #: The port that messages say they are stored at.
 _PORT = 10911
+
+
+def _pool(waiting: Any) -> Any:
+    """An executor without threads, whose tasks wait in a queue."""
+    concurrent = "java.util.concurrent."
+    seconds = jpype.JClass(concurrent + "TimeUnit").SECONDS
+    return jpype.JClass(concurrent + "ThreadPoolExecutor")(1, 1, 60, seconds, waiting, no_threads())
 
 
 C = TypeVar("C", bound="JavaConsumption")
@@ -69,7 +77,29 @@ class Later:
         due = sorted((entry for entry in self.tasks if entry[0] <= self.now), key=lambda entry: entry[0])
         self.tasks = [entry for entry in self.tasks if entry[0] > self.now]
         for _, task in due:
-            task.run()
+            with suppress(jpype.JException):  # a timer of Java swallows what its tasks raise
+                task.run()
+
+
+class Room:
+    """A queue of an executor that takes so many tasks; the class behind a Java proxy."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+        self.taken: list[Any] = []
+        self.proxy = jpype.JProxy(jpype.JClass("java.util.concurrent.BlockingQueue"), inst=self)
+
+    def offer(self, task: Any) -> bool:
+        """Take a task, if there is room."""
+        if not self.left:
+            return False
+        self.left -= 1
+        self.taken.append(task)
+        return True
+
+    def size(self) -> int:
+        """How many tasks wait; an executor says so when it refuses one."""
+        return len(self.taken)
 
 
 class JavaConsumption(Part):
@@ -100,11 +130,9 @@ class JavaConsumption(Part):
         self.millis = jpype.JClass("java.lang.System").currentTimeMillis
         self._stored_at = jpype.JClass("java.net.InetSocketAddress")("127.0.0.1", _PORT)
         self._counts_bytes = hasattr(self._queue_class, "getMsgSize")
-        concurrent = "java.util.concurrent."
-        seconds = jpype.JClass(concurrent + "TimeUnit").SECONDS
-        self._waiting = jpype.JClass(concurrent + "LinkedBlockingQueue")()
-        factory = no_threads()
-        self._pool = jpype.JClass(concurrent + "ThreadPoolExecutor")(1, 1, 60, seconds, self._waiting, factory)
+        self._waiting = jpype.JClass("java.util.concurrent.LinkedBlockingQueue")()
+        self._pool = _pool(self._waiting)
+        self._room: Room | None = None
         self.later = Later()
         self._factory: Any = None
         self._remoting = RemotingCalls(release)
@@ -152,6 +180,7 @@ class JavaConsumption(Part):
         put(self.service, "consumeExecutor", self._pool)
         put(self.service, "scheduledExecutorService", self.later.proxy)
         self._waiting.clear()
+        self._room = None
         self.later.tasks.clear()
         self.later.now = 0
         self._requests: list[Any] = []
@@ -202,7 +231,18 @@ class JavaConsumption(Part):
     def waiting(self) -> list[Any]:
         """The pending consume requests, in order."""
         self._requests += iter(self._waiting.poll, None)
+        if self._room is not None:
+            self._requests += self._room.taken
+            self._room.taken.clear()
         return self._requests
+
+    def fill(self, room: int | None) -> Result:
+        """The service gets an executor that takes so many requests, or all."""
+        self.waiting()
+        self._room = None if room is None else Room(room)
+        pool = self._pool if self._room is None else _pool(self._room.proxy)
+        self.release.put(self.service, "consumeExecutor", pool)
+        return None
 
     def held(self, queue: int) -> int:
         """The offset in memory."""

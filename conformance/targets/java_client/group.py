@@ -13,23 +13,48 @@ real, its timers are fast (``release``) and its ages are left alone.
 
 from __future__ import annotations
 
+import shutil
 from typing import Any, ClassVar, Generic, TypeVar
 
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.targets.java_client.offset_folder import offset_folder
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_TOPIC, QUEUES, RETRY_TOPIC, TOPIC
-from rocketmq_conformance.models.client.rebalance import client_id
+from rocketmq_conformance.models.allocation.nearby import room_of
+from rocketmq_conformance.models.client.fixtures import (
+    ALLOWED_ROOMS,
+    CLIENTS,
+    CONFIGURED,
+    GROUP,
+    MEMBER_TIMESTAMP,
+    OTHER_TOPIC,
+    QUEUE_ROOMS,
+    QUEUES,
+    RETRY_TOPIC,
+    TOPIC,
+    VIRTUAL_NODES,
+)
+from rocketmq_conformance.models.client.group_state import client_id
+from rocketmq_conformance.models.client.pull_request import COMMIT
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result
 
 #: Ms by which process queues are made younger than they are: less than the difference of any two ages.
 SLACK = 5_000
-_STRATEGIES = {"AVG": "AllocateMessageQueueAveragely", "AVG_BY_CIRCLE": "AllocateMessageQueueAveragelyByCircle"}
+#: The offset store that ``start`` of every release and kind of consumer makes, by message model.
+STORES = {"CLUSTERING": "RemoteBrokerOffsetStore", "BROADCASTING": "LocalFileOffsetStore"}
+_STRATEGIES = {
+    "AVG": "AllocateMessageQueueAveragely",
+    "AVG_BY_CIRCLE": "AllocateMessageQueueAveragelyByCircle",
+    "CONFIG": "AllocateMessageQueueByConfig",
+    "MACHINE_ROOM": "AllocateMessageQueueByMachineRoom",
+    "CONSISTENT_HASH": "AllocateMessageQueueConsistentHash",
+    "MACHINE_ROOM_NEARBY": "AllocateMachineRoomNearby",
+}
 _TOPICS = {"CLUSTERING": (TOPIC, OTHER_TOPIC, RETRY_TOPIC), "BROADCASTING": (TOPIC, OTHER_TOPIC)}
 
 
@@ -97,17 +122,19 @@ class Consumer:
         consumer = release.load(self.consumer_class)(GROUP)
         if hasattr(consumer, "setConsumeFromWhere"):  # the first lite pull consumers have none
             consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
+            consumer.setConsumeTimestamp(MEMBER_TIMESTAMP)
         model = getattr(release.load("remoting.protocol.heartbeat.MessageModel"), mode)
         consumer.setMessageModel(model)
         self.prepare(consumer)
+        self.consumer = consumer
         self.inside = release.get(consumer, self.implementation)
-        self.store = release.load("client.consumer.store.RemoteBrokerOffsetStore")(instance.factory, GROUP)
+        self.store = release.load(f"client.consumer.store.{STORES[mode]}")(instance.factory, GROUP)
+        self.store.load()
         self.rebalancing = release.get(self.inside, "rebalanceImpl")
         self.rebalancing.setmQClientFactory(instance.factory)
         self.rebalancing.setConsumerGroup(GROUP)
         self.rebalancing.setMessageModel(model)
-        chosen = release.load("client.consumer.rebalance." + _STRATEGIES[strategy])()
-        self.rebalancing.setAllocateMessageQueueStrategy(chosen)
+        self.rebalancing.setAllocateMessageQueueStrategy(group.strategy(strategy))
         puller = release.load("client.impl.consumer.PullAPIWrapper")(instance.factory, GROUP, False)
         for field, value in (
             ("mQClientFactory", instance.factory),
@@ -167,7 +194,10 @@ class Consumer:
         pulls.clear()
         self.inside.pullMessage(request)
         self.instance.timers.tasks.clear()
-        return int(pulls[0]["queueOffset"]) if pulls else None
+        if not pulls:
+            return None
+        asked = pulls[0]
+        return int(asked["queueOffset"]), int(asked["commitOffset"]), bool(int(asked["sysFlag"]) & COMMIT)
 
     def take(self, queue: int) -> Result:
         """A slow listener starts."""
@@ -224,11 +254,17 @@ class JavaGroup(Part, Generic[M]):
         self.members: list[M | None] = []
         self.now = 0
         self._case: Case | None = None
+        #: The arguments that each member began with.
+        self._began: dict[int, tuple[bool, str, str, str]] = {}
+        #: Where broadcasting members keep their offsets.
+        self.files = [offset_folder(release) / client / GROUP for client in CLIENTS]
 
     def begin(self, case: Case) -> None:
         """Three new members."""
         self._case = case
         self.now = 0
+        for folder in self.files:
+            shutil.rmtree(folder, ignore_errors=True)
         self.members = [None] * len(CLIENTS)
         for member in range(len(CLIENTS)):
             self.start_member(member, False, "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", "AVG")
@@ -240,11 +276,31 @@ class JavaGroup(Part, Generic[M]):
         """The position of a Java queue in the layout."""
         return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
 
+    def strategy(self, name: str) -> Any:
+        """A new allocation strategy, configured as the fixtures say."""
+        kind = self.release.load("client.consumer.rebalance." + _STRATEGIES[name])
+        if name == "CONSISTENT_HASH":
+            return kind(VIRTUAL_NODES)
+        if name == "MACHINE_ROOM_NEARBY":
+            rooms = {
+                "brokerDeployIn": lambda queue: QUEUE_ROOMS[int(queue.getQueueId()) % 2],
+                "consumerDeployIn": lambda client: room_of(str(client)),
+            }
+            resolver = self.release.load("client.consumer.rebalance.AllocateMachineRoomNearby$MachineRoomResolver")
+            return kind(self.strategy("AVG"), jpype.JProxy(resolver, dict=rooms))
+        made = kind()
+        if name == "CONFIG":
+            made.setMessageQueueList(jpype.JClass("java.util.ArrayList")([self.queues[at] for at in CONFIGURED]))
+        elif name == "MACHINE_ROOM":
+            made.setConsumeridcs(jpype.JClass("java.util.HashSet")(list(ALLOWED_ROOMS)))
+        return made
+
     # --- operations that suites share ---------------------------------------------------------------------
 
     def start_member(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
         """Start a new member."""
         assert self._case is not None
+        self._began[member] = twin, mode, where, strategy
         if (member, twin) not in self._instances:
             self._instances[member, twin] = self.instance_class(self.release, client_id(member, twin))
         instance = self._instances[member, twin]
@@ -252,6 +308,10 @@ class JavaGroup(Part, Generic[M]):
         instance.forget()
         self.members[member] = self.member_class(self, instance, mode, where, strategy, self.now)
         return None
+
+    def restart(self, member: int) -> Result:
+        """A member's process ends, and begins again."""
+        return None if self.members[member] is None else self.start_member(member, *self._began[member])
 
     def run_round(self, member: int) -> Result:
         """A member rebalances."""

@@ -5,9 +5,9 @@ Nothing that a consumer chooses is put in by hand: its id, its timestamp and its
 plan is a class loader, because the folder of offset files is read when a class is initialised; there is one for each
 value of its property, shared by all cases. Clients have neither threads nor sockets (:mod:`client_table`).
 
-The clock of the machine cannot be set. ``Later`` waits until it shows another second, and a timestamp is known by the
-moment at which its consumer was made: it is older than that by whole minutes, to which the plan's time is added. One
-that was computed at any other moment is told by the seconds of the machine.
+The clock of the machine cannot be set, and nothing waits for it. A timestamp is dated by the step after which the
+consumer holds another text, another object of Java that is, than before: it is older than that moment by whole minutes,
+to which the plan's time since then is added.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ import jpype
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.client_table import client_table
-from rocketmq_conformance.conformance.targets.java_client.local_store import FOLDER_PROPERTY
+from rocketmq_conformance.conformance.targets.java_client.offset_folder import FOLDER_PROPERTY
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
@@ -52,9 +51,11 @@ class _Consumer:
 
     outside: Any
     inside: Any
-    #: The clock of the machine before and after it was made (ms), and that of the plan (s).
-    made: tuple[int, int]
-    at: int
+    #: The identity of its timestamp's text.
+    text: int = 0
+    #: When it got this text: the clock of the machine before and after (ms), and that of the plan (s).
+    between: tuple[int, int] = (0, 0)
+    at: int = 0
     runs: bool = False
 
 
@@ -71,6 +72,22 @@ class _Process:
         listener = self.release.load("client.consumer.listener.MessageListenerConcurrently")
         self.listener = jpype.JProxy(listener, dict={"consumeMessage": _never})
         self.parse = self.release.load("common.UtilAll").parseDate
+        self._identities: dict[str, Any] = {}
+
+    def text_identity(self, consumer: Any) -> int:
+        """The identity of the text of a consumer's timestamp. It is found within Java: a string that comes from there
+        is another object every time."""
+        kind = consumer.getClass()
+        name = str(kind.getName())
+        if name not in self._identities:
+            handles = jpype.JClass("java.lang.invoke.MethodHandles")
+            lookup = handles.publicLookup()
+            object_class = jpype.JClass("java.lang.Object").class_
+            identify = jpype.JClass("java.lang.System").class_.getMethod("identityHashCode", object_class)
+            getter = lookup.unreflect(kind.getMethod("getConsumeTimestamp"))
+            text = jpype.JClass("java.lang.invoke.MethodType").methodType(jpype.JInt, getter.type().returnType())
+            self._identities[name] = handles.filterReturnValue(getter, lookup.unreflect(identify).asType(text))
+        return int(self._identities[name].invokeWithArguments(consumer))
 
 
 def _never(messages: Any, context: Any) -> Any:
@@ -179,8 +196,7 @@ class JavaIdentity(Part):
         return None
 
     def later(self) -> Result:
-        """Wait for the next second."""
-        time.sleep(1.005 - self._millis() % 1000 / 1000)
+        """The plan's time passes."""
         self._now += LATER
         return None
 
@@ -193,10 +209,21 @@ class JavaIdentity(Part):
         release = self.process.release
         before = self._millis()
         outside = release.load(f"client.consumer.{name}")(group)
-        after = self._millis()
+        made = _Consumer(outside, release.get(outside, field))
+        self._timestamp(made, before)
         outside.setNamesrvAddr("127.0.0.1:1")
         outside.setMessageModel(getattr(self.process.models, mode))
-        return _Consumer(outside, release.get(outside, field), (before, after), self._now)
+        return made
+
+    def _timestamp(self, consumer: _Consumer, before: int) -> Any:
+        """The consumer's timestamp, dated by the moment (ms) before the step that may have changed it."""
+        if not hasattr(consumer.outside, "getConsumeTimestamp"):
+            return None
+        text = consumer.outside.getConsumeTimestamp()
+        identity = self.process.text_identity(consumer.outside)
+        if identity != consumer.text:
+            consumer.text, consumer.between, consumer.at = identity, (before, self._millis()), self._now
+        return text
 
     def _push(self, group: str, mode: str) -> _Consumer:
         made = self._made("DefaultMQPushConsumer", "defaultMQPushConsumerImpl", group, mode)
@@ -264,11 +291,12 @@ class JavaIdentity(Part):
     def start(self, consumer: int) -> Result:
         """``start``."""
         started = self.consumers[consumer]
-        before = int(self._system.nanoTime())
+        moment, before = self._millis(), int(self._system.nanoTime())
         try:
             self.process.table.start(started.outside)
         finally:
             self._starts.append((before, int(self._system.nanoTime())))
+            self._timestamp(started, moment)
             self._read = self._read or self._broadcasts(started)
         started.runs = True
         return None
@@ -302,22 +330,19 @@ class JavaIdentity(Part):
     def read_timestamp(self, consumer: int) -> Result:
         """``getConsumeTimestamp``, read as a start reads it."""
         held = self.consumers[consumer]
-        if not hasattr(held.outside, "getConsumeTimestamp"):
-            return None
-        text = held.outside.getConsumeTimestamp()
+        text = self._timestamp(held, self._millis())
         moment = None if text is None else self.process.parse(text, _FORMAT)
         if moment is None or not _DIGITS.fullmatch(str(text)):
             return None if text is None else str(text)
         millis = int(moment.getTime())
-        now = self._millis()
-        if abs(now - millis) > _DAY_MILLIS:
+        before, after = held.between
+        if abs(after - millis) > _DAY_MILLIS:
             return str(text)
         passed = self._now - held.at
-        before, after = held.made
         minutes = -((millis - before // 1000 * 1000) // 60_000)
         if millis + minutes * 60_000 <= after:
             return minutes * 60 + passed
-        return (now - millis) // 1000 + passed
+        return (after - millis) // 1000 + passed
 
     def _written(self, client: str) -> str:
         """A client id with words for what the machine and the process choose."""

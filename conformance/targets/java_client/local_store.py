@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import AdapterError, Case, Methods
-from rocketmq_conformance.conformance.targets.java_client import jvm
+from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.targets.java_client.offset_folder import offset_folder
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID, damage_offset_file
@@ -29,8 +28,6 @@ from rocketmq_conformance.suites.local_store import (
     Update,
 )
 
-#: Read by the class when it is initialised, once per class loader.
-FOLDER_PROPERTY = "rocketmq.client.localOffsetStoreDir"
 _TYPES = {
     "memory": "READ_FROM_MEMORY",
     "store": "READ_FROM_STORE",
@@ -50,13 +47,8 @@ class JavaLocalStore(Part):
 
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         """AdapterError when the class keeps its files under the user's home already."""
-        system = jpype.JClass("java.lang.System")
-        if system.getProperty(FOLDER_PROPERTY) is None:
-            system.setProperty(FOLDER_PROPERTY, str(jvm.folder() / "offsets"))
+        used = offset_folder(release)
         self._store_class = release.load("client.consumer.store.LocalFileOffsetStore")
-        used = Path(str(self._store_class.LOCAL_OFFSET_STORE_DIR))
-        if used.name == ".rocketmq_offsets":
-            raise AdapterError(f"The client writes offsets to {used}: set -D{FOLDER_PROPERTY} before it is loaded.")
         self._group = f"{GROUP}-{next(_NUMBERS)}"
         self.folder = used / CLIENT_ID / self._group
         types = release.load("client.consumer.store.ReadOffsetType")

@@ -29,7 +29,7 @@ class _PairedStart(JavaStart):
 
     def begin_on(self, name_server: str) -> None:
         """Begin again on a broker that is found by a name server."""
-        self.begin(Case(self.suite, 0, Profile(), lambda: name_server, _no_exchange, Path()))
+        self.begin(Case(self.suite, 0, Profile(), lambda: name_server, _no_exchange, Path))
 
     @returning_errors
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:

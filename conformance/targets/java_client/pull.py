@@ -65,6 +65,11 @@ _NUMBERS = {address: number for number, address in _ADDRESSES.items()}
 _CODES = {response.name: int(response) for response in Response}
 
 
+def node_of(address: str) -> int:
+    """The number of the broker's node at an address."""
+    return _NUMBERS.get(address, 0)
+
+
 class JavaPull(Part):
     """The consumer, its in-flight pulls and its pending tasks."""
 
@@ -172,7 +177,7 @@ class JavaPull(Part):
             self._asked.append(PendingPull(request, fields, callback))
             offset, commit, flag = (int(fields[name]) for name in ("queueOffset", "commitOffset", "sysFlag"))
             expression = fields.get("subscription"), fields.get("expressionType")
-            return queue, "asked", _NUMBERS.get(address, 0), offset, commit, flag, *expression, counts
+            return queue, "asked", node_of(address), offset, commit, flag, *expression, counts
         if self._delay is not None:
             return queue, "later", self._delay, counts
         return queue, "dropped", counts

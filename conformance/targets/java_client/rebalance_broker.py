@@ -17,9 +17,10 @@ from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.group import SLACK, Consumer, JavaGroup
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.rebalance import Join, Leave, Persist, Refresh
+from rocketmq_conformance.suites.rebalance import Leave, Persist, Refresh
 from rocketmq_conformance.suites.rebalance_broker import (
     Consume,
+    Join,
     Pop,
     Pull,
     Rebalance,

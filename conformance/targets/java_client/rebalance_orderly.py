@@ -14,7 +14,15 @@ from rocketmq_conformance.conformance.targets.java_client.orderly_consumer impor
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.rebalance import Join, Persist, Refresh, Subscribe, Unsubscribe, Update
+from rocketmq_conformance.suites.rebalance import (
+    Join,
+    JoinLaterStrategy,
+    Persist,
+    Refresh,
+    Subscribe,
+    Unsubscribe,
+    Update,
+)
 from rocketmq_conformance.suites.rebalance_orderly import (
     Consume,
     Finish,
@@ -151,6 +159,7 @@ class JavaRebalanceOrderly(JavaGroup[OrderlyConsumer]):
         return {
             Rebalance: self.rebalance,
             Join: self.start_member,
+            JoinLaterStrategy: self.start_member,
             Leave: self.leave,
             Renew: self.renew,
             Persist: self.persist,

@@ -32,6 +32,7 @@ from rocketmq_conformance.suites.rebalance_pull import (
     Pull,
     Rebalance,
     Refresh,
+    Restart,
     Subscribe,
     Unsubscribe,
     Update,
@@ -197,6 +198,7 @@ class JavaRebalancePull(JavaGroup[LitePullConsumer]):
         return {
             Rebalance: self.run_round,
             Join: self.start_member,
+            Restart: self.restart,
             Leave: self.leave,
             Persist: self.persist,
             Subscribe: self.subscribe,

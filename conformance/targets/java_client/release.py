@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -31,8 +34,10 @@ _UNIT = 10_000
 class JavaRelease:
     """The classes of one client release."""
 
-    def __init__(self, version: str, pace: float | None = None) -> None:
+    def __init__(self, version: str, pace: float | None = None, before: Sequence[Path] = ()) -> None:
         """Resolve and load; CannotRunError with a sentence when the release or Java cannot be had.
+
+        Classes in the folders and jars ``before`` are loaded instead of the release's own.
 
         With a ``pace`` its clock is real, and its timers are so many times faster than standard; ValueError when they
         cannot be.
@@ -51,9 +56,9 @@ class JavaRelease:
         jars = class_path(("rocketmq-client",), version)
         jpype = jvm.start()
         file, loader = jpype.JClass("java.io.File"), jpype.JClass("java.lang.ClassLoader")
-        urls = [file(str(jar)).toURI().toURL() for jar in jars]
+        urls = [file(str(path)).toURI().toURL() for path in (*before, *jars)]
         array = jpype.JArray(jpype.JClass("java.net.URL"))(urls)
-        self._loader = jpype.JClass("java.net.URLClassLoader")(array, loader.getPlatformClassLoader())
+        self.loader = jpype.JClass("java.net.URLClassLoader")(array, loader.getPlatformClassLoader())
         self._jpype = jpype
         self._classes: dict[str, Any] = {}
         self._fields: dict[tuple[type, str], Any] = {}
@@ -70,7 +75,7 @@ class JavaRelease:
             for name in _TIMED:
                 if self.has("client.impl.consumer." + name):
                     whole = _ROOT + "client.impl.consumer." + name
-                    self._jpype.JClass("java.lang.Class").forName(whole, True, self._loader)
+                    self._jpype.JClass("java.lang.Class").forName(whole, True, self.loader)
         finally:
             for name, value in before.items():
                 if value is None:
@@ -83,12 +88,12 @@ class JavaRelease:
         found = self._classes.get(name)
         if found is None:
             try:
-                found = self._jpype.JClass(self._loader.loadClass(_ROOT + name))
+                found = self._jpype.JClass(self.loader.loadClass(_ROOT + name))
             except self._jpype.JException:
                 older = name.replace("remoting.protocol.", "common.protocol.")
                 if older == name:
                     raise
-                found = self._jpype.JClass(self._loader.loadClass(_ROOT + older))
+                found = self._jpype.JClass(self.loader.loadClass(_ROOT + older))
             self._classes[name] = found
         return found
 
@@ -139,6 +144,22 @@ class JavaRelease:
 
 
 @lru_cache(maxsize=64)
-def java_release(version: str, pace: float | None = None) -> JavaRelease:
-    """The classes of a release, loaded once per process and pace."""
-    return JavaRelease(version, pace)
+def java_release(version: str, pace: float | None = None, before: tuple[Path, ...] = ()) -> JavaRelease:
+    """The classes of a release, loaded once per process, pace and places that come before its own."""
+    return JavaRelease(version, pace, before)
+
+
+def built(text: str) -> tuple[Path, ...]:
+    """The jars and folders of classes that a class path names; a folder with jars stands for these.
+
+    CannotRunError with a sentence when there are none.
+    """
+    found: list[Path] = []
+    for part in filter(None, text.split(os.pathsep)):
+        place = Path(part).expanduser().absolute()
+        if not place.exists():
+            raise CannotRunError(f"There is no {part}: name jars, or folders of classes or of jars.")
+        found += sorted(place.glob("*.jar")) or [place] if place.is_dir() else [place]
+    if not found:
+        raise CannotRunError("The class path is empty: name jars, or folders of classes or of jars.")
+    return tuple(found)

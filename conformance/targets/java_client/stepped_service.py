@@ -16,6 +16,13 @@ from typing import Any
 import jpype
 
 from rocketmq_conformance.conformance.targets.java_client import jvm
+from rocketmq_conformance.conformance.targets.java_client.class_file import (
+    FIELD,
+    INTERFACE_METHOD,
+    METHOD,
+    Constants,
+    method,
+)
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
 _NAME = "SteppedRebalanceService"
@@ -27,58 +34,25 @@ _VERSION = 49
 _PUBLIC, _PROTECTED, _SUPER = 0x1, 0x4, 0x20
 
 
-class _Constants:
-    """The constant pool of a class file."""
-
-    def __init__(self) -> None:
-        self.entries: list[bytes] = []
-
-    def add(self, entry: bytes) -> int:
-        """The number of an entry."""
-        if entry not in self.entries:
-            self.entries.append(entry)
-        return self.entries.index(entry) + 1
-
-    def text(self, value: str) -> int:
-        encoded = value.encode()
-        return self.add(struct.pack(">BH", 1, len(encoded)) + encoded)
-
-    def named(self, name: str) -> int:
-        """A class."""
-        return self.add(struct.pack(">BH", 7, self.text(name)))
-
-    def member(self, tag: int, owner: str, name: str, kind: str) -> int:
-        """A field (9), a method (10), or a method of an interface (11)."""
-        pair = self.add(struct.pack(">BHH", 12, self.text(name), self.text(kind)))
-        return self.add(struct.pack(">BHH", tag, self.named(owner), pair))
-
-
 def class_file() -> bytes:
     """The subclass."""
-    pool = _Constants()
+    pool = Constants()
     mine, base = pool.named(_NAME), pool.named(_BASE)
-    waits_field = pool.member(9, _NAME, "waits", f"L{_CONSUMER};")
-    code_name = pool.text("Code")
-
-    def method(access: int, name: str, kind: str, stack: int, slots: int, code: bytes) -> bytes:
-        body = struct.pack(">HHI", stack, slots, len(code)) + code + struct.pack(">HH", 0, 0)
-        head = struct.pack(">HHHH", access, pool.text(name), pool.text(kind), 1)
-        return head + struct.pack(">HI", code_name, len(body)) + body
-
-    made = pool.member(10, _BASE, "<init>", f"({_FACTORY})V")
+    waits_field = pool.member(FIELD, _NAME, "waits", f"L{_CONSUMER};")
+    made = pool.member(METHOD, _BASE, "<init>", f"({_FACTORY})V")
     # super(factory); this.waits = waits;
     begin = struct.pack(">BBBHBBBHB", 0x2A, 0x2B, 0xB7, made, 0x2A, 0x2C, 0xB5, waits_field, 0xB1)
-    accept = pool.member(11, _CONSUMER, "accept", "(J)V")
-    wait_for_running = pool.member(10, _BASE, "waitForRunning", "(J)V")
+    accept = pool.member(INTERFACE_METHOD, _CONSUMER, "accept", "(J)V")
+    wait_for_running = pool.member(METHOD, _BASE, "waitForRunning", "(J)V")
     # waits.accept(millis); super.waitForRunning(0);
     code = (0x2A, 0xB4, waits_field, 0x1F, 0xB9, accept, 3, 0, 0x2A, 0x09, 0xB7, wait_for_running, 0xB1)
     wait = struct.pack(">BBHBBHBBBBBHB", *code)
     methods = [
-        method(_PUBLIC, "<init>", f"({_FACTORY}L{_CONSUMER};)V", 2, 3, begin),
-        method(_PROTECTED, "waitForRunning", "(J)V", 3, 3, wait),
+        method(pool, _PUBLIC, "<init>", f"({_FACTORY}L{_CONSUMER};)V", 2, 3, begin),
+        method(pool, _PROTECTED, "waitForRunning", "(J)V", 3, 3, wait),
     ]
     field = struct.pack(">HHHH", _PUBLIC, pool.text("waits"), pool.text(f"L{_CONSUMER};"), 0)
-    head = struct.pack(">IHHH", 0xCAFEBABE, 0, _VERSION, len(pool.entries) + 1) + b"".join(pool.entries)
+    head = struct.pack(">IHH", 0xCAFEBABE, 0, _VERSION) + pool.written()
     body = struct.pack(">HHHH", _PUBLIC | _SUPER, mine, base, 0) + struct.pack(">H", 1) + field
     return head + body + struct.pack(">H", len(methods)) + b"".join(methods) + struct.pack(">H", 0)
 

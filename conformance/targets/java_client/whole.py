@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self
@@ -16,6 +17,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY
 
@@ -28,7 +30,7 @@ BEGIN_LIMIT, CONSUME_LIMIT = 90.0, 45.0
 #: How long one poll of a lite pull consumer waits for messages (ms).
 _POLL = 100
 _LOCK_INTERVAL = "rocketmq.client.rebalance.lockInterval"
-_PULLS = frozenset({int(Request.PULL_MESSAGE), int(Request.LITE_PULL_MESSAGE)})
+PULLS = frozenset({int(Request.PULL_MESSAGE), int(Request.LITE_PULL_MESSAGE)})
 #: (queue id, offset) of a message.
 Place = tuple[int, int]
 
@@ -62,7 +64,7 @@ class PullCounter:
 
     def doBeforeRequest(self, address: Any, request: Any) -> None:  # noqa: N802 - Java's name
         """Called before a request is sent."""
-        if int(request.getCode()) in _PULLS:
+        if int(request.getCode()) in PULLS:
             asked = request.readCustomHeader()
             self.sent[str(asked.getConsumerGroup()), int(asked.getQueueId())] += 1
 
@@ -91,6 +93,7 @@ class WholeConsumer:
         client: str = "",
         gate: Callable[[], None] = lambda: None,
         pulls: PullCounter | None = None,
+        broadcasting: bool = False,
     ) -> None:
         self.topic = topic
         self._group = group
@@ -119,6 +122,9 @@ class WholeConsumer:
         self._consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
         if where == TIMESTAMP:
             self._consumer.setConsumeTimestamp(timestamp)
+        if broadcasting:
+            models = release.load("remoting.protocol.heartbeat.MessageModel")
+            self._consumer.setMessageModel(models.BROADCASTING)
         self._consumer.subscribe(topic, "*")
         self._gate = gate
         self._stopping = threading.Event()
@@ -179,6 +185,12 @@ class WholeConsumer:
         if not self._push:
             self._consumer.commitSync()
         self._inside.persistConsumerOffset()
+
+    def seek(self, queue: int, offset: int) -> None:
+        """A lite pull consumer seeks; an offset that is refused changes nothing."""
+        place = self._release.load("common.message.MessageQueue")(self.topic, BROKER, queue)
+        with suppress(jpype.JException):
+            self._consumer.seek(place, offset)
 
     @property
     def client_id(self) -> str:

@@ -18,7 +18,7 @@ from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: The sides that it has: it is a consumer client.
-SIDES = ("pure", "client")
+SIDES = ("pure", "client", "whole")
 #: Ways to talk to a broker.
 WAYS: dict[str, type[Transport]] = {"call": Calls, "tcp": Sockets}
 
@@ -56,10 +56,11 @@ class Port:
                 __version__,
                 unsupported=unsupported,
                 sides=SIDES,
+                quirks=True,
                 clock=REAL,
                 pace=self._clock.pace,
             )
-        return Hello(self.name, __version__, unsupported=unsupported, sides=SIDES)
+        return Hello(self.name, __version__, unsupported=unsupported, sides=SIDES, quirks=True)
 
     def reset(self, case: Case) -> None:
         """Forget everything; connections stay."""

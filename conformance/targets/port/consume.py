@@ -162,7 +162,10 @@ class Consume(Consumption):
     def begin(self, mode: str, max_times: int, batch: int) -> Result:
         """Begin without pending batches."""
         self.waiting: list[Batch] = []
-        self.later: list[tuple[int, Batch]] = []
+        #: When batches are submitted again (ms), and whether the executor refused them before.
+        self.later: list[tuple[int, Batch, bool]] = []
+        #: How many batches more the executor takes, None for any number.
+        self.room: int | None = None
         return super().begin(mode, max_times, batch)
 
     def put(self, queue: int, offsets: tuple[int, ...], size: int, times: int) -> Result:
@@ -177,10 +180,31 @@ class Consume(Consumption):
         """Submit messages to the listener, in batches."""
         most = self.batch
         if len(messages) <= most:
-            self.waiting.append(Batch(process_queue, messages))
+            if not self.execute(Batch(process_queue, messages)):
+                self.refused(process_queue, messages)
             return
         for at in range(0, len(messages), most):
-            self.waiting.append(Batch(process_queue, messages[at : at + most]))
+            if not self.execute(Batch(process_queue, messages[at : at + most])):
+                self.refused(process_queue, messages[at:])
+                return
+
+    def execute(self, batch: Batch) -> bool:
+        """Hand a batch to the executor: does it take it?"""
+        if self.room is not None:
+            if not self.room:
+                return False
+            self.room -= 1
+        self.waiting.append(batch)
+        return True
+
+    def refused(self, process_queue: ProcessQueue, messages: list[Pulled]) -> None:
+        """The executor is full: hand over what is left, as one batch, later."""
+        self.later.append((self.now + LOCAL_DELAY, Batch(process_queue, messages), True))
+
+    def fill(self, room: int | None) -> Result:
+        """The executor takes so many batches more, or any number."""
+        self.room = room
+        return None
 
     def consume(self, at: int, status: str, ack: int | None, level: int, meanwhile: str) -> Result:
         """A listener consumes a batch."""
@@ -242,7 +266,7 @@ class Consume(Consumption):
         """Retry messages locally, later."""
         for message in kept:
             message.times += 1
-        self.later.append((self.now + LOCAL_DELAY, Batch(process_queue, kept)))
+        self.later.append((self.now + LOCAL_DELAY, Batch(process_queue, kept), False))
 
     def commit(self, queue: int, offset: int) -> None:
         """Update the offset in memory."""
@@ -276,9 +300,16 @@ class Consume(Consumption):
         if self.later:
             due = sorted((entry for entry in self.later if entry[0] <= self.now), key=lambda entry: entry[0])
             self.later = [entry for entry in self.later if entry[0] > self.now]
-            for _, batch in due:
-                self.submit(batch.process_queue, batch.messages)
+            for _, batch, was_refused in due:
+                if was_refused:
+                    self.execute_again(batch)
+                else:
+                    self.submit(batch.process_queue, batch.messages)
         return len(self.waiting)
+
+    def execute_again(self, batch: Batch) -> None:
+        """Hand over a batch that was refused before; what is refused again is given to nobody."""
+        self.execute(batch)
 
     def remove(self, queue: int, offsets: tuple[int, ...], size: int) -> Result:
         """Messages are removed."""
@@ -293,6 +324,7 @@ class Consume(Consumption):
             operations.Consume: self.consume,
             operations.Clean: self.clean,
             operations.Tick: self.tick,
+            operations.Fill: self.fill,
             operations.Drop: self.drop,
             operations.Update: self.update,
             operations.Remove: self.remove,

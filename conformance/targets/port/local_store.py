@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets import offset_file_damage
+from rocketmq_conformance.conformance.targets.port.file_store import FileStore, Offsets, UnreadableError
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
-from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, Entry, OffsetTable
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.models.client.fixtures import QUEUES
-from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import local_store as operations
 
-Offsets = dict[int, int]
 
-
-class UnreadableError(Exception):
-    """Neither the file nor its backup can be parsed."""
-
-
-class LocalStore(OffsetTable):
+class LocalStore(FileStore):
     """Offsets of one consumer, and its files."""
 
     def __init__(self, transport: Transport | None = None) -> None:
@@ -31,9 +24,9 @@ class LocalStore(OffsetTable):
         """Begin a case."""
         self.open(case.directory, case.group)
 
-    def open(self, directory: Path, group: str) -> None:
+    def open(self, directory: Path, group: str, client: str = offset_file_damage.CLIENT_ID) -> None:
         """Become a new store with its files in ``directory``; nothing is read before ``restart``."""
-        self.open_folder(offset_file_damage.store_folder(directory, group))
+        self.open_folder(offset_file_damage.store_folder(directory, group, client))
 
     def open_folder(self, folder: Path) -> None:
         """Become a new store with its files in ``folder``; nothing is read before ``restart``."""
@@ -41,53 +34,6 @@ class LocalStore(OffsetTable):
         self.folder = folder
         self.file = self.folder / offset_file_damage.FILE_NAME
         self.backup = self.folder / offset_file_damage.BACKUP_NAME
-
-    # --- reading ------------------------------------------------------------------------------------------
-
-    def read(self, queue: int, kind: str) -> int:
-        """The offset of a queue from memory, from the file, or from memory first."""
-        if queue < 0:
-            return NO_OFFSET
-        if kind != "store":
-            entry = self.table.get(queue)
-            if entry is not None:
-                return entry.offset
-            if kind == "memory":
-                return NO_OFFSET
-        return self.read_from_file(queue)
-
-    def read_from_file(self, queue: int) -> int:
-        """Read the offset from the file, and keep it in memory."""
-        try:
-            offset = self.stored().get(queue)
-        except UnreadableError:
-            return self.unreadable(queue)
-        if offset is None:
-            return self.absent(queue)
-        self.refresh(queue, offset)
-        return offset
-
-    def unreadable(self, queue: int) -> int:
-        """The offset read from an unreadable file."""
-        return NO_OFFSET
-
-    def absent(self, queue: int) -> int:
-        """The offset read for a queue that is not in the file."""
-        return NO_OFFSET
-
-    def restart(self) -> Result:
-        """Forget everything, as a new process does, and load the file."""
-        self.forget()
-        try:
-            stored = self.stored()
-        except UnreadableError:
-            return self.cannot_load()
-        self.table.update((queue, Entry(offset)) for queue, offset in stored.items())
-        return None
-
-    def cannot_load(self) -> Result:
-        """The file cannot be read: the consumer must not start as if it were new."""
-        return Err("CLIENT")
 
     # --- files --------------------------------------------------------------------------------------------
 
@@ -129,30 +75,6 @@ class LocalStore(OffsetTable):
     def parsed(self, text: str) -> Offsets:
         """The offsets of known queues in a text; ValueError when it cannot be parsed."""
         return {QUEUES.index(queue): offset for queue, offset in parse(text).items() if queue in QUEUES}
-
-    def persist(self, queue: int) -> Result:
-        """Write one queue's offset to the file."""
-        if queue in self.table:
-            self.save((queue,))
-        return None
-
-    def persist_all(self, queues: tuple[int, ...]) -> Result:
-        """Write the offsets of some queues to the file."""
-        if queues:
-            self.save(queues)
-        return None
-
-    def save(self, queues: Iterable[int]) -> None:
-        """Merge offsets into the file, unless the file is unreadable."""
-        try:
-            stored = self.stored()
-        except UnreadableError:
-            return
-        self.write(self.merged(stored, {queue: self.table[queue].offset for queue in queues if queue in self.table}))
-
-    def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
-        """The new contents of the file."""
-        return {**stored, **chosen}
 
     def write(self, offsets: Offsets) -> None:
         """Copy the file to the backup, and write a new one."""

@@ -10,17 +10,37 @@ from collections.abc import Callable
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.targets.port.allocation import Allocation, code_units
-from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.allocation import (
+    Allocation,
+    Ids,
+    IllegalArgumentError,
+    Queues,
+    code_units,
+)
+from rocketmq_conformance.conformance.targets.port.file_store import MemberStore, Offsets
+from rocketmq_conformance.conformance.targets.port.group_member import BROADCASTING, Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.routes import ids_of, of_topic, routed
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
-from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES, TOPIC_OF
+from rocketmq_conformance.models.client.fixtures import (
+    ALLOWED_ROOMS,
+    BROKER,
+    CLIENTS,
+    CONFIGURED,
+    GROUP,
+    MEMBER_TIMESTAMP,
+    QUEUE_ROOMS,
+    QUEUES,
+    ROUND_QUEUES,
+    TOPIC_OF,
+    VIRTUAL_NODES,
+)
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as operations
 
 LAST = "CONSUME_FROM_LAST_OFFSET"
+CONFIG = "CONFIG"
 #: Ms without a pull after which a queue expires and is started again.
 PULL_EXPIRY = 120_000
 
@@ -40,14 +60,24 @@ class Rebalance:
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self.allocator = Allocation()
-        self.strategies = {"AVG": self.allocator.averagely, "AVG_BY_CIRCLE": self.allocator.by_circle}
+        allocator = self.allocator = Allocation()
+        configured = tuple([QUEUES[at] for at in CONFIGURED])
+        self.strategies: dict[str, Callable[[str, Queues, Ids], Queues]] = {
+            "AVG": self.allocator.averagely,
+            "AVG_BY_CIRCLE": self.allocator.by_circle,
+            CONFIG: lambda me, queues, ids: allocator.by_config(me, queues, ids, configured),
+            "MACHINE_ROOM": lambda me, queues, ids: allocator.by_machine_room(me, queues, ids, ALLOWED_ROOMS),
+            "CONSISTENT_HASH": lambda me, queues, ids: allocator.by_consistent_hash(me, queues, ids, VIRTUAL_NODES),
+            "MACHINE_ROOM_NEARBY": self.nearby,
+        }
         #: Shares that are cached: groups change rarely.
-        self.shares: dict[tuple[str, str, tuple[int, ...], tuple[str, ...]], tuple[int, ...]] = {}
+        self.shares: dict[tuple[str, str, tuple[int, ...], tuple[str, ...]], tuple[int, ...] | None] = {}
         #: What members are made of outlives them: making it takes longer than emptying it.
         self.places = [StartPosition(transport) for _ in CLIENTS]
         self.members: list[Consumer | None] = [None for _ in CLIENTS]
         self.now = 0
+        #: The offsets in the files of broadcasting members, by client id.
+        self.files: dict[str, Offsets] = {}
 
     def begin_case(self, case: Case) -> None:
         """Begin a case."""
@@ -57,6 +87,7 @@ class Rebalance:
     def forget(self) -> None:
         """Begin a case: three members, at time 0."""
         self.now = 0
+        self.files.clear()
         for member in range(len(CLIENTS)):
             self.join(member, False, "CLUSTERING", LAST, "AVG")
 
@@ -87,15 +118,26 @@ class Rebalance:
         ids = self.listed(topic)
         if not ids:
             return self.without_list(consumer, topic)
-        return self.own(consumer, topic, self.divided(consumer, topic, queues, ids), new_pulls)
+        wanted = self.divided(consumer, topic, queues, ids)
+        if wanted is None:
+            return self.without_share(consumer, topic)
+        complete = self.own(consumer, topic, wanted, new_pulls)
+        return complete and (consumer.strategy != CONFIG or self.is_of(topic, wanted))
 
-    def divided(self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
-        """The consumer's share of a topic, as its strategy says."""
+    def is_of(self, topic: str, wanted: tuple[int, ...]) -> bool:
+        """Are all configured queues queues of the topic? Those of another one keep it from being balanced."""
+        return all(TOPIC_OF[queue] == topic for queue in wanted)
+
+    def divided(
+        self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]
+    ) -> tuple[int, ...] | None:
+        """The consumer's share of a topic, as its strategy says; None when that refuses."""
         key = consumer.strategy, consumer.client, queues, ids
-        mine = self.shares.get(key)
-        if mine is None:
-            mine = self.shares[key] = self.share(*key)
-        return mine
+        try:
+            return self.shares[key]
+        except KeyError:
+            share = self.shares[key] = self.share(*key)
+            return share
 
     def everything(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         """The queues of a broadcasting consumer."""
@@ -113,6 +155,10 @@ class Rebalance:
         """The members are unknown: keep the queues owned so far."""
         return True
 
+    def without_share(self, consumer: Consumer, topic: str) -> bool:
+        """The strategy refused: keep the queues owned so far."""
+        return False
+
     def listed(self, topic: str) -> tuple[str, ...] | None:
         """The group's members, as a broker of the topic lists them; None when it does not."""
         try:
@@ -129,11 +175,21 @@ class Rebalance:
         """The broker refused to list the members."""
         return None
 
-    def share(self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
-        """A client's share of a topic."""
-        divide = self.strategies[strategy]
+    def share(
+        self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]
+    ) -> tuple[int, ...] | None:
+        """A client's share of a topic; None when the strategy refuses."""
         ordered = tuple([QUEUES[at] for at in self.in_queue_order(queues)])
-        return tuple([_POSITIONS[queue] for queue in divide(client, ordered, self.in_id_order(ids))])  # type: ignore[index]
+        try:
+            mine = self.strategies[strategy](client, ordered, self.in_id_order(ids))
+        except IllegalArgumentError:
+            return None
+        return tuple([_POSITIONS[queue] for queue in mine])  # type: ignore[index]
+
+    def nearby(self, me: str, queues: Queues, ids: Ids) -> Queues:
+        """Strategy MACHINE_ROOM_NEARBY, to which a queue's room goes by its id."""
+        housed = {(topic, f"{QUEUE_ROOMS[at % 2]}@{broker}", at): (topic, broker, at) for topic, broker, at in queues}
+        return tuple([housed[queue] for queue in self.allocator.nearby(me, tuple(housed), ids, "AVG")])
 
     def in_queue_order(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         """The queues of a topic as every member sorts them; a route gives them by their ids."""
@@ -150,12 +206,11 @@ class Rebalance:
         self.moved = False
         table = consumer.table
         for queue in of_topic(topic) if table else ():
-            owned = table.get(queue)
-            if owned is None:
+            if queue not in table:
                 continue
             if queue not in wanted:
                 self.lose(consumer, queue)
-            elif self.is_forgotten(owned):
+            elif self.is_forgotten(table[queue]):
                 self.renew(consumer, queue)
         complete = True
         missing: list[int] = []
@@ -213,7 +268,7 @@ class Rebalance:
 
     def beginning(self, consumer: Consumer, queue: int) -> int:
         """The start offset of a queue; NoStartError."""
-        return consumer.positions.push(queue, consumer.where, None, "")
+        return consumer.positions.push(queue, consumer.where, MEMBER_TIMESTAMP, "UTC")
 
     def without_start(self, consumer: Consumer, queue: int, new_pulls: list[tuple[int, int]]) -> None:
         """A queue without a start offset is left for the next round."""
@@ -229,8 +284,8 @@ class Rebalance:
         return OwnedQueue(offset, self.now)
 
     def give_up_topics(self, consumer: Consumer) -> None:
-        """Drop the queues of unsubscribed topics."""
-        if not consumer.gave_up:
+        """Drop the queues of unsubscribed topics; configured queues come back with every round."""
+        if not consumer.gave_up and consumer.strategy != CONFIG:
             return
         consumer.gave_up = False
         for queue in [queue for queue in consumer.table if TOPIC_OF[queue] not in consumer.topics]:
@@ -244,12 +299,27 @@ class Rebalance:
 
     def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
         """Start a member, replacing the previous one."""
-        positions = self.places[member]
-        positions.forget()
         client = CLIENTS[(member + twin) % len(CLIENTS)]
+        positions = self.places[member]
+        self.open_store(positions, client, mode == BROADCASTING)
         consumer = self.members[member] = self.consumer(positions, client, mode, where, strategy)
         self.refresh(consumer)
         return None
+
+    def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
+        """The offset store of a new consumer, by its message model."""
+        if broadcasts:
+            positions.broadcast(MemberStore(self.files, client))
+        else:
+            positions.forget()
+
+    def restart(self, member: int) -> Result:
+        """A member's process ends, and begins again."""
+        consumer = self.members[member]
+        if consumer is None:
+            return None
+        mode = BROADCASTING if consumer.broadcasts else "CLUSTERING"
+        return self.join(member, consumer.client != CLIENTS[member], mode, consumer.where, consumer.strategy)
 
     def leave(self, member: int) -> Result:
         """Shut a member down."""
@@ -268,9 +338,9 @@ class Rebalance:
         return tuple(consumer.table)
 
     def subscribe(self, consumer: Consumer, topic: str) -> Result:
-        """Subscribe to a topic, from the next round on."""
+        """Subscribe to a topic, from the next round on, whose order is that of Java's hash table."""
         if topic not in consumer.topics:
-            consumer.topics.append(topic)
+            consumer.topics = [known for known in ROUND_QUEUES if known == topic or known in consumer.topics]
         return None
 
     def unsubscribe(self, consumer: Consumer, topic: str) -> Result:
@@ -293,12 +363,21 @@ class Rebalance:
         """No route: keep the known one."""
 
     def pull(self, consumer: Consumer, queue: int) -> Result:
-        """One turn of the pull loop: the offset that it asks for."""
+        """One turn of the pull loop: (offset that it asks for, offset to commit, is it to be committed?)."""
         request = consumer.requests.get(queue)
         if request is None or request.dropped:
             return None
         request.pulled = self.now
-        return request.offset if QUEUES[queue].topic in consumer.topics else None
+        return self.asked(consumer, queue, request.offset) if QUEUES[queue].topic in consumer.topics else None
+
+    def asked(self, consumer: Consumer, queue: int, offset: int) -> Result:
+        """A pull request: it also commits what is in memory, unless the offsets are in a file."""
+        held = 0 if self.keeps_file(consumer) else self.remembered(consumer, queue)
+        return offset, held, held > 0
+
+    def keeps_file(self, consumer: Consumer) -> bool:
+        """Are the consumer's offsets in a file?"""
+        return consumer.broadcasts
 
     def take(self, consumer: Consumer, queue: int) -> Result:
         """A listener takes messages of a queue."""
@@ -375,6 +454,8 @@ class Rebalance:
         return {
             operations.Rebalance: none(self.rebalance),
             operations.Join: self.join,
+            operations.JoinLaterStrategy: self.join,
+            operations.Restart: self.restart,
             operations.Leave: self.leave,
             operations.Persist: none(self.persist),
             operations.Subscribe: one(self.subscribe),

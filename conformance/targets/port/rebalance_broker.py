@@ -220,7 +220,7 @@ class RebalanceBroker(Rebalance):
             operations.Consume: two(self.consume),
             operations.Update: two(self.update),
             operations.Tick: self.tick,
-            group.Join: self.join,
+            operations.Join: self.join,
             group.Leave: self.leave,
             group.Persist: none(self.persist),
             group.Refresh: none(self.refresh),

@@ -113,7 +113,9 @@ class RebalanceChanged(Rebalance):
             self.changed(consumer, topic, ())
         return True
 
-    def divided(self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
+    def divided(
+        self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]
+    ) -> tuple[int, ...] | None:
         """The consumer's share; the application may unsubscribe from the topic meanwhile."""
         if topic == self.given_up:
             self.unsubscribe(consumer, topic)

@@ -217,7 +217,7 @@ class RebalanceOrderly(Rebalance):
     # --- pulling and consuming ----------------------------------------------------------------------------
 
     def pull(self, consumer: Consumer, queue: int) -> Result:
-        """One turn of the pull loop: the offset that it asks for."""
+        """One turn of the pull loop: (offset that it asks for, offset to commit, is it to be committed?)."""
         request = consumer.requests.get(queue)
         if request is None or request.dropped:
             return None
@@ -231,7 +231,7 @@ class RebalanceOrderly(Rebalance):
             except NoStartError:
                 return self.not_corrected(owned)
             owned.corrected = True
-        return owned.offset if QUEUES[queue].topic in consumer.topics else None
+        return self.asked(consumer, queue, owned.offset) if QUEUES[queue].topic in consumer.topics else None
 
     def may_pull(self, owned: OrderlyQueue) -> bool:
         """May the queue be pulled? Not without its lock."""
@@ -327,6 +327,7 @@ class RebalanceOrderly(Rebalance):
             operations.Finish: one(self.finish_first),
             operations.Tick: self.tick,
             group.Join: self.join,
+            group.JoinLaterStrategy: self.join,
             group.Persist: none(self.persist),
             group.Subscribe: one(self.subscribe),
             group.Unsubscribe: one(self.unsubscribe),

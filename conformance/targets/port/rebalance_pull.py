@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.targets.port.group_member import Consumer,
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
-from rocketmq_conformance.models.client.fixtures import CLIENTS, TOPIC_OF
+from rocketmq_conformance.models.client.fixtures import MEMBER_TIMESTAMP, TOPIC_OF
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_pull as operations
@@ -76,6 +76,8 @@ class LiteConsumer(Consumer):
 class RebalancePull(Rebalance):
     """The members of the group, by number."""
 
+    consumer = LiteConsumer
+
     # --- a round ------------------------------------------------------------------------------------------
 
     def round(self, consumer: LiteConsumer) -> Result:
@@ -136,7 +138,7 @@ class RebalancePull(Rebalance):
 
     def beginning(self, consumer: Consumer, queue: int) -> int:
         """The start offset of a queue; NoStartError."""
-        offset = consumer.positions.lite_pull(queue, consumer.where, None, "")
+        offset = consumer.positions.lite_pull(queue, consumer.where, MEMBER_TIMESTAMP, "UTC")
         if offset < 0:
             raise NoStartError
         return offset
@@ -205,15 +207,6 @@ class RebalancePull(Rebalance):
 
     # --- the rest of a consumer's life --------------------------------------------------------------------
 
-    def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
-        """Start a member, replacing the previous one."""
-        positions = self.places[member]
-        positions.forget()
-        client = CLIENTS[(member + twin) % len(CLIENTS)]
-        consumer = self.members[member] = LiteConsumer(positions, client, mode, where, strategy)
-        self.refresh(consumer)
-        return None
-
     def subscribe(self, consumer: Consumer, topic: str) -> Result:
         """Subscribe to a topic, from the next round on; its route is fetched now."""
         super().subscribe(consumer, topic)
@@ -237,6 +230,7 @@ class RebalancePull(Rebalance):
         return {
             operations.Rebalance: none(self.round),
             operations.Join: self.join,
+            operations.Restart: self.restart,
             operations.Leave: self.leave,
             operations.Persist: none(self.persist),
             operations.Subscribe: one(self.subscribe),

@@ -60,13 +60,13 @@ class RemoteStore(OffsetTable):
                 return entry.offset
             if not self.falls_through(kind):
                 return NO_OFFSET
-        return self.read_from_broker(queue)
+        return self.read_stored(queue)
 
     def falls_through(self, kind: str) -> bool:
         """Is the broker asked when memory has no offset?"""
         return kind == "memory-then-store"
 
-    def read_from_broker(self, queue: int) -> int:
+    def read_stored(self, queue: int) -> int:
         """Query the broker, and keep the offset in memory."""
         try:
             offset = self.fetch(queue)

@@ -9,6 +9,7 @@ from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.port import timestamp as clocks
+from rocketmq_conformance.conformance.targets.port.file_store import FileStore
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
@@ -47,12 +48,20 @@ class StartPosition:
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self.store = RemoteStore(transport)
+        self.remote = RemoteStore(transport)
+        #: The store of the consumer, by its message model.
+        self.store: RemoteStore | FileStore = self.remote
         self.times: dict[tuple[str | None, str], int] = {}
 
     def forget(self) -> None:
-        """Become a new consumer."""
-        self.store.forget()
+        """Become a new consumer of a cluster."""
+        self.store = self.remote
+        self.remote.forget()
+
+    def broadcast(self, store: FileStore) -> None:
+        """Become a new broadcasting consumer, with what its file holds."""
+        self.store = store
+        store.restart()
 
     # --- decisions ----------------------------------------------------------------------------------------
 
@@ -67,7 +76,7 @@ class StartPosition:
 
     def push_stored(self, queue: int) -> int:
         """The offset that a push consumer goes on from."""
-        return self.store.read_from_broker(queue)
+        return self.store.read_stored(queue)
 
     def push_unreadable(self, queue: int, where: str) -> int:
         """Push has no start when the broker fails."""

@@ -26,9 +26,9 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
 
 
 def test_cases_are_counted_by_suite_and_address(campaign: Campaign) -> None:
-    told = coverage(campaign)
-    assert list(told) == [(suite, address) for suite in campaign.suites for address in campaign.addresses]
-    for (suite, address), rows in told.items():
+    by_part = coverage(campaign)
+    assert list(by_part) == [(suite, address) for suite in campaign.suites for address in campaign.addresses]
+    for (suite, address), rows in by_part.items():
         counted: Counter[tuple[str, str, str]] = Counter()
         for trace in Rebuilder(campaign, suite, address).traces(range(60)):
             counted.update(
@@ -37,17 +37,19 @@ def test_cases_are_counted_by_suite_and_address(campaign: Campaign) -> None:
         assert rows == [[*cell, times] for cell, times in sorted(counted.items())]
         assert rows
     # the mutant's cases end where they diverge
-    assert sum(row[3] for row in told["remote-store", MUTANT]) < sum(row[3] for row in told["remote-store", "port"])
+    assert sum(row[3] for row in by_part["remote-store", MUTANT]) < sum(
+        row[3] for row in by_part["remote-store", "port"]
+    )
 
 
 def test_a_case_that_reached_a_cell_by_two_answers_counts_once(campaign: Campaign, tmp_path: Path) -> None:
     shutil.copytree(campaign.folder, tmp_path / "c")
     row = campaign.read("cases", suite="remote-store", block=0).to_pylist()[0]
-    told = [("A", "B"), ("A",), ("C",)]
+    by_part = [("A", "B"), ("A",), ("C",)]
     behaviours = [
         {"id": number_of(rules), "kind": "answer", "rules": list(rules), "state_kind": "k", "outcome": "done"}
         | {"next_rules": [], "next_state_kind": ""}
-        for rules in told
+        for rules in by_part
     ]
     ids = [one["id"] for one in behaviours]
     cases = [{**row, "case": 75, "answers": sorted(ids[:2])}, {**row, "case": 76, "answers": sorted(ids)}]
@@ -61,9 +63,9 @@ def test_a_case_that_reached_a_cell_by_two_answers_counts_once(campaign: Campaig
 def test_behaviours_that_nothing_tells_are_not_lost(campaign: Campaign, tmp_path: Path) -> None:
     shutil.copytree(campaign.folder, tmp_path / "c")
     shutil.rmtree(tmp_path / "c" / "behaviours" / "suite=start-pull")
-    told = coverage(open_campaign(tmp_path / "c"))
-    assert told["start-pull", "port"] == [["?", "?", "?", 60]]
-    assert told["remote-store", "port"] == coverage(campaign)["remote-store", "port"]
+    by_part = coverage(open_campaign(tmp_path / "c"))
+    assert by_part["start-pull", "port"] == [["?", "?", "?", 60]]
+    assert by_part["remote-store", "port"] == coverage(campaign)["remote-store", "port"]
 
 
 def test_a_behaviour_reported_in_an_unfinished_block_has_its_meaning(campaign: Campaign, tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ import pytest
 from campaign_maker import make, tabled
 from click.testing import CliRunner, Result
 
-from rocketmq_conformance.conformance.campaign.analysis import diff as comparing
 from rocketmq_conformance.conformance.campaign.analysis.diff import NothingComparedError, diff
 from rocketmq_conformance.conformance.campaign.analysis.differing_cases import by_divergences, by_steps
 from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide
+from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import REBUILT
 from rocketmq_conformance.conformance.campaign.player.first_difference import CUT_SHORT, LEFT_OPEN, LEFT_OUT
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError, open_campaign
@@ -90,10 +90,10 @@ def changed(campaign: Campaign, folder: Path, change: Callable[[dict[str, Any]],
 
 def configured(campaign: Campaign, folder: Path, **values: Any) -> Campaign:
     shutil.copytree(campaign.folder, folder)
-    said = json.loads((folder / "campaign.json").read_text())
+    content = json.loads((folder / "campaign.json").read_text())
     for key, value in values.items():
-        (said if key in said else said["configuration"])[key] = value
-    (folder / "campaign.json").write_text(json.dumps(said))
+        (content if key in content else content["configuration"])[key] = value
+    (folder / "campaign.json").write_text(json.dumps(content))
     return open_campaign(folder)
 
 
@@ -117,11 +117,11 @@ def test_two_that_differ_are_distinguished_case_by_case(port: Campaign, one: Cam
     left, right = digests(port), digests(one)
     differing = {case for case in left if left[case] != right[case]}
     assert (found.verdict, found.exit_code) == (DIFFERENT, 1)
-    assert found.suites[0].different == len(differing) == sum(told.cases for told in found.differences)
+    assert found.suites[0].different == len(differing) == sum(difference.cases for difference in found.differences)
     assert found.suites[0].same == CASES - len(differing)
-    counts = [told.cases for told in found.differences]
+    counts = [difference.cases for difference in found.differences]
     assert counts == sorted(counts, reverse=True)
-    assert len({told.fingerprint for told in found.differences}) == len(counts)
+    assert len({difference.fingerprint for difference in found.differences}) == len(counts)
 
 
 def test_the_sides_can_be_swapped(one: Campaign, other: Campaign) -> None:
@@ -138,37 +138,41 @@ def test_what_the_divergences_say_is_what_the_steps_say(one: Campaign, other: Ca
     assert len(differing) > 50
     rebuilt = by_steps(a, b, differing.tolist())
     assert not rebuilt.undecided
-    told = by_divergences(a, b, differing)
-    assert told.to_dict("records") == rebuilt.rows.to_dict("records")
+    difference = by_divergences(a, b, differing)
+    assert difference.to_dict("records") == rebuilt.rows.to_dict("records")
 
 
 def test_the_exemplar_is_the_shortest(port: Campaign, one: Campaign) -> None:
     rows = one.read("divergences").to_pylist()
-    for told in diff(port, one).differences:
-        (row,) = [row for row in rows if row["case"] == told.case]
+    for difference in diff(port, one).differences:
+        (row,) = [row for row in rows if row["case"] == difference.case]
         alike = [
             (each["step"], each["case"])
             for each in rows
             if all(each[key] == row[key] for key in ("operation", "state_kind", "expected_class", "observed_class"))
         ]
-        assert (told.step, told.case) == min(alike)
-        assert told.cases == len(alike)
-        assert (told.a.did, told.b.did) == (row["expected"], row["observed"])
-        assert (told.a.conforms, told.b.conforms) == (True, False)
-        assert told.b.expected == row["expected"]
-        assert [rule["id"] for rule in told.b.rules] == row["rules"]
-        assert all(rule["sentence"] for rule in told.b.rules)
-        assert len(told.before) == told.step - 1
-        assert told.operation.startswith(f"{row['operation']}(")
+        assert (difference.step, difference.case) == min(alike)
+        assert difference.cases == len(alike)
+        assert (difference.a.did, difference.b.did) == (row["expected"], row["observed"])
+        assert (difference.a.conforms, difference.b.conforms) == (True, False)
+        assert difference.b.expected == row["expected"]
+        assert [rule["id"] for rule in difference.b.rules] == row["rules"]
+        assert all(rule["sentence"] for rule in difference.b.rules)
+        assert len(difference.before) == difference.step - 1
+        assert difference.operation.startswith(f"{row['operation']}(")
 
 
 def test_what_separates_is_named(port: Campaign, one: Campaign) -> None:
-    reads = [told for told in diff(port, one).differences if told.operation.startswith("read(queue") and told.cases > 5]
+    reads = [
+        difference
+        for difference in diff(port, one).differences
+        if difference.operation.startswith("read(queue") and difference.cases > 5
+    ]
     assert reads
-    for told in reads:
-        assert told.separates[0].feature in ("earlier freeze of the same queue", "state: frozen has the queue")
-        assert told.separates[0].diverging == 1
-        assert told.separates[0].others < 0.2
+    for difference in reads:
+        assert difference.separates[0].feature in ("earlier freeze of the same queue", "state: frozen has the queue")
+        assert difference.separates[0].diverging == 1
+        assert difference.separates[0].others < 0.2
 
 
 # --- releases -------------------------------------------------------------------------------------------------------
@@ -187,10 +191,15 @@ def test_two_releases_are_reported_with_the_rules_of_each(releases: tuple[Campai
     found = diff(*releases)
     assert found.a.profile["client"] == "4.9.8"
     assert found.b.profile["client"] == "5.1.0"
-    told = next(one for one in found.differences if one.a.state_kind == "no queue")
-    assert (told.a.did, told.a.conforms, told.b.did, told.b.conforms) == ("-1", True, "-3", True)
-    assert [rule["id"] for rule in told.a.rules] == ["OFF-VAL-1"]
-    assert told.separates[0].feature == "queue < 0"
+    difference = next(one for one in found.differences if one.a.state_kind == "no queue")
+    assert (difference.a.did, difference.a.conforms, difference.b.did, difference.b.conforms) == (
+        "-1",
+        True,
+        "-3",
+        True,
+    )
+    assert [rule["id"] for rule in difference.a.rules] == ["OFF-VAL-1"]
+    assert difference.separates[0].feature == "queue < 0"
 
 
 def test_a_case_that_ends_before_the_two_part_is_not_called_equal(releases: tuple[Campaign, Campaign]) -> None:
@@ -239,9 +248,9 @@ def test_cases_without_a_digest_are_compared_by_verdict_only(port: Campaign, one
     diverging = one.read("divergences").num_rows
     assert found.suites[0].different == diverging
     assert found.suites[0].verdict_only == CASES - diverging
-    told = found.differences[0]
-    assert (told.a.conforms, told.b.conforms) == (True, False)
-    assert diff(b, a).differences[0].a == told.b
+    difference = found.differences[0]
+    assert (difference.a.conforms, difference.b.conforms) == (True, False)
+    assert diff(b, a).differences[0].a == difference.b
 
 
 def test_a_digest_that_fits_nothing_is_not_called_a_difference(port: Campaign, tmp_path: Path) -> None:
@@ -274,7 +283,7 @@ def test_what_the_rules_leave_open_is_no_difference(folder: Path) -> None:
     open_case = next(
         trace.case
         for trace in map(CampaignSide(a, "allocation", "port").trace, range(300))
-        if any(said == "anything" for said in (row["expected"] for row in trace.rows()))
+        if any(content == "anything" for content in (row["expected"] for row in trace.rows()))
     )
     left, right = CampaignSide(a, "allocation", "port"), CampaignSide(b, "allocation", "port")
     found = by_steps(left, right, [open_case])
@@ -322,8 +331,8 @@ def test_another_rule_book_is_a_note_as_long_as_cases_come_back(port: Campaign, 
     assert found.notes[0].endswith("B by 0123")
     assert found.notes[1].endswith("B by 9.9")
     known = diff(port, one)
-    assert [replace(told, separates=[]) for told in found.differences] == [
-        replace(told, separates=[]) for told in known.differences
+    assert [replace(difference, separates=[]) for difference in found.differences] == [
+        replace(difference, separates=[]) for difference in known.differences
     ]
 
 
@@ -341,14 +350,14 @@ def test_two_campaigns_of_one_kit_that_is_not_this_one(port: Campaign, one: Camp
     found, known = diff(*turned), diff(port, one)
     assert found.suites[0].different == known.suites[0].different
     assert found.suites[0].same == known.suites[0].same
-    told, whole = found.differences[0], known.differences[0]
-    assert (told.cases, told.case, told.step, told.fingerprint) == (
+    difference, whole = found.differences[0], known.differences[0]
+    assert (difference.cases, difference.case, difference.step, difference.fingerprint) == (
         whole.cases,
         whole.case,
         whole.step,
         whole.fingerprint,
     )
-    assert (told.a, told.b, told.separates) == (whole.a, whole.b, [])
+    assert (difference.a, difference.b, difference.separates) == (whole.a, whole.b, [])
 
 
 def test_a_suite_that_this_kit_does_not_have(port: Campaign, tmp_path: Path) -> None:
@@ -389,7 +398,8 @@ def test_the_command_tells_it_as_json_lines(port: Campaign, one: Campaign) -> No
     done = run(port.folder, one.folder, "--format", "jsonl")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["line"] for line in lines][:2] == ["diff", "suite"]
-    assert lines[-1] == {"line": "end", "verdict": "different", "exit_code": 1, "seconds": lines[-1]["seconds"]}
+    footer = {"verdict": "different", "exit_code": 1, "seconds": lines[-1]["seconds"], "engine": "in one process"}
+    assert lines[-1] == {"line": "end", **footer}
     assert lines[2]["a"]["did"] != lines[2]["b"]["did"]
 
 
@@ -397,7 +407,7 @@ def test_bad_input_is_one_sentence_with_its_exit_code(port: Campaign, tmp_path: 
     damaged = Path(shutil.copytree(port.folder, tmp_path / "damaged"))
     blocks.path(damaged, "cases", "remote-store", 1).write_bytes(b"PAR1")
     other = configured(port, tmp_path / "b", seed=12)
-    for arguments, code, said in (
+    for arguments, code, content in (
         ((port.folder, tmp_path / "nowhere"), 2, "holds no campaign"),
         ((port.folder, port.folder, "--address-b", "x"), 2, "has no address 'x'"),
         ((port.folder, damaged), 4, "is damaged ("),
@@ -407,7 +417,7 @@ def test_bad_input_is_one_sentence_with_its_exit_code(port: Campaign, tmp_path: 
         done = run(*arguments)
         assert done.exit_code == code
         assert done.stdout == ""
-        assert said in done.stderr
+        assert content in done.stderr
         assert "Traceback" not in done.stderr
 
 
@@ -416,4 +426,4 @@ def test_the_number_of_rebuilt_cases_can_be_chosen(releases: tuple[Campaign, Cam
     done = run(a.folder, b.folder, "--rebuild", 5, "--format", "jsonl")
     suite = json.loads(done.stdout.splitlines()[1])
     assert suite["different"] + sum(suite["undecided"].values()) == 5
-    assert comparing.REBUILT > 1000
+    assert REBUILT > 1000

@@ -30,8 +30,8 @@ def golden() -> dict[str, case_digests.Digests]:
         found = {name: case_digests.digests(suite) for name, suite in SUITES.items()}
         lines = (f'"{name}": [\n{_lines(cases)}\n]' for name, cases in found.items())
         GOLDEN.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
-    said: dict[str, case_digests.Digests] = json.loads(GOLDEN.read_text("utf-8"))
-    return said
+    recorded: dict[str, case_digests.Digests] = json.loads(GOLDEN.read_text("utf-8"))
+    return recorded
 
 
 def _lines(cases: case_digests.Digests) -> str:

@@ -84,9 +84,9 @@ def test_it_says_what_the_definition_says_in_any_order_of_blocks(blocks: Blocks,
     results = found(dict(items), suites, 3)
     assert results == found(blocks, suites, 3)
     arms = {by for rows in blocks.values() for _, by, steps, _, _ in rows if steps}
-    told = set()
+    seen_arms = set()
     for one in results:
-        told.add((one.suite, one.arm))
+        seen_arms.add((one.suite, one.arm))
         cases, behaviours, chance, curve = naive(blocks, suites, one.suite, one.arm)
         assert (one.cases, one.behaviours) == (cases, behaviours)
         assert one.chance == pytest.approx(chance)
@@ -97,7 +97,7 @@ def test_it_says_what_the_definition_says_in_any_order_of_blocks(blocks: Blocks,
         for arm in ({*arms, ""} if len(arms) > 1 else arms)
         if naive(blocks, suites, suite, arm)[0]
     }
-    assert told == expected
+    assert seen_arms == expected
 
 
 def test_the_chance_is_that_of_the_next_case() -> None:

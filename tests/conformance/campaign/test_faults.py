@@ -161,9 +161,9 @@ def test_an_executor_that_is_killed_loses_no_case(
         executor = psutil.Process(spark_cluster.executors()[0])
         below = family(executor.pid)
         executor.kill()
-        said, complained = process.communicate(timeout=120)
-    assert process.returncode == 0, said + complained
-    assert complained == ""
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, output + errors
+    assert errors == ""
     check(out, 0)
     assert nameless(out) == reference
     assert not psutil.wait_procs(below, 60)[1]
@@ -200,15 +200,15 @@ def test_ctrl_c_ends_in_order_and_says_what_is_left(tmp_path: Path, reference: d
         with nothing_left(process.pid):
             begun = time.monotonic()
             os.killpg(process.pid, signal.SIGINT)
-            said, complained = process.communicate(timeout=180)
+            output, errors = process.communicate(timeout=600)
     assert time.monotonic() - begun < 90
-    assert (process.returncode, complained) == (3, ""), said
+    assert (process.returncode, errors) == (3, ""), output
     check(out, 3)
     end = ended(out)
     assert end.stopped == "interrupted"
     assert 0 < end.cases[CONFORMS] == CASES - end.left < CASES
-    assert f"not played     {end.left} cases" in said
-    assert "Verdict: undecided (exit code 3): interrupted, what did run is kept in out. Seed 13." in said
+    assert f"not played     {end.left} cases" in output
+    assert "Verdict: undecided (exit code 3): interrupted, what did run is kept in out. Seed 13." in output
     assert resume(out) == 0
     assert nameless(out) == reference
 
@@ -219,10 +219,10 @@ def test_ctrl_c_while_spark_starts(tmp_path: Path, reference: dict[str, Rows]) -
         wait_until(lambda: (out / "spark.log").exists(), process)
         with nothing_left(process.pid):
             os.killpg(process.pid, signal.SIGINT)
-            said, complained = process.communicate(timeout=180)
-    assert process.returncode == 3, said + complained
-    assert complained == "Error: Interrupted: out keeps what is finished, go on with --resume.\n"
-    assert "undecided" in said
+            output, errors = process.communicate(timeout=600)
+    assert process.returncode == 3, output + errors
+    assert errors == "Error: Interrupted: out keeps what is finished, go on with --resume.\n"
+    assert "undecided" in output
     assert resume(out) == 0
     assert nameless(out) == reference
 
@@ -231,7 +231,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ["-k", "remote-store", "--cases", "64", "--seed", "13", "--steps", "2"]
     with command("python:poisonous:Naps", *words, "--master", "local[2]", "--out", "out", cwd=tmp_path) as process:
-        # both workers are in the middle of a block that takes a minute
+        # both workers are in the middle of a block that takes minutes
         wait_until(lambda: sum("player_process" in called(one) for one in family(process.pid)) == 3, process)
         time.sleep(1)
         with nothing_left(process.pid):
@@ -240,10 +240,10 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
             assert process.poll() is None
             begun = time.monotonic()
             os.killpg(process.pid, signal.SIGINT)
-            said, complained = process.communicate(timeout=180)
-    # a block takes a minute
-    assert time.monotonic() - begun < 50
-    assert (process.returncode, complained) == (3, ""), said
+            output, errors = process.communicate(timeout=600)
+    # a block takes minutes
+    assert time.monotonic() - begun < 120
+    assert (process.returncode, errors) == (3, ""), output
     check(out, 3)
     assert ended(out).left == 64 - ended(out).cases[CONFORMS] > 0
 

@@ -49,10 +49,10 @@ def everything(place: Path) -> dict[str, tuple[int, bytes]]:
 
 
 def test_a_campaign_begins_in_a_folder_that_there_is_not(begun: Path) -> None:
-    said = json.loads((begun / FILE).read_text("utf-8"))
-    assert said["version"] == VERSION
-    assert (said["kit"], said["rulebook"]) == (__version__, rulebook.digest())
-    assert CampaignSpec.of(said["configuration"]) == SPEC
+    content = json.loads((begun / FILE).read_text("utf-8"))
+    assert content["version"] == VERSION
+    assert (content["kit"], content["rulebook"]) == (__version__, rulebook.digest())
+    assert CampaignSpec.of(content["configuration"]) == SPEC
     assert [file.name for file in begun.iterdir()] == [FILE]
 
 
@@ -100,9 +100,9 @@ def test_who_asks_for_the_same_or_for_nothing_goes_on(begun: Path, asked: dict[s
 )
 def test_who_asks_for_something_else_does_not_go_on(begun: Path, asked: dict[str, Any], sentence: str) -> None:
     before = everything(begun)
-    with pytest.raises(CampaignError) as told:
+    with pytest.raises(CampaignError) as refusal:
         folder.resume(begun, asked)
-    assert sentence in str(told.value)
+    assert sentence in str(refusal.value)
     assert everything(begun) == before
 
 
@@ -115,9 +115,9 @@ def test_other_rules_do_not_go_on(begun: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def rewritten(change: Callable[[dict[str, Any]], None]) -> Callable[[Path], None]:
     def rewrite(out: Path) -> None:
-        said = json.loads((out / FILE).read_text("utf-8"))
-        change(said)
-        (out / FILE).write_text(json.dumps(said), "utf-8")
+        content = json.loads((out / FILE).read_text("utf-8"))
+        change(content)
+        (out / FILE).write_text(json.dumps(content), "utf-8")
 
     return rewrite
 
@@ -129,23 +129,32 @@ def rewritten(change: Callable[[dict[str, Any]], None]) -> Callable[[Path], None
         (lambda out: (out / FILE).write_text("{"), "campaign.json is damaged: it is not JSON"),
         (lambda out: (out / FILE).write_bytes(b"\xff"), "campaign.json is damaged: it is not UTF-8 text"),
         (lambda out: (out / FILE).write_text("[]"), "campaign.json is damaged: it has no version"),
-        (rewritten(lambda said: said.update(version=VERSION + 1)), f"this kit reads up to {VERSION}: use a newer kit"),
-        (rewritten(lambda said: said["configuration"].pop("seed")), "the configuration's 'seed' is no whole number"),
-        (rewritten(lambda said: said["configuration"].pop("sample")), "is damaged (the configuration lacks 'sample')"),
         (
-            rewritten(lambda said: said["configuration"].update(steer="x")),
+            rewritten(lambda content: content.update(version=VERSION + 1)),
+            f"this kit reads up to {VERSION}: use a newer kit",
+        ),
+        (
+            rewritten(lambda content: content["configuration"].pop("seed")),
+            "the configuration's 'seed' is no whole number",
+        ),
+        (
+            rewritten(lambda content: content["configuration"].pop("sample")),
+            "is damaged (the configuration lacks 'sample')",
+        ),
+        (
+            rewritten(lambda content: content["configuration"].update(steer="x")),
             "is damaged (the configuration has a wrong 'steer')",
         ),
-        (rewritten(lambda said: said["configuration"].update(suites=["none"])), "has a wrong 'suites')"),
+        (rewritten(lambda content: content["configuration"].update(suites=["none"])), "has a wrong 'suites')"),
     ],
 )
 def test_what_cannot_be_read_does_not_go_on(begun: Path, damage: Callable[[Path], None], sentence: str) -> None:
     damage(begun)
     before = everything(begun)
-    with pytest.raises(CampaignError) as told:
+    with pytest.raises(CampaignError) as refusal:
         folder.resume(begun, {})
-    assert sentence in str(told.value)
-    assert "\n" not in str(told.value)
+    assert sentence in str(refusal.value)
+    assert "\n" not in str(refusal.value)
     assert everything(begun) == before
 
 

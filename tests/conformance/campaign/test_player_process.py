@@ -127,8 +127,8 @@ def test_a_player_that_is_killed_leaves_nothing_on_the_disk(tmp_path: Path, monk
     with player("python:poisonous:Waits") as there:
         parts = there.ask(play())
         next(parts)
+        wait_until(lambda: list(tmp_path.glob("rocketmq-conformance-player-*/rocketmq-conformance-*")))
         os.kill(there.pid, signal.SIGKILL)
-        assert list(tmp_path.glob("rocketmq-conformance-player-*/rocketmq-conformance-*"))
     assert not list(tmp_path.iterdir())
 
 
@@ -191,9 +191,9 @@ def test_children_that_an_implementation_leaves_behind_end_with_it(
 
 def test_a_player_that_is_stopped_says_no_more() -> None:
     with player("python:poisonous:Waits") as there:
-        heard: list[int] = []
-        parts = there.ask(play(), lambda: bool(heard))
-        heard.append(next(parts)["count"])
+        received: list[int] = []
+        parts = there.ask(play(), lambda: bool(received))
+        received.append(next(parts)["count"])
         pid = there.pid
         with pytest.raises(Abandoned):
             next(parts)

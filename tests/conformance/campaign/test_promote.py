@@ -46,7 +46,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def said(*args: str) -> Result:
+def invoke_promote(*args: str) -> Result:
     return CliRunner().invoke(command, args)
 
 
@@ -69,7 +69,7 @@ def test_a_campaign_or_run_that_found_nothing_has_nothing_to_promote(sign: str, 
         minimal_plans(tmp_path / "c")
     (tmp_path / "c" / sign).write_text("")
     assert minimal_plans(tmp_path / "c") == []
-    done = said("c")
+    done = invoke_promote("c")
     assert (done.exit_code, done.output) == (0, "c kept no minimal plan: there is nothing to promote.\n")
     assert not (tmp_path / "corpus").exists()
 
@@ -129,7 +129,7 @@ def test_no_plan_is_replaced_by_another_one_of_its_name(tmp_path: Path) -> None:
 def test_nothing_is_copied_when_one_of_them_is_damaged(tmp_path: Path) -> None:
     kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE])
     kept(tmp_path / "o" / "remote-store.bbbbbbbb.plan.jsonl").write_text("")
-    done = said("o", "--to", "to")
+    done = invoke_promote("o", "--to", "to")
     assert done.exit_code == 2
     assert "bbbbbbbb.plan.jsonl, line 1 is not JSON" in done.output
     assert not (tmp_path / "to").exists()
@@ -144,7 +144,7 @@ def test_a_copy_that_fails_leaves_no_part_of_a_plan(tmp_path: Path, monkeypatch:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    done = said("o", "--to", "to")
+    done = invoke_promote("o", "--to", "to")
     assert done.exit_code == 4
     assert done.output == "Error: Writing to to failed (No space left on device): name another folder with --to.\n"
     assert names(tmp_path / "to") == []
@@ -158,7 +158,7 @@ def test_what_was_promoted_and_what_was_there_is_reported_in_order(tmp_path: Pat
     kept(tmp_path / "o" / "remote-store.bbbbbbbb.plan.jsonl", [REMOVE])
     kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [UPDATE, REMOVE])
     kept(tmp_path / "o" / "allocation.cccccccc.plan.jsonl", [{"sort_queues": {"queues": []}}], suite="allocation")
-    done = said("o")
+    done = invoke_promote("o")
     assert done.exit_code == 0, done.output
     assert done.output.splitlines() == [
         "promoted to corpus",
@@ -172,7 +172,7 @@ def test_what_was_promoted_and_what_was_there_is_reported_in_order(tmp_path: Pat
 
 def test_a_folder_of_another_name_is_reported_with_the_option_that_plays_it(tmp_path: Path) -> None:
     kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE])
-    done = said("o", "--to", "my plans")
+    done = invoke_promote("o", "--to", "my plans")
     assert done.output.splitlines()[-1] == "1 promoted, 0 already there. `run --corpus 'my plans'` plays them first."
     assert names(tmp_path / "my plans") == ["remote-store.aaaaaaaa.plan.jsonl"]
 
@@ -181,7 +181,7 @@ def test_in_the_source_tree_the_corpus_is_the_kits(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(corpus, "kit_folder", lambda: tmp_path / "suites" / "corpus")
     (tmp_path / "pyproject.toml").write_text("")
     kept(tmp_path / "o" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE])
-    assert said("o").output.splitlines() == [
+    assert invoke_promote("o").output.splitlines() == [
         "promoted to suites/corpus",
         "  remote-store.aaaaaaaa.plan.jsonl  1 step",
         "1 promoted, 0 already there. Every `run` plays them first.",
@@ -216,7 +216,7 @@ def test_bad_input_gets_one_sentence(args: list[str], code: int, sentence: str, 
     kept(tmp_path / "damaged" / name).write_text("")
     kept(tmp_path / "misnamed" / "allocation.aaaaaaaa.plan.jsonl", [REMOVE])
     kept(tmp_path / "newer" / name).write_text('{"plan": 99}\n')
-    done = said(*args)
+    done = invoke_promote(*args)
     assert done.exit_code == code, done.output
     assert sentence in done.output
     assert done.output.count("Error:") == 1
@@ -252,7 +252,7 @@ def test_what_a_run_found_is_promoted_and_played_by_the_next_run(
 
 def test_a_divergence_at_the_first_step_is_promoted_and_played_first_like_any_other(tmp_path: Path) -> None:
     def found(**more: Any) -> list[DivergenceFound]:
-        events = run("mutant:remembers-beginning", suites=["pull"], seed=1, cases=2, **more)
+        events = run("mutant:remembers-beginning", suites=["pull"], seed=3, cases=2, **more)
         return [event for event in events if isinstance(event, DivergenceFound)]
 
     kept = [event for event in found(corpus=False, out=tmp_path / "o") if event.plan]
@@ -260,7 +260,7 @@ def test_a_divergence_at_the_first_step_is_promoted_and_played_first_like_any_ot
     assert (len(first.steps), first.found_steps) == (1, 1)
     assert shlex.split(first.replay)[1:] == ["replay", first.plan, "mutant:remembers-beginning"]
     corpus.kit_folder().mkdir(parents=True)
-    done = said("o", first.fingerprint, "--to", "corpus")
+    done = invoke_promote("o", first.fingerprint, "--to", "corpus")
     assert done.exit_code == 0, done.output
     assert names(tmp_path / "corpus") == [Path(first.plan).name]
     again = found()[0]

@@ -45,10 +45,10 @@ def copied(made: Campaign, tmp_path: Path) -> Path:
 
 def rewritten(folder: Path, **changed: Any) -> Path:
     file = folder / "campaign.json"
-    said = json.loads(file.read_text())
+    values = json.loads(file.read_text())
     for key, value in changed.items():
-        (said if key in said else said["configuration"])[key] = value
-    file.write_text(json.dumps(said))
+        (values if key in values else values["configuration"])[key] = value
+    file.write_text(json.dumps(values))
     return folder
 
 
@@ -60,11 +60,11 @@ def refused(folder: Path, kind: type[CampaignError] = CampaignError) -> str:
     with pytest.raises(CampaignError) as caught:
         open_campaign(folder).read("cases")
     assert type(caught.value) is kind
-    said = str(caught.value)
-    assert said.endswith(".")
-    assert "\n" not in said
-    assert said.count(". ") == 0
-    return said
+    values = str(caught.value)
+    assert values.endswith(".")
+    assert "\n" not in values
+    assert values.count(". ") == 0
+    return values
 
 
 # --- what was asked for ---------------------------------------------------------------------------------------------
@@ -235,8 +235,8 @@ def test_a_campaign_json_with_another_content(copied: Path, key: str, value: Any
 
 
 def test_a_campaign_of_a_newer_kit(copied: Path) -> None:
-    said = refused(rewritten(copied, version=VERSION + 1))
-    assert said == f"{copied} has tables of version 2; this kit reads up to 1: use a newer kit."
+    values = refused(rewritten(copied, version=VERSION + 1))
+    assert values == f"{copied} has tables of version 2; this kit reads up to 1: use a newer kit."
 
 
 def test_a_file_of_a_newer_kit(copied: Path) -> None:
@@ -250,9 +250,9 @@ def test_a_file_of_a_newer_kit(copied: Path) -> None:
 def test_a_file_that_is_cut_off(copied: Path, size: int) -> None:
     file = block_file(copied)
     file.write_bytes(file.read_bytes()[:size])
-    said = refused(copied, DamagedError)
-    assert said.startswith(f"{file} is damaged (")
-    assert said.endswith(f"): delete {file} and resume the campaign, which plays the block again.")
+    values = refused(copied, DamagedError)
+    assert values.startswith(f"{file} is damaged (")
+    assert values.endswith(f"): delete {file} and resume the campaign, which plays the block again.")
 
 
 def test_a_file_with_damaged_pages(copied: Path) -> None:

@@ -14,7 +14,7 @@ from rocketmq_conformance.reports.event import CONFORMS, MODEL, DivergenceFound,
 pytestmark = pytest.mark.spark
 
 
-def told(out: Path) -> list[object]:
+def verdicts(out: Path) -> list[object]:
     recording = jsonl.read(out / jsonl.NAME)
     assert recording.complete
     return list(recording.events)
@@ -27,7 +27,7 @@ def test_two_releases_of_the_client_conform_to_their_own_rules_and_their_differe
     out = tmp_path / "clients"
     addresses = ("java-client:4.9.8", "java-client:5.5.0")
     assert campaign(out, addresses=addresses, suites=("remote-store",), cases=200, seed=1, master="local[2]") == 0
-    events = told(out)
+    events = verdicts(out)
     ended = {event.address: event for event in events if isinstance(event, SuiteEnded)}
     assert {address: ended[address].cases[CONFORMS] for address in addresses} == dict.fromkeys(addresses, 200)
     assert all(event.control for event in ended.values())
@@ -52,7 +52,7 @@ def test_one_broker_serves_all_workers_and_is_gone_afterwards(tmp_path: Path, mo
         master="local[2]",
     )
     assert code == 0
-    (end,) = (event for event in told(out) if isinstance(event, RunEnded))
+    (end,) = (event for event in verdicts(out) if isinstance(event, RunEnded))
     assert (end.cases[CONFORMS], end.left, end.workers, end.controls_noticed) == (96, 0, 2, 2)
     mine = [
         process

@@ -142,9 +142,9 @@ def test_stored_steps_are_used_for_what_does_not_come_back(campaign: Campaign, t
 def test_another_rule_book_or_seed_is_noticed(campaign: Campaign, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(campaign.folder, tmp_path / "c"))
     shutil.rmtree(folder / "steps")
-    said = json.loads((folder / "campaign.json").read_text())
-    said["configuration"]["seed"] += 1
-    (folder / "campaign.json").write_text(json.dumps(said))
+    content = json.loads((folder / "campaign.json").read_text())
+    content["configuration"]["seed"] += 1
+    (folder / "campaign.json").write_text(json.dumps(content))
     traces = list(Rebuilder(open_campaign(folder), "remote-store", "port").traces(range(40)))
     assert {trace.missing for trace in traces} == {OTHER_DIGEST}
 
@@ -190,8 +190,8 @@ def test_what_is_offered_now_and_then_does_not_come_back(tmp_path: Path) -> None
 def test_suites_whose_results_depend_on_the_time_come_back_only_as_far_as_they_were_stored(tmp_path: Path) -> None:
     address = "broker:5.5.0"
     configuration = {"addresses": [address], "suites": ["broker-search"], "cases": 2, "seed": 1, "block": 10}
-    said = {"version": 1, "kit": "1", "rulebook": "", "configuration": configuration}
-    (tmp_path / "campaign.json").write_text(json.dumps(said))
+    content = {"version": 1, "kit": "1", "rulebook": "", "configuration": configuration}
+    (tmp_path / "campaign.json").write_text(json.dumps(content))
     write_run(tmp_path, [address], {address: Profile()}, 1)
     texts = {"reason": "", "unsupported": [], "rules": [], "answers": [], "transitions": [], "arm": "random"}
     case = {"address": address, "verdict": "conforms", "digest": 0, "steps": 1, "seconds": 0.1, **texts}

@@ -120,20 +120,22 @@ def test_a_master_that_stands_by_is_enough(listening: int, closed: int) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid", "a..b"])
 def test_a_master_that_does_not_answer_is_reported_at_once(host: str, closed: int) -> None:
     began = time.monotonic()
-    with pytest.raises(CannotRunError, match=f"No Spark master answers at spark://{host}:{closed} .*start it") as told:
+    with pytest.raises(
+        CannotRunError, match=f"No Spark master answers at spark://{host}:{closed} .*start it"
+    ) as refusal:
         reach(parse(f"spark://{host}:{closed}"))
     assert time.monotonic() - began < 60
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refusal.value)
 
 
 # --- what is missing --------------------------------------------------------------------------------------------
 
 
-def pretend_java(folder: Path, said: str) -> Path:
+def pretend_java(folder: Path, wording: str) -> Path:
     """A Java home whose Java says something."""
     (folder / "bin").mkdir(parents=True)
     launcher = folder / "bin" / "java"
-    launcher.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+    launcher.write_text(f"#!/bin/sh\necho '{wording}' >&2\n")
     launcher.chmod(0o755)
     return folder
 
@@ -169,9 +171,9 @@ def test_a_java_that_will_do(version: str, tmp_path: Path, monkeypatch: pytest.M
 
 def test_packages_that_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "NEEDED", ("json", "no_such_package", "nor_this"))
-    with pytest.raises(CannotRunError) as told:
+    with pytest.raises(CannotRunError) as refusal:
         need_packages()
-    assert "needs no_such_package, nor_this: install what is missing with `pip install 'rocketmq-" in str(told.value)
+    assert "needs no_such_package, nor_this: install what is missing with `pip install 'rocketmq-" in str(refusal.value)
 
 
 def test_the_session_is_imported_without_spark() -> None:
@@ -351,10 +353,10 @@ def played(spark: Any, play: Callable[[Any], Any], rows: int = 4, partitions: in
         import pyarrow as pa
 
         for batch in batches:
-            yield pa.RecordBatch.from_pydict({"said": [str(play(batch))]})
+            yield pa.RecordBatch.from_pydict({"wording": [str(play(batch))]})
 
     numbers = spark.range(0, rows, 1, partitions)
-    return [row.said for row in numbers.mapInArrow(task, "said string").collect()]
+    return [row.wording for row in numbers.mapInArrow(task, "wording string").collect()]
 
 
 def failure(action: Callable[[], object]) -> Exception:
@@ -395,8 +397,8 @@ def test_a_local_session_needs_no_setting(tmp_path: Path, monkeypatch: pytest.Mo
 
             return f"{batch.num_rows} {sys.executable} {rocketmq_conformance.__file__}"
 
-        for said in played(spark, play):
-            rows, python, kit = said.split()
+        for wording in played(spark, play):
+            rows, python, kit = wording.split()
             assert rows == "1"
             assert python == sys.executable
             assert "/rocketmq-conformance-" in kit
@@ -439,16 +441,16 @@ def test_a_task_that_fails_too_often_is_reported_in_one_sentence() -> None:
 def test_workers_without_that_python_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", str(tmp_path / "python"))
     with open_session("local[1]", name="none") as spark:
-        said = failure_sentence(failure(lambda: lacking_on_workers(spark)))
-    assert said == f"The workers have no {tmp_path}/python: set PYSPARK_PYTHON to a Python that they have."
+        wording = failure_sentence(failure(lambda: lacking_on_workers(spark)))
+    assert wording == f"The workers have no {tmp_path}/python: set PYSPARK_PYTHON to a Python that they have."
 
 
 @pytest.mark.spark
 def test_a_java_machine_that_does_not_start_is_reported_in_its_own_words() -> None:
     memory = {"spark.driver.memory": "lots"}
-    with pytest.raises(CannotRunError) as told, open_session("local[1]", name="x", config=memory):
+    with pytest.raises(CannotRunError) as refusal, open_session("local[1]", name="x", config=memory):
         pass
-    assert str(told.value) == "Spark does not start: Invalid maximum heap size: -Xmxlots."
+    assert str(refusal.value) == "Spark does not start: Invalid maximum heap size: -Xmxlots."
     assert not java_machines()
 
 
@@ -457,9 +459,9 @@ def test_a_java_machine_that_dies_leaves_room_for_the_next() -> None:
     with open_session("local[1]", name="dies") as spark:
         [machine] = java_machines()
         os.kill(machine, signal.SIGKILL)
-        said = failure_sentence(failure(lambda: spark.range(3).count()))
-        assert said.endswith(".")
-        assert "\n" not in said
+        wording = failure_sentence(failure(lambda: spark.range(3).count()))
+        assert wording.endswith(".")
+        assert "\n" not in wording
     with open_session("local[1]", name="lives") as spark:
         assert spark.range(3).count() == 3
 
@@ -547,8 +549,8 @@ def child(code: str, folder: Path) -> subprocess.Popen[str]:
 
 @pytest.mark.spark
 def test_a_first_time_user_sees_nothing_of_spark(tmp_path: Path) -> None:
-    said, errors = child(QUIET, tmp_path).communicate(timeout=120)
-    assert (said, errors) == ("5\n", "")
+    wording, errors = child(QUIET, tmp_path).communicate(timeout=600)
+    assert (wording, errors) == ("5\n", "")
 
 
 def anybody(group: int) -> bool:
@@ -568,8 +570,8 @@ def test_ctrl_c_while_a_session_starts_leaves_nothing_behind(seconds: int, tmp_p
     assert process.stdout.readline() == "starting\n"
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
-    said, errors = process.communicate(timeout=180)
-    assert (said, errors, process.returncode) == ("interrupted\n", "", 0)
+    wording, errors = process.communicate(timeout=600)
+    assert (wording, errors, process.returncode) == ("interrupted\n", "", 0)
     deadline = time.monotonic() + 90
     while anybody(process.pid) and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -582,8 +584,8 @@ def test_ctrl_c_reaches_the_driver_and_not_its_java_machine(tmp_path: Path) -> N
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n", process.stderr and process.stderr.read()
     os.killpg(process.pid, signal.SIGINT)
-    said, errors = process.communicate(timeout=180)
-    assert (said, errors, process.returncode) == ("ended True 5\n", "", 0)
+    wording, errors = process.communicate(timeout=600)
+    assert (wording, errors, process.returncode) == ("ended True 5\n", "", 0)
 
 
 # --- on a cluster -----------------------------------------------------------------------------------------------
@@ -607,11 +609,11 @@ def test_workers_of_a_cluster_run_the_kit_of_the_driver(spark_cluster: Cluster) 
     with open_session(spark_cluster.url, name="shipped") as spark:
         assert spark.sparkContext.getConf().get("spark.driver.host") == "127.0.0.1"
         assert lacking_on_workers(spark) == ""
-        said = [line.split() for line in played(spark, play, rows=6)]
+        wording = [line.split() for line in played(spark, play, rows=6)]
         assert spark_cluster.executors()
     work = str(spark_cluster.folder / "work")
-    assert len({daemon for daemon, _, _ in said}) == 2
-    for _, kit, kit_of_child in said:
+    assert len({daemon for daemon, _, _ in wording}) == 2
+    for _, kit, kit_of_child in wording:
         assert kit.startswith(work)
         assert ".zip/rocketmq_conformance/__init__.py" in kit
         assert kit_of_child == kit.replace(".zip/", "/").replace("__init__", "suites/__init__")
@@ -642,11 +644,11 @@ def test_workers_without_packages_say_so(spark_cluster: Cluster, monkeypatch: py
         pytest.skip(f"{bare} has PyArrow")
     monkeypatch.setenv("PYSPARK_PYTHON", bare)
     with open_session(spark_cluster.url, name="bare") as spark:
-        said = lacking_on_workers(spark)
-        assert f"({bare}) has no " in said
-        assert "pyarrow" in said
-        said = failure_sentence(failure(lambda: played(spark, lambda batch: "")))
-        assert said.startswith("The Python of the workers has no ")
+        wording = lacking_on_workers(spark)
+        assert f"({bare}) has no " in wording
+        assert "pyarrow" in wording
+        wording = failure_sentence(failure(lambda: played(spark, lambda batch: "")))
+        assert wording.startswith("The Python of the workers has no ")
 
 
 @pytest.mark.spark
@@ -680,7 +682,7 @@ def submit(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "NO_COLOR": "1"},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
         check=False,
     )
 

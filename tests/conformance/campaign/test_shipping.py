@@ -175,18 +175,18 @@ def test_a_child_of_a_worker_plays_with_the_shipped_kit(archive: Path) -> None:
         "    done = subprocess.run(command, env=child_environment(['.']), capture_output=True, text=True)\n"
         "    print(done.returncode, done.stdout)\n"
     )
-    said = python(code, archive, NO_COLOR="1")
-    assert said.startswith(f"0 {archive.with_suffix('')}/rocketmq_conformance/models/__init__.py")
-    assert "remote-store" in said
-    assert said.count("\n0 ") == 1
+    printed = python(code, archive, NO_COLOR="1")
+    assert printed.startswith(f"0 {archive.with_suffix('')}/rocketmq_conformance/models/__init__.py")
+    assert "remote-store" in printed
+    assert printed.count("\n0 ") == 1
 
 
 def test_a_worker_names_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipping, "NEEDED", ("json", "no_such_module", "nor_this"))
-    said = shipping.check_worker()
-    assert "has no no_such_module, nor_this: install it there with `pip install" in said
-    assert sys.executable in said
-    assert "\n" not in said
+    printed = shipping.check_worker()
+    assert "has no no_such_module, nor_this: install it there with `pip install" in printed
+    assert sys.executable in printed
+    assert "\n" not in printed
 
 
 def test_a_worker_that_has_everything_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,9 +69,9 @@ def test_the_page_in_docs_is_up_to_date() -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_column_is_reported_with_its_meaning(table: str) -> None:
-    _, found, said = tables_page().partition(f"\n### {table}\n")
+    _, found, section = tables_page().partition(f"\n### {table}\n")
     assert found
-    rows = re.findall(r"^\| `(\w+)` \| ([\w ,]+) \| (.+) \|$", said.partition("\n#")[0], re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| ([\w ,]+) \| (.+) \|$", section.partition("\n#")[0], re.MULTILINE)
     columns = [field.name for field in TABLES[table]]
     assert [row[0] for row in rows] == (columns if table == "runs" else ["suite", *columns])
     assert all(len(meaning) > 5 for _, _, meaning in rows)
@@ -109,8 +109,8 @@ def test_slowest_cases(campaign: Campaign) -> None:
 
 
 def test_new_behaviours(campaign: Campaign) -> None:
-    told = {one.suite: one.behaviours for one in discovery_of(campaign).results()}
-    wanted = [(suite, 0, told[suite]) for suite in sorted(campaign.suites)]
+    numbers = {one.suite: one.behaviours for one in discovery_of(campaign).results()}
+    wanted = [(suite, 0, numbers[suite]) for suite in sorted(campaign.suites)]
     assert question("New behaviours per 1,000 cases", campaign) == wanted
 
 

@@ -279,9 +279,9 @@ def test_a_file_that_may_not_grow_is_reported_as_a_full_disk_is(tmp_path: Path) 
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         end_worker("small")
-    [said] = report.to_pylist()
-    assert said["status"] == COULD_NOT_RUN
-    assert said["text"] == f"Writing to {tmp_path} failed (File too large): free the disk, then go on with --resume."
+    [entry] = report.to_pylist()
+    assert entry["status"] == COULD_NOT_RUN
+    assert entry["text"] == f"Writing to {tmp_path} failed (File too large): free the disk, then go on with --resume."
     assert (tmp_path / STOP).exists()
     assert not list(tmp_path.rglob("*.parquet"))
 
@@ -301,15 +301,15 @@ def test_a_task_reports_every_block_and_keeps_its_player(tmp_path: Path) -> None
     work = [BLOCK, BLOCK._replace(number=1, first=60)]
     task = playing_task(job(tmp_path, session="two"), work)
     first, again, second = ([report] for report in task(iter(asked(1, 1, 2))))
-    said = [report.to_pylist()[0] for [report] in (first, again, second)]
+    entry = [report.to_pylist()[0] for [report] in (first, again, second)]
     end_worker("two")
-    assert [(row["work"], row["status"], row["text"]) for row in said] == [
+    assert [(row["work"], row["status"], row["text"]) for row in entry] == [
         (0, FINISHED, ""),
         (0, THERE, ""),
         (1, FINISHED, ""),
     ]
-    assert len({row["pid"] for row in said}) == 1
-    assert all(row["peak"] > 1 << 20 for row in said)
+    assert len({row["pid"] for row in entry}) == 1
+    assert all(row["peak"] > 1 << 20 for row in entry)
 
 
 def test_another_session_has_players_of_its_own(tmp_path: Path) -> None:
@@ -328,10 +328,10 @@ def test_an_address_that_cannot_be_opened_ends_the_campaign(tmp_path: Path) -> N
     task = playing_task(job(tmp_path, "python:poisonous:DiesAtHello", session="dead"), [BLOCK])
     [report] = task(iter(asked(1)))
     end_worker("dead")
-    [said] = report.to_pylist()
-    assert said["status"] == COULD_NOT_RUN
-    assert (tmp_path / STOP).read_text() == said["text"]
-    assert "does not start: its process ended with code 7 (no hello), twice." in said["text"]
+    [entry] = report.to_pylist()
+    assert entry["status"] == COULD_NOT_RUN
+    assert (tmp_path / STOP).read_text() == entry["text"]
+    assert "does not start: its process ended with code 7 (no hello), twice." in entry["text"]
 
 
 def test_nothing_is_finished_any_more_when_the_session_is_over(tmp_path: Path) -> None:

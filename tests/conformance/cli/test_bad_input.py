@@ -179,10 +179,10 @@ def test_a_broker_that_dies_in_the_middle(tmp_path: Path) -> None:
             with suppress(subprocess.TimeoutExpired):
                 child.wait(0.1)
         broker.kill()
-        said, complained = child.communicate(timeout=60)
-    assert child.returncode == 4, said + complained
-    assert "Traceback" not in complained
-    assert "Verdict: could not run (exit code 4)" in said
+        output, errors_shown = child.communicate(timeout=60)
+    assert child.returncode == 4, output + errors_shown
+    assert "Traceback" not in errors_shown
+    assert "Verdict: could not run (exit code 4)" in output
     recording = jsonl.read(events)
     assert recording.complete
     offsets, search, *_ = [event for event in recording.events if isinstance(event, SuiteEnded)]
@@ -194,7 +194,7 @@ def test_a_broker_that_dies_in_the_middle(tmp_path: Path) -> None:
 
 
 @contextmanager
-def listening(said: bytes | None) -> Iterator[str]:
+def listening(output: bytes | None) -> Iterator[str]:
     """Something that answers every connection with these bytes and hangs up; with silence when there are none."""
     server = socket.create_server(("127.0.0.1", 0))
     kept: list[socket.socket] = []
@@ -204,9 +204,9 @@ def listening(said: bytes | None) -> Iterator[str]:
             while True:
                 line, _ = server.accept()
                 kept.append(line)
-                if said is not None:
+                if output is not None:
                     line.recv(4096)
-                    line.sendall(said)
+                    line.sendall(output)
                     line.shutdown(socket.SHUT_RDWR)
 
     threading.Thread(target=serve, daemon=True).start()
@@ -216,9 +216,9 @@ def listening(said: bytes | None) -> Iterator[str]:
         line.close()
 
 
-@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=["hangs up", "a web server"])
-def test_what_listens_is_no_broker(said: bytes, tmp_path: Path) -> None:
-    with listening(said) as address:
+@pytest.mark.parametrize("output", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=["hangs up", "a web server"])
+def test_what_listens_is_no_broker(output: bytes, tmp_path: Path) -> None:
+    with listening(output) as address:
         done = kit("run", f"broker:{address}", cwd=tmp_path)
     one_sentence(done, 4, f"What listens at {address} is no broker")
 
@@ -324,9 +324,9 @@ def test_the_replay_that_is_told_shows_the_difference_again(tmp_path: Path) -> N
     words = ["run", "mutant:asks-no-zero", "-k", "remote-store", "--like", "5.4.0", "--steps", "25", "--seed", "3"]
     done = kit(*words, "--cases", "60", "--out", "with space", cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
-    told = {line.partition("rocketmq-conformance ")[2] for line in done.stdout.splitlines() if "replay  " in line}
-    assert told
-    for command in sorted(told):
+    commands = {line.partition("rocketmq-conformance ")[2] for line in done.stdout.splitlines() if "replay  " in line}
+    assert commands
+    for command in sorted(commands):
         again = kit(*shlex.split(command), cwd=tmp_path)
         assert again.returncode == 1, command + again.stdout
         assert "client 5.4.0" in again.stdout
@@ -348,9 +348,9 @@ def test_nobody_reads_standard_output_any_more(colours: dict[str, str], tmp_path
     assert child.stdout is not None
     assert child.stderr is not None
     child.stdout.close()
-    complained = child.stderr.read()
-    assert child.wait(60) == 0, complained
-    assert "Traceback" not in complained
+    errors_shown = child.stderr.read()
+    assert child.wait(60) == 0, errors_shown
+    assert "Traceback" not in errors_shown
     assert jsonl.read(tmp_path / "o" / "events.jsonl").conclusion().passed
 
 
@@ -384,11 +384,11 @@ def test_ctrl_c_says_so_and_keeps_what_ran(tmp_path: Path) -> None:
         with suppress(subprocess.TimeoutExpired):
             child.wait(0.05)
     child.send_signal(signal.SIGINT)
-    said, complained = child.communicate(timeout=60)
-    assert child.returncode == 3, said + complained
-    assert complained == ""
-    assert "Verdict: undecided (exit code 3)" in said
-    assert "interrupted" in said
+    output, errors_shown = child.communicate(timeout=60)
+    assert child.returncode == 3, output + errors_shown
+    assert errors_shown == ""
+    assert "Verdict: undecided (exit code 3)" in output
+    assert "interrupted" in output
     recording = jsonl.read(events)
     assert recording.complete
     (ended,) = [event for event in recording.events if isinstance(event, SuiteEnded)]

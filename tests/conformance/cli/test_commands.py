@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -299,7 +300,7 @@ def test_the_machines_are_collected_for_an_implementation(tmp_path: Path) -> Non
     ]  # fmt: skip
     one_of_the_port = [*command, "-k", "remote-store", "--examples", "5", "--implementation", "port"]
     one_of_another = [
-        *command, "-k", "remote-store", "--examples", "400", "--implementation", "python:broken_adapters:OffByOne",
+        *command, "-k", "remote-store", "--examples", "60", "--implementation", "python:broken_adapters:OffByOne",
     ]  # fmt: skip
     env = {**os.environ, "PYTHONPATH": str(HELPERS)}
     good = subprocess.run(one_of_the_port, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
@@ -308,3 +309,18 @@ def test_the_machines_are_collected_for_an_implementation(tmp_path: Path) -> Non
     bad = subprocess.run(one_of_another, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert bad.returncode == 1
     assert "OFF-R-READ" in bad.stdout
+
+
+def test_a_difference_that_a_property_may_explain_fails_no_machine(tmp_path: Path) -> None:
+    command = [
+        *(sys.executable, "-m", "pytest", "--pyargs", "rocketmq_conformance.suites", "-q", "-rs"),
+        *("-p", "no:cacheprovider", "-k", "test_conforms_along and broker-search", "--implementation"),
+    ]
+    env = {**os.environ, "PYTHONPATH": f"{HELPERS}{os.pathsep}{os.environ.get('PYTHONPATH', '')}", "COLUMNS": "500"}
+    plain, beside = (
+        subprocess.run([*command, name], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+        for name in ("python:doubtful_broker:make", "python:doubtful_broker:make?enableLmq=true")
+    )
+    assert plain.returncode == 1
+    assert (beside.returncode, "failed" in beside.stdout) == (0, False)
+    assert re.search(r"SKIPPED.*undecided: .* \(.*BQ-TIME-.*\), beside enableLmq=true, unclassified", beside.stdout)

@@ -89,9 +89,9 @@ def test_the_exit_code_says_what_was_found(
 ) -> None:
     work = Work(out=tmp_path / "rows")
     assert settle(results(*found), units(*found), work) == code
-    said = capsys.readouterr().out.splitlines()
-    assert [line.partition("] ")[2] for line in said[:-1]] == [line for one in found for line in one.lines]
-    assert [line.partition(",")[0] for line in said[:-1]] == [f"[{n}/{len(found)}" for n in range(1, len(found) + 1)]
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.partition("] ")[2] for line in printed[:-1]] == [line for one in found for line in one.lines]
+    assert [line.partition(",")[0] for line in printed[:-1]] == [f"[{n}/{len(found)}" for n in range(1, len(found) + 1)]
     assert {row.release for row in KeptRows(tmp_path / "rows").rows()} == {
         row.release for one in found for row in one.rows
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.cli import missing, regenerate
 from rocketmq_conformance.conformance.cli.main import cli
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.tables
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout whose pages are not made yet, and whose golden files are as they should be."""
-    for folder in ("docs/proof", "tests", "suites/corpus", "conformance/targets"):
+    for folder in ("docs/proof", "tests", "suites/corpus", "conformance/targets/exec_client"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "pyproject.toml").write_text("")
     monkeypatch.setattr(regenerate.corpus, "kit_folder", lambda: tmp_path / "suites" / "corpus")
@@ -28,12 +29,19 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 LIST = "conformance/targets/mutants.txt"
 PAGES = (
+    f"conformance/engine/rulebooks/{__version__}.txt",
     "docs/operations.md",
     "docs/campaign-tables.md",
+    "docs/clauses.md",
     "docs/switches.md",
     "docs/configuration.md",
     "docs/proof.md",
+    "conformance/cli/made/suites.txt",
+    "conformance/cli/made/operations.txt",
+    "conformance/cli/made/operations.schema.json",
+    "conformance/cli/made/explanations.json",
     LIST,
+    "conformance/targets/exec_client/schema.json",
 )
 
 

@@ -45,8 +45,8 @@ def test_the_folder_of_a_run_gives_the_page_that_the_run_gave(tmp_path: Path) ->
     page = tmp_path / "report.html"
     before = page.read_text("utf-8")
     page.unlink()
-    said = report(tmp_path)
-    assert (said.exit_code, said.output) == (0, f"{page}  (conforms)\n")
+    shown_report = report(tmp_path)
+    assert (shown_report.exit_code, shown_report.output) == (0, f"{page}  (conforms)\n")
     assert page.read_text("utf-8") == before
 
 
@@ -67,8 +67,8 @@ def test_the_page_goes_where_it_is_told_to(tmp_path: Path) -> None:
 def test_events_that_end_in_the_middle_of_a_line_give_a_page_that_says_so(tmp_path: Path) -> None:
     events = tmp_path / "events.jsonl"
     events.write_bytes((GOLDEN / "conforms.events.jsonl").read_bytes()[:-100])
-    said = report(tmp_path)
-    assert said.output.endswith("(undecided: the run was cut off before its end)\n")
+    shown_report = report(tmp_path)
+    assert shown_report.output.endswith("(undecided: the run was cut off before its end)\n")
     assert tone(tmp_path / "report.html") == "open"
 
 
@@ -89,35 +89,35 @@ def test_events_that_end_in_the_middle_of_a_line_give_a_page_that_says_so(tmp_pa
 def test_what_is_no_stream_of_events_is_one_sentence(tmp_path: Path, text: str | bytes | None, sentence: str) -> None:
     if text is not None:
         (tmp_path / "events.jsonl").write_bytes(text.encode() if isinstance(text, str) else text)
-    said = report(tmp_path)
-    assert said.exit_code == 2
-    error = said.output.splitlines()[-1]
+    shown_report = report(tmp_path)
+    assert shown_report.exit_code == 2
+    error = shown_report.output.splitlines()[-1]
     assert error.startswith("Error: ")
     assert sentence in error
     assert not (tmp_path / "report.html").exists()
 
 
 def test_a_measurement_of_mutants_is_no_run() -> None:
-    said = report(GOLDEN / "power.events.jsonl", "--out", "never.html")
-    assert said.exit_code == 2
-    assert "is a measurement of mutants: a page shows a run or a campaign." in said.output
+    shown_report = report(GOLDEN / "power.events.jsonl", "--out", "never.html")
+    assert shown_report.exit_code == 2
+    assert "is a measurement of mutants: a page shows a run or a campaign." in shown_report.output
 
 
 def test_the_events_are_never_written_over(tmp_path: Path) -> None:
     events = tmp_path / "events.jsonl"
     shutil.copy(GOLDEN / "conforms.events.jsonl", events)
-    said = report(tmp_path, "--out", events)
-    assert said.exit_code == 2
-    assert "holds the events themselves" in said.output
+    shown_report = report(tmp_path, "--out", events)
+    assert shown_report.exit_code == 2
+    assert "holds the events themselves" in shown_report.output
     assert events.read_bytes() == (GOLDEN / "conforms.events.jsonl").read_bytes()
 
 
 def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     events = GOLDEN / "conforms.events.jsonl"
     assert report(events, "--out", tmp_path).exit_code == 2
-    said = report(events, "--out", tmp_path / "nowhere" / "page.html")
-    assert said.exit_code == 4
-    assert said.output.startswith("Error: Nothing can be written to ")
+    shown_report = report(events, "--out", tmp_path / "nowhere" / "page.html")
+    assert shown_report.exit_code == 4
+    assert shown_report.output.startswith("Error: Nothing can be written to ")
 
 
 @pytest.mark.parametrize("name", ["diverges", "campaign"])
@@ -127,9 +127,9 @@ def test_everything_that_a_run_or_campaign_found_is_printed_when_asked_for(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     shutil.copy(GOLDEN / f"{name}.events.jsonl", tmp_path / "events.jsonl")
-    said = report(tmp_path, "--verbose")
-    page, printed = said.output.split("\n", 1)
-    assert (said.exit_code, page) == (0, f"{tmp_path / 'report.html'}  (diverges)")
+    shown_report = report(tmp_path, "--verbose")
+    page, printed = shown_report.output.split("\n", 1)
+    assert (shown_report.exit_code, page) == (0, f"{tmp_path / 'report.html'}  (diverges)")
     assert printed == (GOLDEN / f"{name}.verbose.txt").read_text("utf-8")
 
 

@@ -231,19 +231,19 @@ def test_a_fingerprint_is_blind_to_values_and_to_nothing_else() -> None:
 
     base = mark(SUMS, [ADD_1, SUM], s1=Ok(7))
     assert mark(SUMS, [ADD_2, ADD_2, ADD_1, SUM], s3=Ok(99)) == base
+    assert mark(SUMS, [ADD_2, SUM], s1=Ok(7)) == base  # another kind of state
     others = {
-        mark(SUMS, [ADD_2, SUM], s1=Ok(7)),
         mark(SUMS, [ADD_1, SUM], s1=Ok(-7)),
         mark(SUMS, [ADD_1, SUM], s1=Err("CLIENT")),
         mark(SUMS, [ADD_1], s0=Ok(7)),
         mark(made(Add, Sum, name="others"), [ADD_1, SUM], s1=Ok(7)),
     }
     assert base not in others
-    assert len(others) == 5
+    assert len(others) == 4
 
 
 def test_a_fingerprint_is_the_same_in_every_process() -> None:
-    assert fingerprint(SUMS, Step(SUM, 1, 1, 1, 9, ODD)) == "d9f04ff4"
+    assert fingerprint(SUMS, Step(SUM, 1, 1, 1, 9, ODD)) == "ba19c8bd"
 
 
 @every("result", [None, True, False, 0, -1, 2**53, "", "a", (), (1, 2), ((0, 12),), Err("CLIENT")])
@@ -258,7 +258,13 @@ def test_the_model_agrees_with_itself(suite: Suite) -> None:
     answers = iter([step.expected for step in judge.expected(rows)])
 
     def do(row: Row) -> Outcome:
-        said = next(answers)
-        return said if isinstance(said, Err) else Ok() if said is UNDEFINED else Ok(said)  # type: ignore[arg-type]
+        expected_answer = next(answers)
+        return (
+            expected_answer
+            if isinstance(expected_answer, Err)
+            else Ok()
+            if expected_answer is UNDEFINED
+            else Ok(expected_answer)
+        )  # type: ignore[arg-type]
 
     assert judge.judge(rows, do).verdict == CONFORMS

@@ -49,14 +49,14 @@ class Timed:
     def __init__(self, clock: str, ticks: Outcome | None = None, pace: Any = 1, lag: float = 0) -> None:
         self.time = SimulatedClock()
         self.port = Port(pace=pace if clock == REAL else None, clock=self.time)
-        self.said = Hello("timed", "1", sides=("client",), clock=clock, pace=pace)
+        self.hello_answer = Hello("timed", "1", sides=("client",), clock=clock, pace=pace)
         self.ticks = ticks
         self.asked = 0
         #: Seconds that it takes over every operation.
         self.lag = lag
 
     def hello(self) -> Hello:
-        return self.said
+        return self.hello_answer
 
     def reset(self, case: Case) -> None:
         self.port.reset(case)
@@ -233,8 +233,8 @@ def test_exactly_120_s_are_more_once_they_are_measured() -> None:
 
     def begins_anew(clock: str) -> bool:
         stage = of_port(clock, REBALANCE)
-        said = [stage.do(REBALANCE, step) for step in rows]
-        last = said[-1]
+        hello_answer = [stage.do(REBALANCE, step) for step in rows]
+        last = hello_answer[-1]
         assert isinstance(last, Ok)
         assert isinstance(last.value, tuple)
         return bool(last.value[1])
@@ -385,7 +385,7 @@ def test_a_campaign_does_not_compare_implementations_of_different_clocks(others:
     spec = CampaignSpec((f"port?clock=real&pace={PACE}", *others), ("rebalance",), 10, 1, 5)
     players = BlockPlayer(spec, lambda case, address: None, lambda: None, {})
     try:
-        first, *rest = [said["refuses"] for said in players.introduce()]
+        first, *rest = [hello_answer["refuses"] for hello_answer in players.introduce()]
     finally:
         players.close()
     assert (set(TIMED) <= set(first)) is bool(others)
@@ -405,7 +405,7 @@ def test_a_clock_of_another_kind_is_refused() -> None:
 @every("pace", [0, -1, "fast", None, True, float("nan"), float("inf"), 1_001])
 def test_a_pace_that_is_none_is_refused(pace: Any) -> None:
     adapter = Timed(REAL)
-    adapter.said = replace(adapter.said, pace=pace)
+    adapter.hello_answer = replace(adapter.hello_answer, pace=pace)
     with pytest.raises(AdapterError, match=r"says that its pace is .*: say a number above 0, up to 1,000, such as 100"):
         staged(adapter)
 

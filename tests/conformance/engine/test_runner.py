@@ -309,35 +309,36 @@ def test_the_control_needs_a_case_that_conformed() -> None:
 def test_a_difference_is_told_with_its_shortest_plan(tmp_path: Path) -> None:
     ran = run(Slow(mutant="zero-is-none"), STORE, cases=20, out=tmp_path, address="mutant:zero-is-none")
     assert ran.code == 1
-    told = ran.of(DivergenceFound)[0]
-    assert [step.operation for step in told.steps] == ["read(queue=0, kind='store', fault='answer')"]
-    assert [step.diverges for step in told.steps] == [True]
-    assert (told.expected, told.observed) == ("0", "-1")
-    assert told.rules[0]["id"] == "OFF-R-READ"
-    assert told.shrink_executions > 0
-    assert plan.read(Path(told.plan)).cases == {told.case: [(STORE.index["read"], (0, "store", "answer"))]}
-    assert told.replay == f"rocketmq-conformance replay {shlex.quote(told.plan)} mutant:zero-is-none"
+    found = ran.of(DivergenceFound)[0]
+    assert [step.operation for step in found.steps] == ["read(queue=0, kind='store', fault='answer')"]
+    assert [step.diverges for step in found.steps] == [True]
+    assert (found.expected, found.observed) == ("0", "-1")
+    assert found.rules[0]["id"] == "OFF-R-READ"
+    assert found.shrink_executions > 0
+    assert plan.read(Path(found.plan)).cases == {found.case: [(STORE.index["read"], (0, "store", "answer"))]}
+    assert found.replay == f"rocketmq-conformance replay {shlex.quote(found.plan)} mutant:zero-is-none"
 
 
 def test_the_same_difference_is_shrunk_once_and_counted_always() -> None:
     ran = run(Slow(mutant="zero-is-none"), STORE, cases=40)
-    told = ran.of(DivergenceFound)
-    assert len(told) == ran.end.divergences == ran.end.cases[DIVERGES]
-    for mark in {event.fingerprint for event in told}:
-        same = [event for event in told if event.fingerprint == mark]
+    found = ran.of(DivergenceFound)
+    assert len(found) == ran.end.divergences == ran.end.cases[DIVERGES]
+    for mark in {event.fingerprint for event in found}:
+        same = [event for event in found if event.fingerprint == mark]
         later = [event.shrink_executions for event in same[1:]]
         assert later.count(0) >= len(later) - 3
-    assert sum(1 for event in told if event.shrink_executions) < len(told) / 2
+    assert sum(1 for event in found if event.shrink_executions) < len(found) / 2
 
 
-def test_differences_that_become_the_same_keep_the_plan_of_the_first(tmp_path: Path) -> None:
+def test_a_kind_is_shrunk_once_and_its_plan_is_kept(tmp_path: Path) -> None:
     ran = run(Slow(mutant="zero-is-none"), STORE, cases=40, out=tmp_path)
-    told = [event for event in ran.of(DivergenceFound) if event.shrink_executions]
-    assert len(told) > len({event.fingerprint for event in told})
-    for event in told:
-        if event.plan:
-            assert list(plan.read(Path(event.plan)).cases) == [event.case]
-    kept = [event.plan for event in told if event.plan]
+    found = ran.of(DivergenceFound)
+    first = {event.fingerprint: event for event in reversed(found)}.values()
+    assert len(found) > len(first)
+    assert [event for event in found if not event.unshrunk] == list(first)[::-1]
+    for event in first:
+        assert list(plan.read(Path(event.plan)).cases) == [event.case]
+    kept = [event.plan for event in found if event.plan]
     assert len(kept) == len(set(kept)) == len(list(tmp_path.glob("*.????????.plan.jsonl")))
 
 
@@ -472,9 +473,9 @@ def test_a_difference_that_is_being_shrunk_when_somebody_interrupts_is_told_as_i
 
     adapter.answer = interrupts
     ran = run(adapter, STORE, cases=50, tap=note)
-    (told,) = ran.of(DivergenceFound)
-    assert len(told.steps) == told.found_steps
-    assert f"--cases {told.case + 1}" in told.replay
+    (found,) = ran.of(DivergenceFound)
+    assert len(found.steps) == found.found_steps
+    assert f"--cases {found.case + 1}" in found.replay
     assert ran.end.stopped == INTERRUPTED
     assert ran.code == 1
 
@@ -494,8 +495,8 @@ def test_an_implementation_that_breaks_while_shrinking_has_its_difference_told_a
 
     adapter.answer = breaks
     ran = run(adapter, STORE, cases=50, tap=note)
-    (told,) = ran.of(DivergenceFound)
-    assert len(told.steps) == told.found_steps
+    (found,) = ran.of(DivergenceFound)
+    assert len(found.steps) == found.found_steps
     assert ran.end.cases[COULD_NOT_RUN] == 3
     assert ran.code == 1
 
@@ -543,11 +544,11 @@ def test_rules_that_never_fired_are_named() -> None:
 # --- hello ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("said", [None, "hello", {"name": "x"}])
-def test_what_is_no_hello_is_named(said: Any) -> None:
+@pytest.mark.parametrize("hello_given", [None, "hello", {"name": "x"}])
+def test_what_is_no_hello_is_named(hello_given: Any) -> None:
     class Says(Slow):
         def hello(self) -> Hello:
-            return said  # type: ignore[no-any-return]
+            return hello_given  # type: ignore[no-any-return]
 
     with pytest.raises(AdapterError, match="must return a Hello"):
         hello_of(Stage(Says(), Profile()))

@@ -63,7 +63,7 @@ def commit(case: Case, queue: int, offset: int) -> None:
     """Commit through the fake broker, as an implementation would."""
     place = QUEUES[queue]
     ext = {"consumerGroup": GROUP, "topic": place.topic, "queueId": str(place.id), "commitOffset": str(offset)}
-    case.exchange("", int(Request.UPDATE_CONSUMER_OFFSET), ext, b"", False)
+    case.exchange("", int(Request.UPDATE_CONSUMER_OFFSET), ext, b"", True)
 
 
 def test_faults_are_armed_while_their_operation_is_played_only() -> None:
@@ -243,7 +243,7 @@ def test_the_name_server_is_started_when_it_is_asked_for_and_ends_with_the_stage
         Connection(host, int(port))
 
 
-def test_every_case_of_the_local_store_has_an_empty_folder_that_goes_with_the_stage() -> None:
+def test_every_case_has_an_empty_folder_that_goes_with_the_stage() -> None:
     adapter = Double()
     stage = Stage(adapter, Profile())
     folders: list[Path] = []
@@ -252,6 +252,7 @@ def test_every_case_of_the_local_store_has_an_empty_folder_that_goes_with_the_st
         folder = adapter.cases[-1].directory
         assert list(folder.iterdir()) == []
         (folder / "offsets.json").write_text("{}")
+        assert (adapter.cases[-1].directory / "offsets.json").exists(), "it is emptied once in a case"
         folders.append(folder)
     stage.close()
     assert not any(folder.exists() for folder in folders)

@@ -54,7 +54,7 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     made.close()
 
 
-def heard(stage: Stage, *rows: Row, suite: Suite = STORE) -> list[list[Message]]:
+def transcripts(stage: Stage, *rows: Row, suite: Suite = STORE) -> list[list[Message]]:
     """The messages of each row, played in one case."""
     taken = []
     with stage.listening() as recorder:
@@ -68,25 +68,25 @@ def heard(stage: Stage, *rows: Row, suite: Suite = STORE) -> list[list[Message]]
 
 
 def test_a_step_has_its_requests_and_responses_in_order(stage: Stage) -> None:
-    assert heard(stage, row(STORE, "read", 0, "store", "answer"), row(STORE, "read", 0, "memory", "answer")) == [
+    assert transcripts(stage, row(STORE, "read", 0, "store", "answer"), row(STORE, "read", 0, "memory", "answer")) == [
         [*ROUTE, QUERY, ["broker", "member", "offset=0"]],
         [],
     ]
 
 
 def test_a_refusal_is_told_by_its_name(stage: Stage) -> None:
-    (messages,) = heard(stage, row(STORE, "read", 0, "store", "SYSTEM_BUSY"))
+    (messages,) = transcripts(stage, row(STORE, "read", 0, "store", "SYSTEM_BUSY"))
     assert messages[-1] == ["broker", "member", "SYSTEM_BUSY"]
 
 
-@pytest.mark.parametrize(("fault", "told"), [("silent", "(silence)"), ("cut", "(cut)")])
-def test_a_broker_that_says_nothing_is_told_too(stage: Stage, fault: str, told: str) -> None:
-    (messages,) = heard(stage, row(STORE, "read", 0, "store", fault))
-    assert messages[-2:] == [QUERY, ["broker", "member", told]]
+@pytest.mark.parametrize(("fault", "shown"), [("silent", "(silence)"), ("cut", "(cut)")])
+def test_a_broker_that_says_nothing_is_told_too(stage: Stage, fault: str, shown: str) -> None:
+    (messages,) = transcripts(stage, row(STORE, "read", 0, "store", fault))
+    assert messages[-2:] == [QUERY, ["broker", "member", shown]]
 
 
 def test_a_one_way_request_has_no_response(stage: Stage) -> None:
-    (messages,) = heard(stage, row(STORE, "commit", 0, 5, True, "answer"))
+    (messages,) = transcripts(stage, row(STORE, "commit", 0, 5, True, "answer"))
     assert messages == [
         *ROUTE,
         ["member", "broker", "UPDATE_CONSUMER_OFFSET topic=T queue=0 group=G commitOffset=5 (one way)"],
@@ -94,9 +94,9 @@ def test_a_one_way_request_has_no_response(stage: Stage) -> None:
 
 
 def test_what_others_do_is_told(stage: Stage) -> None:
-    (commit,) = heard(stage, row(STORE, "commit_elsewhere", 1, 7))
+    (commit,) = transcripts(stage, row(STORE, "commit_elsewhere", 1, 7))
     assert commit == [["another member", "broker", "UPDATE_CONSUMER_OFFSET topic=T queue=1 group=G commitOffset=7"]]
-    (shape,) = heard(stage, row(PULL, "shape", 0, "gone"), suite=PULL)
+    (shape,) = transcripts(stage, row(PULL, "shape", 0, "gone"), suite=PULL)
     assert shape == [["broker", "broker", "shape(queue=0, shape='gone')"]]
 
 
@@ -137,7 +137,7 @@ def test_what_a_real_broker_is_asked_and_answers_is_told_without_the_names_of_th
         host, port = broker.address.rsplit(":", 1)
         stage = Stage(BrokerAdapter(RunningBroker(host, int(port))), Profile())
         try:
-            taken = heard(
+            taken = transcripts(
                 stage,
                 row(OFFSETS, "commit", 0, 0, 1, 9),
                 row(OFFSETS, "query", 0, 0, 1, None),
@@ -165,7 +165,7 @@ def test_the_group_that_reads_store_times_has_no_name_of_the_run() -> None:
         stage = Stage(BrokerAdapter(RunningBroker(host, int(port))), Profile())
         try:
             search = SUITES["broker-search"]
-            (messages,) = heard(stage, row(search, "send_timed", 0, 0, 1, False), suite=search)
+            (messages,) = transcripts(stage, row(search, "send_timed", 0, 0, 1, False), suite=search)
         finally:
             stage.close()
     assert any(text.startswith("PULL_MESSAGE topic=T0 queue=0 group=READER ") for _, _, text in messages)
@@ -179,7 +179,7 @@ def test_a_broker_that_does_not_answer_in_time_is_told(monkeypatch: pytest.Monke
         stage = Stage(BrokerAdapter(RunningBroker(host, int(port))), Profile())
         try:
             broker.faults.arm(Request.QUERY_CONSUMER_OFFSET, "silent")
-            (messages,) = heard(stage, row(OFFSETS, "query", 0, 0, 1, None), suite=OFFSETS)
+            (messages,) = transcripts(stage, row(OFFSETS, "query", 0, 0, 1, None), suite=OFFSETS)
         finally:
             stage.close()
     assert messages[-1] == ["broker", "member", "(silence)"]

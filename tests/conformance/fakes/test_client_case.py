@@ -125,14 +125,14 @@ def test_every_fault_is_the_same_at_both_doors_and_over_after_it(case: ClientCas
     asked = [ask for ask in ASKED if ask[0] in KINDS[kind]]
     honest = seen(case, asked, False)
     for fault in FAULTS[kind]:
-        told = []
+        seen_by_door = []
         for tcp in (False, True):
             case.begin()
             case.broker.script.arm(kind, fault)
             assert case.broker.script.armed(kind) == fault
-            told.append(seen(case, asked, tcp))
-        assert told[0] == told[1], fault
-        assert (told[0] == honest) is (fault == "answer"), fault
+            seen_by_door.append(seen(case, asked, tcp))
+        assert seen_by_door[0] == seen_by_door[1], fault
+        assert (seen_by_door[0] == honest) is (fault == "answer"), fault
         case.begin()
         case.broker.script.arm(kind, fault)
         case.broker.script.calm()
@@ -203,8 +203,17 @@ def test_the_messages_of_a_queue_change_with_its_shape(case: ClientCase) -> None
 
 def test_a_commit_of_a_queue_that_the_case_does_not_have_counts_as_none_of_its_queues() -> None:
     case = ClientCase(Profile.of(broker="4.9.7"))
-    case.exchange("", Request.UPDATE_CONSUMER_OFFSET, STORED | {"queueId": "99", "commitOffset": "5"}, b"", False)
+    case.exchange("", Request.UPDATE_CONSUMER_OFFSET, STORED | {"queueId": "99", "commitOffset": "5"}, b"", True)
     assert case.take_commits() == ((fixtures.NO_QUEUE, 5),)
+
+
+def test_what_was_not_one_way_is_marked_once() -> None:
+    case = ClientCase(Profile())
+    for one_way in (False, True):
+        case.exchange("", Request.UPDATE_CONSUMER_OFFSET, STORED | {"commitOffset": "5"}, b"", one_way)
+        case.exchange("", Request.UNLOCK_BATCH_MQ, {}, LOCK, one_way)
+    assert case.take_commits() == ((0, 5), (0, 5, "awaited"), ("unlock", "awaited"))
+    assert case.take_commits() == ()
 
 
 def test_a_request_that_an_old_release_does_not_know_is_not_answered() -> None:

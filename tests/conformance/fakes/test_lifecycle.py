@@ -208,7 +208,7 @@ def lock(broker: FakeBroker, client: str, request: Request = Request.LOCK_BATCH_
 def test_in_strict_mode_an_unlock_is_done_a_little_later(release: str, strict: bool) -> None:
     later: list[Callable[[], object]] = []
     with FakeBroker(Profile.of(broker=release)) as broker:
-        broker._unlocks._later = lambda seconds, action: later.append(action)
+        broker.unlocks._later = lambda seconds, action: later.append(action)
         set_property(broker, "lockInStrictMode", "true")
         set_property(broker, "anythingElse", "true")
         assert lock(broker, "one") is True

@@ -51,8 +51,8 @@ def test_what_is_accepted_is_taken_down_once(case: ClientCase, fault: str, accep
     requests = [
         (code, {name: value.replace("1001", place) for name, value in fields.items()}) for code, fields in REQUESTS
     ]
-    said = [case.exchange("", code, fields, b"", False)[0] for code, fields in requests]
-    assert "".join(str(int(code == 0)) for code in said) == accepted
+    codes = [case.exchange("", code, fields, b"", False)[0] for code, fields in requests]
+    assert "".join(str(int(code == 0)) for code in codes) == accepted
     assert len(case.take_commits()) == accepted.count("1")
     assert case.take_commits() == ()
 

@@ -8,6 +8,7 @@ import threading
 import pytest
 from every import every
 
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.serve import parse_topic, serve
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
@@ -21,22 +22,31 @@ def test_it_serves_topics_and_faults_until_it_is_ended() -> None:
     ended, began = threading.Event(), threading.Event()
     addresses: list[str] = []
 
-    def ready(address: str) -> None:
-        addresses.append(address)
+    def ready(broker: FakeBroker) -> None:
+        addresses.append(broker.address)
         began.set()
 
     def run() -> None:
         profile = Profile.of(broker="5.3.3")
-        serve(profile, topics=["T=3", "U"], faults=["GET_MIN_OFFSET=SYSTEM_BUSY"], ready=ready, ended=ended)
+        serve(
+            profile,
+            topics=["T=3", "U"],
+            faults=["GET_MIN_OFFSET=SYSTEM_BUSY"],
+            advertise="localhost",
+            ready=ready,
+            ended=ended,
+        )
 
     thread = threading.Thread(target=run)
     thread.start()
     assert began.wait(PATIENCE)
     host, port = addresses[0].split(":")
+    assert host == "localhost"
     with Connection(host, int(port), PATIENCE) as line:
         for topic, queues in (("T", 3), ("U", 4)):
             route = json.loads(line.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}).body)
             assert route["queueDatas"][0]["writeQueueNums"] == queues
+            assert route["brokerDatas"][0]["brokerAddrs"] == {"0": addresses[0]}
         assert line.call(Request.GET_MIN_OFFSET, fields(topic="T", queueId=0)).code == Response.SYSTEM_BUSY
         assert b"V5_3_3" in line.call(Request.GET_BROKER_RUNTIME_INFO).body
         ended.set()

@@ -11,7 +11,7 @@ from every import every
 from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.cli.proving import Work, settle
 from rocketmq_conformance.conformance.proof import broker as proof
-from rocketmq_conformance.conformance.proof import broker_expiry, broker_tables, fake_broker
+from rocketmq_conformance.conformance.proof import broker_expiry, broker_memory, broker_tables, fake_broker
 from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
@@ -62,11 +62,16 @@ class ModelAdapter(BrokerAdapter):
                 "broker-topics",
                 "broker-fields",
                 "broker-retry",
+                "broker-members",
+                "broker-filters",
+                "broker-polling",
                 "broker-locks",
                 "broker-doubt",
                 "broker-process",
                 "broker-assignment",
                 "broker-cold",
+                "broker-tables",
+                "broker-search-files",
             }:
                 self.others[lane] = suite, suite.bind(self.profile).initial
             self.states[lane] = old._replace(topics={**old.topics, **new.topics})
@@ -319,6 +324,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
     monkeypatch.setattr(proof, "BrokerAdapter", Pretended)
     monkeypatch.setattr(broker_expiry, "BrokerAdapter", Pretended)
     monkeypatch.setattr(fake_broker, "prove", lambda release: [])
+    monkeypatch.setattr(broker_memory, "prove", lambda tally: None)
     monkeypatch.setattr(proof, "java", lambda: "java")
     monkeypatch.setattr(proof, "java_feature", lambda launcher: 17)
     monkeypatch.setattr(proof, "seeing_java", lambda: 11)
@@ -334,9 +340,9 @@ def test_a_whole_proof(pretended: list[ModelAdapter], tmp_path: Any, capsys: pyt
     units = [Unit(BROKER, release) for release in ("4.9.7", "5.5.0")]
     work = Work(out=tmp_path / "rows")
     assert settle(lambda units, more: proof.prove_all(units, 1, more=more), units, work) == 0
-    said = capsys.readouterr().out
-    assert "broker 4.9.7: " in said
-    assert " 0 differences" in said
+    printed = capsys.readouterr().out
+    assert "broker 4.9.7: " in printed
+    assert " 0 differences" in printed
     confirmed = {(row.rule, row.release) for row in KeptRows(tmp_path / "rows").rows()}
     assert {("BQ-MIN-2", "4.9.7"), ("BQ-MIN-3", "5.5.0")} <= confirmed
     assert [10, 3] in [adapter.forgotten for adapter in pretended]

@@ -22,8 +22,8 @@ def test_a_story_is_about_rules_of_the_book() -> None:
 
 def test_every_answer_counts_for_the_rules_of_its_chapter() -> None:
     chapters = {"lite": "checks", "binary True": "encodings"}
-    told = {"lite": 1, "binary True": True}
-    rows = fake_broker.rows("5.5.0", chapters, told, {"lite": 1, "binary True": False})
+    expected_rows = {"lite": 1, "binary True": True}
+    rows = fake_broker.rows("5.5.0", chapters, expected_rows, {"lite": 1, "binary True": False})
     assert [(row.rule, row.cases, row.differences) for row in rows] == [
         ("BQ-PULL-1", 1, 0), ("BQ-PULL-LITE", 1, 0), ("BQ-PULL-SUB", 1, 0), ("WIRE-FRAME-1", 1, 1),
     ]  # fmt: skip

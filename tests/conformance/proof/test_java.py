@@ -55,9 +55,9 @@ def test_a_release_that_cannot_be_had_is_told_and_the_others_are_proven(
     units = kinds.of_releases(JAVA, ["0.0.1", "5.5.0"])
     work = Work(out=tmp_path / "rows", selection=Selection(suite="local-store"))
     assert settle(lambda units, more: kinds.prove_clients(units, 2, RELEASES, work.selection, more), units, work) == 4
-    said = capsys.readouterr().out
-    assert "java 0.0.1: not judged: " in said
-    assert "java 5.5.0: client " in said
+    printed = capsys.readouterr().out
+    assert "java 0.0.1: not judged: " in printed
+    assert "java 5.5.0: client " in printed
     assert {row.release for row in KeptRows(tmp_path / "rows").rows()} == {"5.5.0"}
 
 

@@ -138,8 +138,8 @@ def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_the_page_in_docs_is_what_its_rows_make() -> None:
-    said = "write it anew: rocketmq-conformance prove page"
-    assert COMMITTED.read_text("utf-8") == proof_page(RULES.values(), committed_rows()), said
+    advice = "write it anew: rocketmq-conformance prove page"
+    assert COMMITTED.read_text("utf-8") == proof_page(RULES.values(), committed_rows()), advice
 
 
 def test_every_rule_of_the_book_has_a_whole_line_on_the_page() -> None:

@@ -53,6 +53,7 @@ TWO = Part(frozenset({"two"}), frozenset({"B-1", "C-1"}))
     [
         (Selection(), [ONE, TWO], None),
         (Selection(suite="one"), [ONE], {"A-1"}),
+        (Selection(suite="one,two"), [ONE, TWO], {"A-1", "B-1", "C-1"}),
         (Selection(rule="A-1"), [ONE], {"A-1"}),
         (Selection(rule="B-1"), [ONE, TWO], {"B-1"}),
         (Selection(suite="one", rule="B-1"), [ONE], set()),

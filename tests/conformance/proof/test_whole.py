@@ -81,14 +81,14 @@ def prove(*args: str, cwd: Path) -> str:
 
 @pytest.mark.java
 def test_whole_consumers_do_what_the_model_says_on_the_fake_broker(tmp_path: Path) -> None:
-    said = prove("--fake", "4.9.7", "5.5.0", cwd=tmp_path)
-    assert said.count(": 86 cases, 0 differences") == 2
+    output = prove("--fake", "4.9.7", "5.5.0", cwd=tmp_path)
+    assert output.count(": 86 cases, 0 differences") == 2
 
 
 @pytest.mark.java
 def test_a_broker_that_fails_by_a_script_is_asked_for_by_an_option(tmp_path: Path) -> None:
-    said = prove("--scripted", "--rule", "WHOLE-LOST", "--out", "rows", "4.9.8", cwd=tmp_path)
-    assert re.search(r"scripted 4\.9\.8: [0-9] cases, 0 differences", said)
+    output = prove("--scripted", "--rule", "WHOLE-LOST", "--out", "rows", "4.9.8", cwd=tmp_path)
+    assert re.search(r"scripted 4\.9\.8: [0-9] cases, 0 differences", output)
     assert {row.rule for row in KeptRows(tmp_path / "rows").rows()} == {"WHOLE-LOST"}
 
 

@@ -89,14 +89,14 @@ def test_a_broker_tells_the_members_of_a_group(broker: FakeBroker, connection: C
     connection.call(request.code, request.ext, request.body)
     broker.send_to_members(GROUP, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), {"topic": TOPIC}))
     # the first one is that the group has a member now
-    told = connection.requests(5.0)
-    if len(told) < 2:
-        told += connection.requests(5.0)
-    assert [command.code for command in told] == [
+    notices = connection.requests(5.0)
+    if len(notices) < 2:
+        notices += connection.requests(5.0)
+    assert [command.code for command in notices] == [
         Request.NOTIFY_CONSUMER_IDS_CHANGED,
         Request.RESET_CONSUMER_CLIENT_OFFSET,
     ]
-    assert told[1].ext["topic"] == TOPIC
+    assert notices[1].ext["topic"] == TOPIC
 
 
 def test_every_mutant_has_a_name_and_a_case() -> None:

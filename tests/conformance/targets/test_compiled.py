@@ -57,9 +57,9 @@ def test_an_editable_install_is_not_compiled() -> None:
 
 def test_the_version_tells_that_the_kit_is_compiled() -> None:
     command = [sys.executable, "-m", "rocketmq_conformance", "--version"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert said.rstrip().endswith(", compiled") == is_compiled()
-    assert rocketmq_conformance.__version__ in said
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert output.rstrip().endswith(", compiled") == is_compiled()
+    assert rocketmq_conformance.__version__ in output
 
 
 def test_python_is_told_nothing() -> None:

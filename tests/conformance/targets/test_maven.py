@@ -111,7 +111,7 @@ def test_what_maven_cannot_get(tools: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("printed", "sentence"),
     [
         (
             "[0m[ERROR] Failed to execute goal: Could not find artifact a:b:jar:1 in x -> [Help 1]",
@@ -128,10 +128,10 @@ def test_what_maven_cannot_get(tools: Path) -> None:
         ("[ERROR] \n[ERROR] Unknown lifecycle phase", "Unknown lifecycle phase"),
     ],
 )
-def test_what_maven_says_is_told_in_short(tools: Path, said: str, told: str) -> None:
-    (tools / "said").write_text(said)
+def test_what_maven_says_is_told_in_short(tools: Path, printed: str, sentence: str) -> None:
+    (tools / "said").write_text(printed)
     pretend(tools, f"cat {tools}/said; exit 1")
-    with pytest.raises(CannotRunError, match=told):
+    with pytest.raises(CannotRunError, match=sentence):
         maven.class_path(["rocketmq-broker"], "5.5.0")
 
 
@@ -157,8 +157,8 @@ def test_a_maven_that_takes_too_long(tools: Path, monkeypatch: pytest.MonkeyPatc
 def test_what_a_maven_downloads_is_reported_as_it_arrives(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     line = "Downloaded from central: https://repo/org/x/a.jar (%s at 3.4 MB/s)"
     lines = [line % "1.2 MB", line % "300 kB", "Downloaded from central: https://repo/x.pom (3.5 kB at 7 kB/s)"]
-    told = "".join(f"echo '{text}'\n" for text in lines)
-    pretend(tools, f'case "$*" in *" -o "*) exit 1 ;; esac\n{told}while [ ! -e {tools}/go ]; do sleep 0.02; done')
+    sentence = "".join(f"echo '{text}'\n" for text in lines)
+    pretend(tools, f'case "$*" in *" -o "*) exit 1 ;; esac\n{sentence}while [ ! -e {tools}/go ]; do sleep 0.02; done')
     shown: list[tuple[str, str]] = []
 
     def listen(text: str, detail: str) -> None:

@@ -91,3 +91,11 @@ def test_topics_and_groups_come_and_go_beside_the_members() -> None:
         assert after.broker != state.broker
     assert NEW.max(state, 0, 0)[1] == 0
     assert NEW.query(state, 0, 0, 0, None)[1] == Err("QUERY_NOT_FOUND")
+
+
+def test_correction_offsets_are_those_of_the_groups_that_are_not_left_out() -> None:
+    joined = NEW.join(NEW.join(BrokerAdminState(), 0, (0,))[0], 1, (0,))[0]
+    state = committed(NEW, committed(NEW, joined, 0, 3), 1, 7)
+    after, result, _ = NEW.correction(state, 0, (0,), 1)
+    assert result == ((0, 7),)
+    assert [key[0] for key in after.broker.stored] == ["G1"]

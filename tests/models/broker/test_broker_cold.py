@@ -68,8 +68,8 @@ def test_the_answer_agrees_with_the_observed_residency(
     release: str, java: int, seen: Result, expected: Result, rule: str, kind: str
 ) -> None:
     cold = model(release, java)
-    said, rules, found = ask(cold, written(cold), seen)
-    assert (said, found) == (expected, kind)
+    answer, rules, found = ask(cold, written(cold), seen)
+    assert (answer, found) == (expected, kind)
     assert rules[-1] == rule
 
 
@@ -275,10 +275,10 @@ def test_cold_is_for_brokers_of_our_own() -> None:
 def cold_of(release: str, java: int) -> Tally:
     adapter, tally = open_broker(release, {"java": str(java)}), Tally("broker", release)
     try:
-        said = adapter.hello()
-        assert said.java == java
-        if SUITE.name in said.unsupported:
-            pytest.skip(said.unsupported[SUITE.name])
+        answer = adapter.hello()
+        assert answer.java == java
+        if SUITE.name in answer.unsupported:
+            pytest.skip(answer.unsupported[SUITE.name])
         assert prove_cold(adapter, tally)
     finally:
         adapter.close()
@@ -312,7 +312,7 @@ def test_nothing_is_proven_where_nothing_can_be(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("rocketmq_conformance.conformance.proof.broker.seeing_java", lambda: 0)
     assert not prove_seen_cold(tally)
     adapter = open_broker("127.0.0.1:1")
-    said = type("Said", (), {"unsupported": {SUITE.name: "no"}})
-    monkeypatch.setattr(adapter, "hello", lambda: said)
+    answer = type("Said", (), {"unsupported": {SUITE.name: "no"}})
+    monkeypatch.setattr(adapter, "hello", lambda: answer)
     assert not prove_cold(adapter, tally)
     assert tally.cases == 0

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from rocketmq_conformance.models.broker import aged_store, filed_store
 from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, BrokerAdminState
-from rocketmq_conformance.models.broker.broker_assignment import BrokerAssignmentModel, BrokerAssignmentState
+from rocketmq_conformance.models.broker.broker_assignment import (
+    TOPICS,
+    BrokerAssignmentModel,
+    BrokerAssignmentState,
+)
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.broker_topics import BrokerTopicsModel
 from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.broker.fixtures import initial_state
+from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 
@@ -54,6 +61,28 @@ def test_without_automatic_groups_modes_are_set_for_known_groups() -> None:
     assert (after.topics, dict(after.members)) == (state.topics, {})
 
 
+@pytest.mark.parametrize("release", ["5.3.1", "5.3.2", "5.5.0"])
+def test_a_queue_in_rocksdb_has_no_empty_range(release: str) -> None:
+    model = BrokerTopicsModel(Profile.of(broker=release).configured({"storeType": "defaultRocksDB"}))
+    state, _, _ = model.send(BrokerAdminState(), 0, 0, 2)
+    asked = ((1, 0), (1, -1), (1, 1), (2, 0))
+    answers = [model.pull_most(state, 0, 0, 0, offset, most, None)[1] for offset, most in asked]
+    found, refused = ("SUCCESS", 2, (1,)), Err("SYSTEM_ERROR")
+    first = {"5.3.1": [found, found], "5.3.2": [("PULL_NOT_FOUND", 0, ()), refused], "5.5.0": [refused, refused]}
+    assert answers == [*first[release], found, ("PULL_NOT_FOUND", 2, ())]
+
+
+def test_with_tables_of_the_second_kind_every_light_message_queue_is_a_topic() -> None:
+    for release, properties, result in (
+        ("5.5.0", {}, Err("TOPIC_NOT_EXIST")),
+        ("5.5.0", {"configManagerVersion": "v2"}, None),
+        ("5.3.1", {"configManagerVersion": "v2"}, None),  # it looks for no topic
+    ):
+        model = BrokerAssignmentModel(Profile.of(broker=release).configured(properties))
+        light = next(at for at, name in enumerate(TOPICS) if name.startswith("%LMQ%"))
+        assert model.set_mode(BrokerAssignmentState(), light, 0, "POP", 1)[1] == result
+
+
 def test_a_broker_that_may_not_be_read_refuses_pulls_and_looks_no_group_up() -> None:
     for permission in ("0", "2", "3"):
         after, result, why = admin(brokerPermission=permission).pull(BrokerAdminState(), 1, 0, 0, 0, None)
@@ -82,3 +111,12 @@ def test_a_ratio_of_nothing_has_every_message_on_disk(release: str, offset: Err 
     warm = admin(release, accessMessageInMemoryMaxRatio="1")
     state, _, _ = warm.send_timed(BrokerAdminState(), sent, 0, 0, 20, False)
     assert warm.query(state, 0, 0, 0, None)[1] == 0
+
+
+def test_a_broker_that_keeps_nothing_in_files_begins_without_the_stores_of_the_kit() -> None:
+    files, nothing = (
+        BrokerRules.of(Profile().configured(properties)) for properties in ({}, {"storeType": "defaultRocksDB"})
+    )
+    assert aged_store.aged_broker(files).topics
+    assert not aged_store.aged_broker(nothing).topics
+    assert filed_store.filed_broker(files).topics

@@ -37,23 +37,23 @@ def joined(*connections: int, broadcasting: bool = False) -> Groups:
 
 
 def test_all_members_are_notified_of_new_members_and_topics() -> None:
-    groups, told, why = heartbeat(NEW, NO_GROUPS, 1, "one", consumer("T"))
-    assert (told, why.kind) == ((1,), "first member")
-    groups, told, why = heartbeat(NEW, groups, 1, "one", consumer("T"))
-    assert (told, why.kind) == ((), "same again")
-    groups, told, why = heartbeat(NEW, groups, 2, "two", consumer("T"))
-    assert (told, why.kind) == ((1, 2), "new member")
-    groups, told, why = heartbeat(NEW, groups, 1, "one", consumer("T", "U"))
-    assert (told, why.kind) == ((1, 2), "topics changed")
-    groups, told, why = heartbeat(NEW, groups, 1, "one", consumer("T"))
-    assert (told, why.kind) == ((1, 2), "topics changed")
+    groups, notified, why = heartbeat(NEW, NO_GROUPS, 1, "one", consumer("T"))
+    assert (notified, why.kind) == ((1,), "first member")
+    groups, notified, why = heartbeat(NEW, groups, 1, "one", consumer("T"))
+    assert (notified, why.kind) == ((), "same again")
+    groups, notified, why = heartbeat(NEW, groups, 2, "two", consumer("T"))
+    assert (notified, why.kind) == ((1, 2), "new member")
+    groups, notified, why = heartbeat(NEW, groups, 1, "one", consumer("T", "U"))
+    assert (notified, why.kind) == ((1, 2), "topics changed")
+    groups, notified, why = heartbeat(NEW, groups, 1, "one", consumer("T"))
+    assert (notified, why.kind) == ((1, 2), "topics changed")
     assert groups == {"G": RegisteredGroup({1: "one", 2: "two"}, {"T": ALL})}
     assert NO_GROUPS == {}
 
 
 def test_another_id_on_the_same_connection_replaces_the_first() -> None:
-    groups, told, why = heartbeat(NEW, joined(1), 1, "other", consumer("T"))
-    assert (told, why.kind) == ((), "other id")
+    groups, notified, why = heartbeat(NEW, joined(1), 1, "other", consumer("T"))
+    assert (notified, why.kind) == ((), "other id")
     assert consumer_list(groups, "G")[1] == ("other",)
 
 
@@ -70,17 +70,19 @@ def test_the_newer_subscription_stays() -> None:
 
 
 def test_an_unknown_group_is_skipped_by_new_brokers_only() -> None:
-    groups, told, why = heartbeat(NEW, NO_GROUPS, 1, "one", consumer("T"), known=False)
-    assert (groups, told, why.kind) == ({}, (), "unknown group skipped")
+    groups, notified, why = heartbeat(NEW, NO_GROUPS, 1, "one", consumer("T"), known=False)
+    assert (groups, notified, why.kind) == ({}, (), "unknown group skipped")
     assert BrokerRules.of(Profile.of(broker="5.1.1")).unknown_group_skipped
-    groups, told, why = heartbeat(BrokerRules.of(Profile.of(broker="5.1.0")), NO_GROUPS, 1, "one", consumer("T"), False)
-    assert (told, why.kind) == ((1,), "first member")
+    groups, notified, why = heartbeat(
+        BrokerRules.of(Profile.of(broker="5.1.0")), NO_GROUPS, 1, "one", consumer("T"), False
+    )
+    assert (notified, why.kind) == ((1,), "first member")
 
 
 def test_broadcasting_groups_are_not_notified_by_new_brokers() -> None:
     again = consumer("T", broadcasting=True)
-    groups, told, why = heartbeat(NEW, NO_GROUPS, 1, "one", again)
-    assert (told, why.kind) == ((), "broadcasting, not told")
+    groups, notified, why = heartbeat(NEW, NO_GROUPS, 1, "one", again)
+    assert (notified, why.kind) == ((), "broadcasting, not notified")
     assert heartbeat(OLD, groups, 2, "two", again)[1] == (1, 2)
     pair = joined(1, 2, broadcasting=True)
     assert unregister(NEW, pair, 1, "G")[1] == ()
@@ -90,26 +92,26 @@ def test_broadcasting_groups_are_not_notified_by_new_brokers() -> None:
 
 
 def test_remaining_members_are_notified_when_one_leaves() -> None:
-    groups, told, why = unregister(NEW, joined(1, 2, 3), 2, "G")
-    assert (told, why.kind) == ((1, 3), "member")
-    groups, told, why = unregister(NEW, groups, 2, "G")
-    assert (told, why.kind) == ((1, 3), "no member")
-    groups, told, why = unregister(NEW, groups, 2, "OTHER")
-    assert (told, why.kind) == ((), "unknown group")
+    groups, notified, why = unregister(NEW, joined(1, 2, 3), 2, "G")
+    assert (notified, why.kind) == ((1, 3), "member")
+    groups, notified, why = unregister(NEW, groups, 2, "G")
+    assert (notified, why.kind) == ((1, 3), "no member")
+    groups, notified, why = unregister(NEW, groups, 2, "OTHER")
+    assert (notified, why.kind) == ((), "unknown group")
     groups, _, _ = unregister(NEW, groups, 1, "G")
-    groups, told, why = unregister(NEW, groups, 3, "G")
-    assert (groups, told, why.kind) == ({}, (), "last member")
+    groups, notified, why = unregister(NEW, groups, 3, "G")
+    assert (groups, notified, why.kind) == ({}, (), "last member")
 
 
 def test_a_closed_connection_leaves_all_its_groups() -> None:
     groups = joined(1, 2)
     groups, _, _ = heartbeat(NEW, groups, 1, "c1", Consumer("H"))
     groups, _, _ = heartbeat(NEW, groups, 3, "c3", Consumer("K"))
-    after, told, why = close_connection(NEW, groups, 1)
-    assert (told, why.kind) == ((("G", 2),), "member")
+    after, notified, why = close_connection(NEW, groups, 1)
+    assert (notified, why.kind) == ((("G", 2),), "member")
     assert after.keys() == {"G", "K"}
-    after, told, why = close_connection(NEW, after, 9)
-    assert (told, why.kind) == ((), "no member")
+    after, notified, why = close_connection(NEW, after, 9)
+    assert (notified, why.kind) == ((), "no member")
 
 
 def test_the_list_repeats_equal_ids_and_an_empty_one_is_an_error() -> None:
@@ -129,16 +131,16 @@ def test_the_list_is_who_beat_and_has_not_left(story: list[tuple[str, int, str]]
     present: set[tuple[str, int]] = set()
     for what, connection, name in story:
         if what == "beat":
-            groups, told, _ = heartbeat(NEW, groups, connection, f"c{connection}", Consumer(name))
-            assert bool(told) == ((name, connection) not in present)
+            groups, notified, _ = heartbeat(NEW, groups, connection, f"c{connection}", Consumer(name))
+            assert bool(notified) == ((name, connection) not in present)
             present.add((name, connection))
         elif what == "leave":
             groups, _, _ = unregister(NEW, groups, connection, name)
             present.discard((name, connection))
         else:
-            groups, told, _ = close_connection(NEW, groups, connection)
+            groups, notified, _ = close_connection(NEW, groups, connection)
             present = {pair for pair in present if pair[1] != connection}
-            assert told == () or set(told) <= present  # type: ignore[arg-type]
+            assert notified == () or set(notified) <= present  # type: ignore[arg-type]
     for name in ("G", "H"):
         ids = consumer_list(groups, name)[1]
         expected = {f"c{connection}" for group, connection in present if group == name}

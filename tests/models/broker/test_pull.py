@@ -130,7 +130,7 @@ def test_separators_alone_cannot_be_read(expression: str) -> None:
 
 
 def test_a_carried_expression_is_tags_or_nothing_the_broker_filters_by() -> None:
-    for kind in (None, "", "TAG"):
+    for kind in (None, "TAG"):
         assert carried_codes(NEW, "A", kind) == {string_hash("A")}
     assert carried_codes(NEW, "a > 1", "SQL92") == Err("SYSTEM_ERROR")
     assert carried_codes(NEW, "", "SQL92") == Err("SUBSCRIPTION_PARSE_FAILED")
@@ -151,13 +151,13 @@ def test_the_broker_compares_hashes() -> None:
     assert string_hash("Aa") == string_hash("BB")
     codes = tag_codes("Aa")
     assert not isinstance(codes, Err)
-    assert passes_filter(codes, "Aa")
-    assert passes_filter(codes, "BB")
-    assert not passes_filter(codes, "A")
-    assert not passes_filter(codes, None)
-    assert not passes_filter(codes, "")
-    assert passes_filter(None, None)
-    assert passes_filter(None, "A")
+    assert passes_filter(NEW, codes, StoredEntry(1, "Aa"))
+    assert passes_filter(NEW, codes, StoredEntry(1, "BB"))
+    assert not passes_filter(NEW, codes, StoredEntry(1, "A"))
+    assert not passes_filter(NEW, codes, StoredEntry(1, None))
+    assert not passes_filter(NEW, codes, StoredEntry(1, ""))
+    assert passes_filter(NEW, None, StoredEntry(1, None))
+    assert passes_filter(NEW, None, StoredEntry(1, "A"))
 
 
 # --- statuses -------------------------------------------------------------------------------------------------
@@ -353,7 +353,9 @@ def test_pulling_on_reaches_max_and_finds_every_message_once(
     assert at == log.max
     assert moves <= 1
     retained = enumerate(entries, log.first)
-    assert seen == [place for place, entry in retained if place >= start and passes_filter(codes, entry.tag)]
+    assert seen == [
+        place for place, entry in retained if place >= start and passes_filter(NEW, codes, StoredEntry(1, entry.tag))
+    ]
 
 
 def test_every_rule_has_a_source() -> None:

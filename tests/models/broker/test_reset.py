@@ -124,8 +124,8 @@ def test_one_offset_of_the_topic_is_enough_to_have_them_stored() -> None:
     ],
 )
 def test_one_queue_is_reset_up_to_one_beyond_max(queue: int, offset: int | None, result: object, kind: str) -> None:
-    after, said, why = reset(rules("5.5.0"), broker(), ResetRequest("G", "T", -1, True, queue, offset), online=False)
-    assert (said, why.kind) == (result, kind)
+    after, answer, why = reset(rules("5.5.0"), broker(), ResetRequest("G", "T", -1, True, queue, offset), online=False)
+    assert (answer, why.kind) == (result, kind)
     assert bool(after.pending) is not isinstance(result, Err)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from every import every
 from hypothesis import given
@@ -112,6 +114,44 @@ def test_an_empty_queue(timestamp: int) -> None:
     assert found(BOUNDARY, gone, timestamp, UPPER) == 3
     assert found(NEAREST, stale, timestamp) == 0
     assert found(NEAREST, gone, timestamp) == 0
+
+
+#: 650 messages 10 ms apart, whose files were changed at 3, 6 and 7 s.
+LONG = QueueLog(times=tuple(range(0, 6500, 10)), written=(3000, 6000, 7000))
+
+
+@every(
+    ("changes", "timestamp", "expected"),
+    [
+        # answered by brokers of 4.0.0, 4.9.7, 5.0.0 and 5.1.0, in files of 300 entries
+        ({}, 2990, 299),
+        ({}, 2996, 299),  # 300 is nearer, and in the second file
+        ({}, 3000, 299),
+        ({}, 3001, 300),
+        ({}, 6000, 599),
+        ({}, 6001, 600),
+        ({}, 10**14, 649),
+        ({"written": (9000, 9000, 9000)}, 5000, 299),
+        ({"written": (9000, 9000, 9000)}, 9001, 649),
+        ({"written": (1, 1, 1)}, 500, 600),
+        ({"written": (4000, 2000, 7000)}, 3500, 299),
+        ({"written": (4000, 2000, 7000)}, 4500, 600),
+        ({"first": 150, "min": 150, "times": LONG.times[150:]}, 0, 150),
+        ({"first": 150, "min": 150, "times": LONG.times[150:]}, 3001, 300),
+    ],
+)
+def test_up_to_5_1_0_a_search_looks_at_one_file(changes: dict[str, Any], timestamp: int, expected: int) -> None:
+    log = LONG._replace(**changes)
+    for release in ("4.9.7", "5.0.0"):
+        assert found(RULES[release], log, timestamp) == found(RULES[release], log, timestamp, UPPER) == expected
+
+
+@given(st.integers(-20, 7000), st.sampled_from([(), (0, 0, 0), (9000, 9000, 9000), (4000, 2000, 7000)]))
+def test_from_5_1_1_files_make_no_difference(timestamp: int, written: tuple[int, ...]) -> None:
+    for release in ("5.1.1", "5.1.4"):
+        for boundary in (LOWER, UPPER):
+            whole = found(RULES[release], LONG._replace(written=()), timestamp, boundary)
+            assert found(RULES[release], LONG._replace(written=written), timestamp, boundary) == whole
 
 
 LOGS = st.builds(

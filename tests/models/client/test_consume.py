@@ -76,11 +76,11 @@ class Consumer(Steps):
 
 
 def test_what_is_removed_commits_the_smallest_left_and_at_last_the_top_plus_one() -> None:
-    cached, said = filled(5, 6, 7, 8), []
+    cached, commits = filled(5, 6, 7, 8), []
     for offset in (6, 8, 5, 7, 7):
         cached, commit = remove(rules(NEWEST), cached, messages(offset))
-        said.append(commit)
-    assert said == [5, 5, 7, 9, -1]
+        commits.append(commit)
+    assert commits == [5, 5, 7, 9, -1]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_message_that_was_pulled_again_is_another_one() -> None:
     consumer.put(0)
     consumer.consume(LATER, fault="refuse")
     assert consumer.state.cached[0].tree[0].times == 0
-    assert [message.times for _, (_, kept) in consumer.state.later for message in kept] == [1]
+    assert [message.times for _, (_, kept), _ in consumer.state.later for message in kept] == [1]
 
 
 @pytest.mark.parametrize(
@@ -342,6 +342,46 @@ def test_the_timer_sends_back_no_more_than_16() -> None:
 
 # --- laws ----------------------------------------------------------------------------------------------------
 
+# --- an executor that refuses --------------------------------------------------------------------------------
+
+
+def test_what_a_full_executor_refuses_comes_5_s_later_with_all_that_was_to_come_after_it() -> None:
+    play = Consumer(batch=2)
+    play.do("fill", 1)
+    play.put(0, 1, 2, 3, 4)
+    assert play.kind.endswith("refused")
+    play.do("fill", None)
+    assert play.do("tick", 2_500) == 1
+    assert play.do("tick", 2_500) == 2
+    assert play.kind == "refused before"
+    assert [play.consume()[0], play.consume()[0]] == [(0, 1), (2, 3, 4)]
+
+
+def test_what_is_refused_twice_is_given_to_nobody() -> None:
+    play = Consumer()
+    play.do("fill", 0)
+    play.put(0, 1)
+    assert play.do("tick", 5_000) == 0
+    assert play.kind == "refused before and refused now"
+    play.do("fill", None)
+    assert play.do("tick", 900_000) == 0
+    play.put(2)
+    play.consume()
+    assert play.do("clean", 0, "answer")[0] == 2
+    assert play.state.memory == {0: 0}
+
+
+def test_a_message_that_could_not_be_sent_back_may_be_refused_once_too() -> None:
+    play = Consumer()
+    play.put(0)
+    play.consume(LATER, fault="refuse")
+    play.do("fill", 0)
+    assert play.do("tick", 5_000) == 0
+    assert play.kind == "refused now"
+    play.do("fill", 1)
+    assert play.kind == "takes some"
+    assert play.do("tick", 5_000) == 1
+
 
 def test_what_is_put_in_order_is_never_committed_before_it_is_done_or_gone_back() -> None:
     """A naive restatement: the offset is the smallest one that was neither done nor taken back."""
@@ -378,4 +418,8 @@ def test_the_state_is_shown() -> None:
     consumer.do("drop", 0)
     shown = SUITE.show(consumer.state)
     assert "waiting ['dropped 0/[1]', 'dropped 0/[2]']" in shown
-    assert "later [(5000, [0])]" in shown
+    assert "later [(5000, 'kept', [0])]" in shown
+    consumer.do("fill", 0)
+    consumer.put(7)
+    assert "(5000, 'refused', [7])" in SUITE.show(consumer.state)
+    assert SUITE.show(consumer.state).endswith("room for 0")

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, TOPIC_QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.rebalance import (
-    RebalanceModel,
+from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, TOPIC_OF, TOPIC_QUEUES
+from rocketmq_conformance.models.client.group_state import (
     RebalanceState,
     broadcasts,
     client_id,
@@ -21,6 +19,8 @@ from rocketmq_conformance.models.client.rebalance import (
     readable_queues,
     unowned_messages,
 )
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
+from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
@@ -129,6 +129,8 @@ def test_after_a_handover_without_faults_the_new_owner_goes_on_at_the_old_owners
         old, new = before.members[args[0]], state.members[args[0]]
         assert old is not None
         assert new is not None
+        if old.mode == BROADCASTING:
+            continue
         sent = dict(result[3])
         for queue in old.table.keys() - new.table.keys():
             if QUEUES[queue].topic in old.topics and queue in old.memory:
@@ -136,7 +138,8 @@ def test_after_a_handover_without_faults_the_new_owner_goes_on_at_the_old_owners
         for queue, offset in result[1]:
             known = stored(state, queue)
             assert offset == (known if known is not None and known >= 0 else offset)
-            assert new.table[queue].offset == offset
+            # a configured queue whose topic is not subscribed is gone at the end of the round
+            assert TOPIC_OF[queue] not in new.topics or new.table[queue].offset == offset
 
 
 @settings(deadline=None)
@@ -149,7 +152,7 @@ def test_a_round_commits_dropped_queues_and_begins_new_ones_only(client: str, pl
         assert old is not None
         assert new is not None
         assert result[0] == tuple(sorted(new.table))
-        begun = {queue for queue, _ in result[1]}
+        begun = {queue for queue, _ in result[1] if TOPIC_OF[queue] in new.topics}
         assert begun == {queue for queue in new.table if new.table[queue] is not old.table.get(queue)}
         for queue, offset in result[3]:
             assert old.memory[queue] == offset
@@ -180,7 +183,7 @@ def test_a_result_moves_an_offset_only_while_its_process_queue_lives_and_never_b
 def test_the_number_of_a_process_queue_is_never_used_twice(plan: int) -> None:
     made: dict[tuple[int, int], Any] = {}
     for name, args, _, _, state in steps("5.5.0", plan):
-        if name == "join":
+        if name in ("join", "join_later_strategy", "restart"):
             made = {key: kept for key, kept in made.items() if key[0] != args[0]}
         for member in MEMBERS:
             who = state.members[member]
@@ -203,11 +206,11 @@ def test_the_new_owner_that_comes_first_starts_behind_and_both_own_the_queue() -
     state = do(state, "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "consume", 1, 7, 9)[0]
     state = do(state, "list_members", (0, 1, 2))[0]
-    state, said, _ = do(state, "rebalance", 2, "answer", "answer", "answer")
-    assert said[1] == ((7, 0),)
+    state, shown, _ = do(state, "rebalance", 2, "answer", "answer", "answer")
+    assert shown[1] == ((7, 0),)
     assert owners(state)[7] == (1, 2)
-    state, said, _ = do(state, "rebalance", 1, "answer", "answer", "answer")
-    assert (7, 9) in said[3]
+    state, shown, _ = do(state, "rebalance", 1, "answer", "answer", "answer")
+    assert (7, 9) in shown[3]
     assert owners(state)[7] == (2,)
     assert do(state, "persist", 2)[1] == ((7, 0),)
 
@@ -251,17 +254,17 @@ def test_a_shutdown_sends_offsets_of_owned_queues_and_late_results_are_dropped()
         ("persist", (1,), ()),
         ("leave", (1,), ()),
     ):
-        same, said, kind = do(state, name, *args)
+        same, shown, kind = do(state, name, *args)
         assert same is state
-        assert said == answer
+        assert shown == answer
         assert kind.startswith("no ")
 
 
 def test_a_member_that_ends_without_a_shutdown_sends_nothing() -> None:
     state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "consume", 1, 0, 9)[0]
-    state, said, kind = do(state, "join", 1, False, CLUSTERING, LAST, "AVG")
-    assert (said, kind) == (None, "begins anew")
+    state, shown, kind = do(state, "join", 1, False, CLUSTERING, LAST, "AVG")
+    assert (shown, kind) == (None, "begins anew")
     assert stored(state, 0) is None
     assert state.members[1] is not None
     assert state.members[1].memory == {}
@@ -274,8 +277,8 @@ def test_a_result_of_an_earlier_ownership_is_ignored() -> None:
     state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "take", 1, 0)[0]
     state = do(state, "tick", 130_000)[0]
-    state, said, _ = do(state, "rebalance", 1, "answer", "answer", "answer")
-    assert (0, 0) in said[1]
+    state, shown, _ = do(state, "rebalance", 1, "answer", "answer", "answer")
+    assert (0, 0) in shown[1]
     state, held, kind = do(state, "finish", 1, 0, 9)
     assert (held, kind) == (0, "dropped and added anew")
     assert do(state, "finish", 1, 0, 9)[1:] == (0, "nothing taken")
@@ -284,8 +287,8 @@ def test_a_result_of_an_earlier_ownership_is_ignored() -> None:
 @pytest.mark.parametrize(("name", "kind"), [("subscribe", "subscribed already"), ("unsubscribe", "unsubscribed")])
 def test_subscriptions_change_no_queues(name: str, kind: str) -> None:
     state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
-    after, said, why = do(state, name, 1, "T")
-    assert (said, why) == (None, kind)
+    after, shown, why = do(state, name, 1, "T")
+    assert (shown, why) == (None, kind)
     assert after.members[1] is not None
     assert state.members[1] is not None
     assert after.members[1].table is state.members[1].table

@@ -141,13 +141,13 @@ def test_an_unknown_topic_reaches_the_listener_as_no_queues_and_counts_when_it_f
 
 
 @pytest.mark.parametrize(
-    ("client", "mode", "told"),
+    ("client", "mode", "reported"),
     [(HEARS, CLUSTERING, []), (NOW, CLUSTERING, ["T"]), (NOW, BROADCASTING, [])],
 )
-def test_no_readable_queues_are_unknown_ones_in_a_cluster_of_5_5_0(client: str, mode: str, told: list[str]) -> None:
+def test_no_readable_queues_are_unknown_ones_in_a_cluster_of_5_5_0(client: str, mode: str, reported: list[str]) -> None:
     play = unknown(client, mode, 0)
     play.round()
-    assert play.announced() == told
+    assert play.announced() == reported
 
 
 # --- the listener ------------------------------------------------------------------------------------------------
@@ -344,13 +344,13 @@ def test_exactly_the_changes_are_announced(client: str, plan: int) -> None:
         assert all(threshold >= 1 for threshold in result[2])
         moved = {QUEUES[queue].topic for queue, owned in who.table.items() if was.table.get(queue) is not owned}
         moved |= {QUEUES[queue].topic for queue in was.table.keys() - who.table.keys()}
-        told = {topic for topic, _, _ in result[3]}
-        assert moved & who.topics <= told
-        assert told <= who.topics
-        for topic, _, heard in result[3]:
-            if heard is not None and heard != ((), ()):  # what is unknown may be owned all the same
-                assert set(heard[1]) <= set(heard[0])
-                assert {queue for queue in result[0] if QUEUES[queue].topic == topic} <= set(heard[1])
+        reported = {topic for topic, _, _ in result[3]}
+        assert moved & who.topics <= reported
+        assert reported <= who.topics
+        for topic, _, shares in result[3]:
+            if shares is not None and shares != ((), ()):  # what is unknown may be owned all the same
+                assert set(shares[1]) <= set(shares[0])
+                assert {queue for queue in result[0] if QUEUES[queue].topic == topic} <= set(shares[1])
 
 
 def test_the_state_is_shown_with_thresholds() -> None:

@@ -407,11 +407,11 @@ def test_the_first_pull_uses_the_offset_stored_at_that_time() -> None:
     play = Play()
     assert (0, 0) in play.alone(0)[1]
     play.do("commit_elsewhere", 0, 6)
-    assert play.pull(0, 0) == 6
+    assert play.pull(0, 0) == (6, 6, True)
     assert play.kind == "start asked again"
     play.do("commit_elsewhere", 0, 12)
-    assert play.pull(0, 0) == 6
-    assert play.kind == "pulled"
+    assert play.pull(0, 0) == (6, 6, True)
+    assert play.kind == "pulled, commits"
 
 
 @pytest.mark.parametrize(
@@ -421,9 +421,9 @@ def test_a_first_pull_without_a_start(client: str, asked: int | None) -> None:
     play = Play(client)
     play.alone(0)
     play.renew(0)
-    assert play.pull(0, 0, "silent") == asked
+    assert play.pull(0, 0, "silent") == (None if asked is None else (asked, 0, False))
     assert play.kind == ("no start" if asked is None else "from -1")
-    assert play.pull(0, 0) == (0 if asked is None else -1)
+    assert play.pull(0, 0)[0] == (0 if asked is None else -1)
 
 
 @pytest.mark.parametrize(("client", "asked"), [("4.8.0", -1), ("4.9.0", None), ("5.5.0", None)])
@@ -431,7 +431,7 @@ def test_a_first_pull_whose_bound_fails(client: str, asked: int | None) -> None:
     play = Play(client)
     play.alone(0)
     play.renew(0)
-    assert play.pull(0, 5, "QUERY_NOT_FOUND", "SYSTEM_BUSY") == asked
+    assert play.pull(0, 5, "QUERY_NOT_FOUND", "SYSTEM_BUSY") == (None if asked is None else (asked, -1, False))
 
 
 def test_an_unsubscribed_topic_is_not_pulled() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS, TOPIC_QUEUES
+from rocketmq_conformance.models.client.group_state import owners
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.models.client.rebalance import owners
 from rocketmq_conformance.models.client.rebalance_orderly import (
     RebalanceOrderlyModel,
     RebalanceOrderlyState,
@@ -35,7 +35,7 @@ Step = tuple[str, tuple[Any, ...], RebalanceOrderlyState, Any, RebalanceOrderlyS
 
 def undisturbed(name: str, args: tuple[Any, ...]) -> bool:
     """A step after which every holder knows its locks: brokers keep running, client ids are unique."""
-    if name == "join":
+    if name in ("join", "join_later_strategy"):
         return not args[1]
     return name != "forget_locks" and not (name == "lock_elsewhere" and args[1])
 

@@ -38,8 +38,8 @@ class Play(Steps):
 @pytest.mark.parametrize("fault", ["answer", "SYSTEM_BUSY", "QUERY_NOT_FOUND"])
 def test_queues_are_owned_whether_or_not_a_start_is_known(fault: str) -> None:
     play = Play()
-    heard = tuple((topic, ALL[topic], MINE[topic]) for topic in ("T", "U"))
-    assert play.round(fault=fault) == ((5, 6, 8), True, heard, ())
+    reported = tuple((topic, ALL[topic], MINE[topic]) for topic in ("T", "U"))
+    assert play.round(fault=fault) == ((5, 6, 8), True, reported, ())
     assert play.kind == "added"
     assert {"REB-VAR-PLAIN", "REB-VAR-PLAIN-MQC"} <= set(play.rules)
     assert not {"REB-ADD-1", "START-PUSH-1", "REB-REM-1"} & set(play.rules)
@@ -81,8 +81,8 @@ def test_the_listener_is_called_for_a_topic_without_known_queues_every_round_in_
     for topic in ALL:
         play.of_group("route", topic, -1)
     play.do("join", 0, False, mode)
-    heard = () if client == OLD else (("T", (), ()), ("U", (), ()))
-    assert [play.round()[2], play.round()[2]] == [heard, heard]
+    reported = () if client == OLD else (("T", (), ()), ("U", (), ()))
+    assert [play.round()[2], play.round()[2]] == [reported, reported]
     assert play.kind == ("no queues known" if client == OLD else "no queues, as every round")
 
 

@@ -18,7 +18,9 @@ from rocketmq_conformance.conformance.targets.port.group_member import OwnedQueu
 from rocketmq_conformance.conformance.targets.port.rebalance_pull import RebalancePull
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
+from rocketmq_conformance.models.client.broadcast import NO_FILES
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, RETRY_TOPIC
+from rocketmq_conformance.models.client.local_store import MISSING
 from rocketmq_conformance.models.client.rebalance_pull import RebalancePullModel, initial_state
 from rocketmq_conformance.models.client.rebalance_pull_round import NEW_PULL_MEMBER, rebalance_pull_reason
 from rocketmq_conformance.models.client.rebalance_round import ALIGNED
@@ -204,7 +206,7 @@ def test_a_broadcasting_member_pulls_everything_and_loses_it_with_the_route() ->
     play.do("route", "T", 0)
     play.do("refresh", 0)
     assert play.round()[:2] == ((2, 8), (2, 8))
-    assert play.kind == "dropped with offset"
+    assert play.kind == "dropped"
 
 
 def test_a_member_without_list_keeps_its_queues() -> None:
@@ -259,10 +261,40 @@ def test_the_first_release_pulls_from_the_store_or_from_0_when_broadcasting(mode
     play = Play("4.6.0")
     play.join(mode)
     play.round()
-    assert dict(play.pull(fault="silent"))[5] == -1
-    assert dict(play.pull(fault="QUERY_NOT_FOUND"))[5] == asked
+    assert dict(play.pull(fault="silent"))[5] == asked
+    assert dict(play.pull(fault="QUERY_NOT_FOUND"))[5] == (asked if asked < 0 else 1)
     play.do("update", 0, 5, 6)
-    assert dict(play.pull())[5] == (6 if asked < 0 else 1)
+    assert dict(play.pull())[5] == (6 if asked < 0 else 2)
+
+
+def test_the_first_release_pulls_from_what_the_file_of_a_broadcasting_member_held() -> None:
+    play = Play("4.6.0")
+    play.join("BROADCASTING")
+    play.round()
+    play.do("update", 0, 5, 6)
+    play.do("persist", 0)
+    play.join("BROADCASTING")
+    assert play.memory() == {5: 6}
+    play.round()
+    assert dict(play.pull())[5] == 6
+
+
+@every("client", ["4.6.1", "4.9.7", "4.9.8", "5.1.4", "5.2.0", "5.5.0"])
+def test_a_broadcasting_member_goes_on_where_memory_or_the_file_says_and_asks_no_broker(client: str) -> None:
+    play = Play(client)
+    play.do("commit_elsewhere", 5, 1)
+    play.join("BROADCASTING", FIRST)
+    play.do("update", 0, 5, 6)
+    play.round()
+    merges = client in ("4.9.8", "5.2.0", "5.5.0")
+    assert dict(play.pull(fault="silent"))[5] == (0 if merges else 6)  # a new store forgets what is added
+    play.do("update", 0, 5, 7)
+    assert play.do("leave", 0) == ()
+    play.join("BROADCASTING", FIRST)
+    assert play.kind == "broadcasting, main"
+    play.round()
+    assert dict(play.pull(fault="silent"))[5] == 7
+    assert play.stored(5) == 1
 
 
 # --- polls -------------------------------------------------------------------------------------------------------
@@ -357,23 +389,26 @@ def test_the_first_release_sends_a_commit_at_once_and_new_offsets_only() -> None
     play.round()
     play.pull()
     play.do("poll", 0, 1)
-    assert play.do("commit", 0) == ((5, 2),)
+    assert play.do("commit", 0) == ((5, 2, "awaited"),)
     assert play.kind == "sent at once"
     assert play.do("commit", 0) == ()
     assert play.kind == "known already"
 
 
-@pytest.mark.parametrize(("client", "sends"), [("4.6.1", True), ("4.9.3", True), ("4.9.4", False), ("5.0.0", False)])
-def test_a_broadcasting_commit_sends_up_to_4_9_3(client: str, sends: bool) -> None:
+@pytest.mark.parametrize(("client", "writes"), [("4.6.0", True), ("4.9.3", True), ("4.9.4", False), ("5.0.0", False)])
+def test_a_broadcasting_commit_writes_the_file_up_to_4_9_3(client: str, writes: bool) -> None:
     play = Play(client)
     play.join("BROADCASTING", FIRST)
     play.round()
+    play.do("commit", 0)
+    assert play.kind == ("file written" if writes else "nothing consumed, broadcasting")
     play.do("update", 0, 3, 1)
     play.pull()
     play.do("poll", 0, 1)
-    assert bool(play.do("commit", 0)) is sends
-    assert (play.kind == "broadcasting") is sends
-    assert (3 in play.memory()) is not sends
+    assert play.do("commit", 0) == ()
+    assert play.kind == ("file written" if writes else "into memory, broadcasting")
+    assert play.memory() == {0: 1, 3: 1}
+    assert play.state.group.files.get(CLIENTS[0], NO_FILES)[0] == ({0: 1} if writes else MISSING)
 
 
 # --- lives -------------------------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ from every import every
 
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, LIST_FAULTS, QUEUES, TOPIC_QUEUES
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, share_of
+from rocketmq_conformance.models.client.group_state import RebalanceState, initial_state
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, division_of
 from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue, is_expired
-from rocketmq_conformance.models.client.rebalance import RebalanceModel, RebalanceState, initial_state
+from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.rebalance_round import (
     ALIGNED,
     EVENTS,
@@ -20,11 +21,14 @@ from rocketmq_conformance.models.client.rebalance_round import (
     listed_members,
     round_reason,
 )
+from rocketmq_conformance.models.client.start import LAST, TIMESTAMP
+from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 
 T = TOPIC_QUEUES["T"]
+share_of = division_of(ClientRules.of(Profile()))
 #: (owned, dispatched, balanced, commits) of a round.
-Said = tuple[tuple[int, ...], tuple[tuple[int, int], ...], bool | None, tuple[tuple[int, int], ...]]
+Result = tuple[tuple[int, ...], tuple[tuple[int, int], ...], bool | None, tuple[tuple[int, int], ...]]
 
 
 class Play(Steps):
@@ -33,9 +37,9 @@ class Play(Steps):
     def __init__(self, client: str = "5.5.0", state: RebalanceState | None = None) -> None:
         super().__init__(RebalanceModel(Profile.of(client=client)), state or initial_state())
 
-    def round(self, member: int, listed: str = "answer", fault: str = "answer", bound: str = "answer") -> Said:
-        said: Said = self.do("rebalance", member, listed, fault, bound)
-        return said
+    def round(self, member: int, listed: str = "answer", fault: str = "answer", bound: str = "answer") -> Result:
+        result: Result = self.do("rebalance", member, listed, fault, bound)
+        return result
 
     def all_round(self) -> list[tuple[int, ...]]:
         return [self.round(member)[0] for member in range(len(CLIENTS))]
@@ -80,6 +84,34 @@ def test_a_circle_deals_queue_by_queue() -> None:
 def test_a_strategy_that_refuses_gives_no_share() -> None:
     assert share_of("AVG", CLIENTS[0], "T", 0, CLIENTS) is None
     assert share_of("AVG", CLIENTS[0], "T", 5, ()) is None
+
+
+def test_every_strategy_divides_as_it_is_set_up() -> None:
+    shares = {
+        name: [share_of(name, client, "T", 5, CLIENTS) for client in CLIENTS]
+        for name in ("CONFIG", "MACHINE_ROOM", "CONSISTENT_HASH", "MACHINE_ROOM_NEARBY")
+    }
+    assert shares.pop("CONFIG") == [(1, 2)] * 3
+    assert shares.pop("MACHINE_ROOM") == [()] * 3
+    # even queues are in the first member's room, and odd ones in a room of their own, which all share
+    assert shares.pop("MACHINE_ROOM_NEARBY") == [(0, 5, 7, 6), (1,), ()]
+    assert sorted(queue for mine in shares.pop("CONSISTENT_HASH") for queue in mine or ()) == sorted(T)
+    assert share_of("MACHINE_ROOM_NEARBY", CLIENTS[0], "T", 0, CLIENTS) is None
+
+
+def test_configured_queues_of_another_topic_are_owned_and_never_balanced() -> None:
+    play = Play()
+    play.do("join", 0, False, CLUSTERING, LAST, "CONFIG")
+    assert play.round(0)[::2] == ((1, 2), False)
+    assert "REB-CLU-CONFIG" in play.rules
+    play.do("unsubscribe", 0, "U")
+    assert [play.round(0)[:2] for _ in range(2)] == [((1,), ()), ((1,), ((2, 0),))]
+
+
+def test_a_member_starts_at_its_time() -> None:
+    play = Play()
+    play.do("join", 0, False, CLUSTERING, TIMESTAMP, "AVG")
+    assert dict(play.round(0)[1])[5] == 4
 
 
 def test_a_third_member_takes_from_one_of_two() -> None:
@@ -236,23 +268,23 @@ def test_a_queue_without_pulls_is_committed_and_begins_anew(client: str) -> None
     play = settled(client)
     play.do("consume", 1, 0, 6)
     play.do("tick", 60_000)
-    assert play.do("pull", 1, 1) == 0
+    assert play.do("pull", 1, 1) == (0, 0, False)
     play.do("tick", 61_000)
-    said = play.round(1)
-    assert said[0] == (0, 1, 2, 3)
-    assert said[1] == ((0, 6), (2, 0), (3, 0))
-    assert said[3] == ((0, 6), (2, 0), (3, 0))
+    result = play.round(1)
+    assert result[0] == (0, 1, 2, 3)
+    assert result[1] == ((0, 6), (2, 0), (3, 0))
+    assert result[3] == ((0, 6), (2, 0), (3, 0))
     assert play.kind == "pull expired"
 
 
 def test_a_pull_asks_for_the_offset_that_was_dispatched() -> None:
     play = settled()
-    assert play.do("pull", 0, 5) == 12
-    assert play.kind == "pulled"
+    assert play.do("pull", 0, 5) == (12, -1, False)
+    assert play.kind == "pulled, nothing to commit"
     assert play.do("pull", 0, 0) is None
     assert play.kind == "dropped"
     before = play.state
-    assert play.do("pull", 0, 5) == 12
+    assert play.do("pull", 0, 5) == (12, -1, False)
     assert play.state is before
 
 
@@ -302,12 +334,12 @@ def test_a_queue_begins_where_its_start_position_is(where: str, begun: tuple[tup
 def test_a_queue_without_a_start_is_left_for_the_next_round(client: str, fault: str, bound: str, added: bool) -> None:
     play = Play(client)
     play.do("update", 0, 5, 3)
-    said = play.round(0, fault=fault, bound=bound)
-    assert (5 in said[0]) is added
+    result = play.round(0, fault=fault, bound=bound)
+    assert (5 in result[0]) is added
     assert play.memory(0) == {}
     if not added:
         assert play.kind == "no start"
-        assert said[2] in (False, None)
+        assert result[2] in (False, None)
         assert play.round(0)[0] == (5, 6, 8)
 
 

@@ -167,7 +167,7 @@ def test_only_a_synchronous_commit_reports_a_failure() -> None:
         assert NEWEST.commit(START, 0, 5, True, fault)[:2] == (START, ())
     for one_way in (False, True):
         after, sent, _ = NEWEST.commit(START, 0, 5, one_way, "answer")
-        assert sent == ((0, 5),)
+        assert sent == ((0, 5) if one_way else (0, 5, "awaited"),)
         assert (dict(after.memory), NEWEST.read(after, 0, STORE, "answer")[1]) == ({}, 5)
 
 
@@ -286,7 +286,7 @@ class Naive:
             return Err("CLIENT")
         if fault == "answer":
             self.stored[queue] = offset
-            return ((queue, offset),)
+            return ((queue, offset) if one_way else (queue, offset, "awaited"),)
         return () if one_way else Err("REMOTING" if fault == "silent" else fault)
 
     def commit_elsewhere(self, queue: int, offset: int) -> None:

@@ -16,7 +16,8 @@ from rocketmq_conformance.models.client import whole_group
 from rocketmq_conformance.models.client.fixtures import STORED_KEYS
 from rocketmq_conformance.models.client.start import FIRST, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
-from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel, lock_holders
+from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
+from rocketmq_conformance.models.client.whole_locks import lock_holders
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
     Arrive,
@@ -50,7 +51,7 @@ def alone(owns: bool, stored: int, *given: int) -> Observation:
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("table", "count"), [(EVERY, 96), (HANDOVERS, 32)], ids=["scripted", "handovers"])
+@pytest.mark.parametrize(("table", "count"), [(EVERY, 99), (HANDOVERS, 32)], ids=["scripted", "handovers"])
 def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[TableCase], count: int) -> None:
     assert len(table) == count
     assert len({str(case) for case in table}) == count
@@ -158,7 +159,7 @@ def test_queues_change_hands(kind: str) -> None:
 
 
 #: Where messages are lost, or given twice, by rule.
-UNSOUND = {"WHOLE-BUSY", "WHOLE-MISTAKEN", "WHOLE-REREAD", "WHOLE-RESET", "WHOLE-LOST", "WHOLE-UNREAD"}
+UNSOUND = {"WHOLE-BUSY", "WHOLE-MISTAKEN", "WHOLE-REREAD", "WHOLE-RESET", "WHOLE-LOST", "WHOLE-UNREAD", "WHOLE-SEEK"}
 
 
 @every("release", RELEASES)
@@ -242,6 +243,11 @@ class _ResetsAll(WholeGroupModel):
         return super()._reset(group._replace(kind=PUSH), offset)._replace(kind=group.kind)
 
 
+class _NeverSeeks(WholeGroupModel):
+    def _sought(self, group: WholeGroup, name: str, number: int, offset: int) -> WholeGroup:
+        return group
+
+
 class _StoresLate(WholeGroupModel):
     def _returned(self, group: WholeGroup, name: str) -> Any:
         hands = group.members[name].in_progress
@@ -270,6 +276,7 @@ WRONG: list[tuple[type[WholeGroupModel], str]] = [
     (_StoresLate, "WHOLE-BUSY"),
     (_NeverReset, "WHOLE-RESET"),
     (_ResetsAll, "WHOLE-RESET-LITE"),
+    (_NeverSeeks, "WHOLE-SEEK"),
     (_KeepsAll, "WHOLE-SHARE"),
 ]
 

@@ -17,7 +17,8 @@ from places import ROOT
 from rocketmq_conformance import suites
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.discovery import GROUP, SUITES, DiscoveryError, Suites, rules
+from rocketmq_conformance.suites.declare.discovery import SUITES, DiscoveryError, Suites, rules
+from rocketmq_conformance.suites.declare.entry_points import GROUP
 from rocketmq_conformance.suites.declare.operation import Side
 
 EXAMPLE = ROOT / "examples" / "own_suite"
@@ -54,7 +55,7 @@ def test_every_suite_is_named_like_its_file() -> None:
 
 def test_suites_come_by_side_then_ordinary_ones_first_then_by_name() -> None:
     sides = [suite.side for suite in SUITES.values()]
-    assert sides == sorted(sides, key=[Side.PURE, Side.CLIENT, Side.BROKER].index)
+    assert sides == sorted(sides, key=[Side.PURE, Side.CLIENT, Side.WHOLE, Side.BROKER].index)
     of_brokers = [suite for suite in SUITES.values() if suite.side is Side.BROKER]
     ordinary = [suite.name for suite in of_brokers if suite.ordinary]
     slow = [suite.name for suite in of_brokers if not suite.ordinary]
@@ -73,9 +74,9 @@ def test_asking_for_one_suite_imports_no_other() -> None:
         "import sys; from rocketmq_conformance.suites.declare.discovery import SUITES; SUITES['local-store'];"
         f"print([name for name in sys.modules if name.startswith('{suites.__name__}.')])"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert f"{suites.__name__}.local_store" in said
-    assert f"{suites.__name__}.remote_store" not in said
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert f"{suites.__name__}.local_store" in output
+    assert f"{suites.__name__}.remote_store" not in output
 
 
 @pytest.mark.parametrize("name", ["no-such-suite", "test-machines", "values", "declare"])

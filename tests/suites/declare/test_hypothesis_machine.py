@@ -119,8 +119,8 @@ class Adder:
     profile = PROFILE
     times = None
 
-    def __init__(self, told: int = 40, refuses: Outcome | None = None) -> None:
-        self.told, self.refuses = told, refuses
+    def __init__(self, result: int = 40, refuses: Outcome | None = None) -> None:
+        self.result, self.refuses = result, refuses
         self.sum = 0
         self.begun = 0
         self.asked_without_a_sum = False
@@ -133,8 +133,8 @@ class Adder:
     def do(self, suite: Suite, row: Row) -> Outcome:
         self.played.add(row[0])
         if row[0] == 2:
-            self.sum = self.told
-            return Ok(self.told)
+            self.sum = self.result
+            return Ok(self.result)
         if row[0] == 1:
             self.asked_without_a_sum |= self.sum == 0
             return Ok(self.sum)
@@ -161,7 +161,7 @@ def test_what_was_not_done_changes_no_state(refusal: Outcome) -> None:
 
 def test_an_answer_of_another_type_is_a_difference() -> None:
     with pytest.raises(AssertionError, match="expected 0, observed False"):
-        play(SUMS, Adder(told=False))
+        play(SUMS, Adder(result=False))
 
 
 def test_a_plan_is_played_by_the_rules_of_the_machine_without_the_steps_that_it_does_not_allow() -> None:
@@ -175,7 +175,7 @@ def test_a_plan_is_played_by_the_rules_of_the_machine_without_the_steps_that_it_
 
 def test_a_diverging_plan_is_printed_like_an_example_of_hypothesis() -> None:
     with pytest.raises(AssertionError, match=r"tell\(\): expected 0, observed False \(R-SUM: any\)") as failed:
-        play_plan(machine(SUMS, Adder(told=False)), SUMS, "mine", [(0, (1,)), (2, ()), (0, (2,))])
+        play_plan(machine(SUMS, Adder(result=False)), SUMS, "mine", [(0, (1,)), (2, ()), (0, (2,))])
     assert [line.strip() for note in failed.value.__notes__ for line in note.splitlines()] == [
         "Failing explicit example: conforms(",
         "plan='mine',",

@@ -90,10 +90,10 @@ def test_two_of_them_are_handled_in_any_order() -> None:
 
 def test_an_answer_rules_out_states_that_do_not_allow_it() -> None:
     possible = unanswered(BOUND, [Possibility(0)], put(5))
-    said = answers(BOUND, possible, GET, 5, observes=False)
-    assert sorted(one.expected for one in said) == [0, 5]
-    assert after_step(allowing(said, 5)) == [Possibility(5)]
-    assert allowing(said, 4) == []
+    possible_answers = answers(BOUND, possible, GET, 5, observes=False)
+    assert sorted(one.expected for one in possible_answers) == [0, 5]
+    assert after_step(allowing(possible_answers, 5)) == [Possibility(5)]
+    assert allowing(possible_answers, 4) == []
 
 
 def test_a_request_may_be_handled_after_others_that_were_sent_later() -> None:

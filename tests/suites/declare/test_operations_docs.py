@@ -18,23 +18,23 @@ def test_the_page_in_docs_is_up_to_date() -> None:
 
 @every("suite", SUITES.values())
 def test_a_suite_is_documented_with_its_rules_operations_and_arguments(suite: Suite) -> None:
-    said = page([suite])
-    assert f"\n## {suite.name}\n" in said
-    assert suite.sentence in said
+    text = page([suite])
+    assert f"\n## {suite.name}\n" in text
+    assert suite.sentence in text
     for rule in suite.rules:
-        assert f"`{rule}`" in said
+        assert f"`{rule}`" in text
     for op in suite.operations:
-        _, found, told = said.partition(f"\n### {op.spec.name}\n")
+        _, found, section = text.partition(f"\n### {op.spec.name}\n")
         assert found
-        told = told.partition("\n### ")[0]
-        assert op.spec.sentence in told
-        assert f"Side {op.spec.side.value}, weight {op.spec.weight}." in told
+        section = section.partition("\n### ")[0]
+        assert op.spec.sentence in section
+        assert f"Side {op.spec.side.value}, weight {op.spec.weight}." in section
         for name, _ in op.spec.domains:
-            assert f"\n| {name} | " in told
+            assert f"\n| {name} | " in section
 
 
 def test_values_are_documented_with_their_weights() -> None:
-    said = page([SUITES["remote-store"]])
-    assert '| fault | `"answer"` ×6, `"SYSTEM_BUSY"`, `"TOPIC_NOT_EXIST"`, `"silent"` |' in said
-    assert "| queues | set of `0`, `1`, `2`, `3` |" in said
-    assert "| increase_only | `false`, `true` |" in said
+    text = page([SUITES["remote-store"]])
+    assert '| fault | `"answer"` ×6, `"SYSTEM_BUSY"`, `"TOPIC_NOT_EXIST"`, `"silent"` |' in text
+    assert "| queues | set of `0`, `1`, `2`, `3` |" in text
+    assert "| increase_only | `false`, `true` |" in text

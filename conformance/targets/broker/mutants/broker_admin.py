@@ -1,9 +1,11 @@
-"""Broker mutants that the suite ``broker-admin`` kills: wrong resets, clones, deletions, and commits beside them.
+"""Broker mutants that the suite ``broker-admin`` kills: wrong resets, clones, corrections, deletions, and commits.
 
 Each repeats a real defect.
 """
 
 from __future__ import annotations
+
+from typing import cast
 
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
@@ -12,7 +14,7 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.pull import PullMessageRequest, TagCodes
-from rocketmq_conformance.models.broker.reset import ResetRequest
+from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.outcome import Err, Result
 
@@ -189,6 +191,70 @@ class ResetWins(Pulls):
         return super().find(asked._replace(commit=None) if marked else asked, codes)
 
 
+# --- corrections ---------------------------------------------------------------------------------------------
+
+
+class KeepsLeftOut(Resets):
+    """Leaves groups out of the answer only."""
+
+    def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
+        stored = self._storage.state.stored
+        result = super().correction(topic, left_out, compared)
+        self._storage.state = self._storage.state._replace(stored=stored)
+        return result
+
+
+class DeletesOfTopic(Resets):
+    def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
+        others = {key: offset for key, offset in self._storage.state.stored.items() if key[1] != topic}
+        result = super().correction(topic, left_out, compared)
+        self._storage.state = self._storage.state._replace(stored={**others, **self._storage.state.stored})
+        return result
+
+
+class DeletesNotOnError(Resets):
+    def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
+        stored = self._storage.state.stored
+        result = super().correction(topic, left_out, compared)
+        if isinstance(result, Err):
+            self._storage.state = self._storage.state._replace(stored=stored)
+        return result
+
+
+class IgnoresLeftOut(Resets):
+    def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
+        return super().correction(topic, frozenset(), compared)
+
+
+class ComparesNothing(Resets):
+    def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
+        return super().correction(topic, left_out, "")
+
+
+class CountsNegative(Resets):
+    """Offsets below min count as min."""
+
+    def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
+        result = super().correction(topic, left_out, compared)
+        if isinstance(result, Err):
+            return result
+        stored = self._storage.state.stored
+        low = {key[2] for key, offset in stored.items() if key[1] == topic and offset < 0}
+        return tuple(sorted({**dict(cast(OffsetPairs, result)), **dict.fromkeys(low, 0)}.items()))
+
+
+class AnswersLargest(Resets):
+    def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
+        result = super().correction(topic, left_out, compared)
+        if isinstance(result, Err):
+            return result
+        largest: dict[int, int] = {}
+        for (_, name, queue), offset in self._storage.state.stored.items():
+            if name == topic:
+                largest[queue] = max(offset, largest.get(queue, offset))
+        return tuple((queue, max(offset, largest[queue])) for queue, offset in cast(OffsetPairs, result))
+
+
 _resets = mutants_of("resets", "broker-admin")
 _storage = mutants_of("storage", "broker-admin", "broker-offsets")
 _offsets = mutants_of("offsets", "broker-admin", "broker-offsets", "broker-doubt")
@@ -206,6 +272,13 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _resets("clone-blank-is-all", "D66", "A clone without a topic clones all of them.", BlankIsAll),
     _resets("clone-merges", "D67", "A clone leaves the destination's other queues as they were.", Merges),
     _resets("clone-every-topic", "D67", "A clone ignores which topic it is asked for.", EveryTopic),
+    _resets("correction-keeps-groups", "D68", "A correction leaves the offsets of filtered groups.", KeepsLeftOut),
+    _resets("correction-one-topic", "D68", "A correction deletes offsets of its own topic only.", DeletesOfTopic),
+    _resets("correction-undone", "D68", "A correction that fails deletes nothing.", DeletesNotOnError),
+    _resets("correction-of-all", "D68", "A correction passes no group over.", IgnoresLeftOut),
+    _resets("correction-not-compared", "D68", "A correction compares no group.", ComparesNothing),
+    _resets("correction-counts-negative", "D68", "A correction counts offsets below min as min.", CountsNegative),
+    _resets("correction-largest", "D68", "A correction answers the largest offset.", AnswersLargest),
     _storage("topic-keeps-resets", "D64", "A deleted topic leaves its pending resets.", TopicKeepsResets),
     _storage("group-keeps-resets", "D64", "A group deleted with its offsets leaves its resets.", GroupKeepsResets),
     _storage("group-always-cleans", "D69", "A deleted group loses its offsets unasked.", AlwaysCleans),

@@ -131,7 +131,14 @@ class EveryBrokerTwice(Assignments):
         return (*again, *(each for each in found if each not in whole))
 
 
+class UnknownLightQueues(Assignments):
+    def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
+        known = topic in self._storage.state.topics
+        return super().set_mode(topic, group, mode, share) if known else Err("TOPIC_NOT_EXIST")
+
+
 _assignments = mutants_of("assignments", "broker-assignment")
+_tables = mutants_of("assignments", "broker-assignment", configManagerVersion="v2")
 
 MUTANTS: tuple[BrokerMutant, ...] = (
     _assignments(
@@ -151,6 +158,7 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _assignments("mode-first-stays", "D88", "A mode that is set cannot be changed.", FirstModeStays),
     _assignments("mode-every-topic", "D88", "A mode holds for all topics of a group.", ModeForEveryTopic),
     _assignments("mode-of-retries", "D88", "The mode of a retry topic may be set.", RetryModes),
+    _tables("mode-no-light-queue", "D88", "A light message queue must have been created.", UnknownLightQueues),
     _assignments("pop-never-shares", "D88", "A member pops from its own queues only.", NeverShares),
     _assignments("pop-broker-twice", "D88", "A broker is named once for every queue.", EveryBrokerTwice),
 )

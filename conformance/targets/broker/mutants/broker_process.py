@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog, Stored
+from rocketmq_conformance.models.broker.table_files import OFFSETS
 
 # --- stopped, killed and started --------------------------------------------------------------------------------
 
@@ -29,7 +30,8 @@ class KillLosesSaved(Lifecycle):
         self._before: Stored = self._written
 
     def killed(self) -> None:
-        self._written = self._before
+        super().killed()
+        self.write(OFFSETS, self._before)
 
     def stopped(self, frozen: bool) -> None:
         super().stopped(frozen)
@@ -42,7 +44,7 @@ class OneOfEach(Lifecycle):
     def save(self) -> None:
         first = {(group, topic): queue for group, topic, queue in sorted(self._storage.state.stored, reverse=True)}
         stored = self._storage.state.stored
-        self._written = {key: offset for key, offset in stored.items() if first[key[:2]] == key[2]}
+        self.write(OFFSETS, {key: offset for key, offset in stored.items() if first[key[:2]] == key[2]})
 
 
 class Clamps(Lifecycle):

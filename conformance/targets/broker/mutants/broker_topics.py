@@ -311,6 +311,15 @@ class SearchesRead(Offsets):
         return super().search(topic, queue, timestamp, boundary)
 
 
+class RangesAsFiles(Pulls):
+    """Reads a queue in RocksDB as one in files is read."""
+
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        self._storage.rules = replace(self._storage.rules, ranges=False)
+        return super().find(asked, codes)
+
+
+_ranges = mutants_of("pulls", "broker-topics", storeType="defaultRocksDB")
 _storage = mutants_of("storage", "broker-topics")
 _pulls = mutants_of("pulls", "broker-topics")
 _resets = mutants_of("resets", "broker-topics")
@@ -340,6 +349,7 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _pulls("pull-negative-is-32", "D100", "A pull for no message, or fewer, finds 32.", NegativeIsDefault),
     _pulls("pull-zero-is-none", "D100", "A pull for 0 messages finds none.", ZeroFindsNothing),
     _pulls("pull-makes-room", "D100", "A pull for fewer than 0 messages fails.", MakesRoom),
+    _ranges("pull-empty-range", "D100", "An empty range of RocksDB finds one message.", RangesAsFiles),
     _pulls("pull-finds-all", "D100", "A pull finds more than 32 messages if it asks for more.", FindsAll),
     _resets("reset-written", "D58", "A reset moves the queues that are written.", ResetsWritten),
     _resets("reset-no-queue", "D58", "A reset of a topic that is not read succeeds.", ResetsNothing),

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.consume import Batch, Consume, Consumption, Returns
+from rocketmq_conformance.conformance.targets.port.consume import LOCAL_DELAY, Batch, Consume, Consumption, Returns
 from rocketmq_conformance.conformance.targets.port.process_queue import ProcessQueue, Pulled
 from rocketmq_conformance.models.outcome import Result
 
@@ -249,6 +249,35 @@ class NewOrigin(Returns):
 # --- timers --------------------------------------------------------------------------------------------------
 
 
+class RefusedIsLost(Consume):
+    def refused(self, process_queue: ProcessQueue, messages: list[Pulled]) -> None:
+        pass
+
+
+class RefusedRestIsLost(Consume):
+    def refused(self, process_queue: ProcessQueue, messages: list[Pulled]) -> None:
+        super().refused(process_queue, messages[: self.batch])
+
+
+class RefusedRestIsCut(Consume):
+    def refused(self, process_queue: ProcessQueue, messages: list[Pulled]) -> None:
+        for at in range(0, len(messages), self.batch):
+            super().refused(process_queue, messages[at : at + self.batch])
+
+
+class RefusedWaitsTwice(Consume):
+    def refused(self, process_queue: ProcessQueue, messages: list[Pulled]) -> None:
+        super().refused(process_queue, messages)
+        due, batch, refused = self.later.pop()
+        self.later.append((due + LOCAL_DELAY, batch, refused))
+
+
+class RefusedIsKeptOn(Consume):
+    def execute_again(self, batch: Batch) -> None:
+        if not self.execute(batch):
+            self.refused(batch.process_queue, batch.messages)
+
+
 class NeverLate(Consume):
     def is_late(self, started_at: int) -> bool:
         return False
@@ -332,6 +361,11 @@ MUTANTS = (
     _mutant("endless-tries", "D31", "The request says that there is no limit of tries.", _sending(Endless)),
     _mutant("same-delay", "D31", "Copies are not delayed longer from try to try.", _sending(SameDelay)),
     _mutant("new-origin", "D63", "A copy of a copy names the copy.", _sending(NewOrigin)),
+    _mutant("refused-is-lost", "D166", "What the executor refuses is given to no listener.", RefusedIsLost),
+    _mutant("refused-rest-is-lost", "D166", "What was to come after a refused request is lost.", RefusedRestIsLost),
+    _mutant("refused-rest-is-cut", "D166", "What is left after a refusal comes in several requests.", RefusedRestIsCut),
+    _mutant("refused-waits-10-s", "D166", "A refused request is given again after 10 s.", RefusedWaitsTwice),
+    _mutant("refused-is-kept-on", "D166", "What is refused again is given a third time.", RefusedIsKeptOn),
     _mutant("never-late", "D95", "The timer sends nothing back.", NeverLate),
     _mutant("late-at-limit", "D87", "Exactly 15 minutes are too long.", LateAtLimit),
     _mutant("late-in-seconds", "D87", "A listener may take 900 ms.", LateInSeconds),

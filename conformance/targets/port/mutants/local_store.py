@@ -7,7 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.local_store import LocalStore, Offsets, UnreadableError
+from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID
+from rocketmq_conformance.conformance.targets.port.file_store import Offsets, UnreadableError
+from rocketmq_conformance.conformance.targets.port.local_store import LocalStore
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, Entry
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
@@ -94,8 +96,8 @@ class BacksUpWhatParses(LocalStore):
 
 
 class SwappedPath(LocalStore):
-    def open(self, directory: Path, group: str) -> None:
-        super().open(directory, group)
+    def open(self, directory: Path, group: str, client: str = CLIENT_ID) -> None:
+        super().open(directory, group, client)
         swapped = directory / group / self.folder.parent.name
         swapped.mkdir(parents=True, exist_ok=True)
         self.file, self.backup = swapped / self.file.name, swapped / self.backup.name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.pull import Message, Pull
-from rocketmq_conformance.conformance.targets.port.pull_request import PullCache, PullRequest
+from rocketmq_conformance.conformance.targets.port.pull import WHILE_FULL, Message, Pull
+from rocketmq_conformance.conformance.targets.port.pull_request import NotNowError, PullCache, PullRequest
 from rocketmq_conformance.conformance.targets.port.pull_settings import Subscription
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
@@ -260,6 +260,26 @@ class LateAnswerMovesNewQueue(Pull):
         return next_offset
 
 
+class FailureWaits3Seconds(Pull):
+    def after_failure(self) -> int:
+        return 3_000
+
+
+class FullComesBeforePaused(Pull):
+    def hold(self, request: PullRequest) -> None:
+        if self.running and (self.is_full(request.owned) or self.is_wide(request.owned)):
+            raise NotNowError(WHILE_FULL)
+        super().hold(request)
+
+
+class FullWaitsASecond(Pull):
+    def hold(self, request: PullRequest) -> None:
+        try:
+            super().hold(request)
+        except NotNowError as error:
+            raise NotNowError(1_000 if error.millis == WHILE_FULL else error.millis) from error
+
+
 _mutant = partial(Mutant.of, "pull")
 
 MUTANTS = (
@@ -327,4 +347,9 @@ MUTANTS = (
     _mutant("lost-pull-goes-on", "D94", "A queue that comes back has two pull loops.", LostIsStillPulled),
     _mutant("late-answer-fills-queue", "D38", "A late answer's messages go to the new owner.", LateAnswerFillsNewQueue),
     _mutant("late-answer-moves-queue", "D38", "A late answer moves the new pull loop.", LateAnswerMovesNewQueue),
+    _mutant("failure-waits-3-s", "D95", "A pull that fails is tried again after 3 s.", FailureWaits3Seconds),
+    _mutant(
+        "full-before-paused", "D95", "A full cache counts before the pause of its consumer.", FullComesBeforePaused
+    ),
+    _mutant("full-waits-a-second", "D95", "A queue whose cache is full waits for a second.", FullWaitsASecond),
 )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.allocation import Ids, Queues
 from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
-from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
+from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
+from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.routes import of_topic, readable
+from rocketmq_conformance.conformance.targets.port.start import TIMESTAMP, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
+from rocketmq_conformance.models.client.fixtures import CLIENTS, MEMBER_TIMESTAMP, TOPIC_OF
 from rocketmq_conformance.models.outcome import Result
 
 NewPulls = list[tuple[int, int]]
@@ -58,8 +62,34 @@ class Backwards(Rebalance):
 
 
 class ForeignStrategy(Rebalance):
-    def share(self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]) -> tuple[int, ...]:
+    def share(
+        self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]
+    ) -> tuple[int, ...] | None:
         return super().share("AVG", client, queues, ids)
+
+
+class NearbyIsAveragely(Rebalance):
+    def nearby(self, me: str, queues: Queues, ids: Ids) -> Queues:
+        return self.allocator.averagely(me, queues, ids)
+
+
+class ConfiguredByTopic(Rebalance):
+    def divided(
+        self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]
+    ) -> tuple[int, ...] | None:
+        mine = super().divided(consumer, topic, queues, ids)
+        return None if mine is None else tuple([queue for queue in mine if TOPIC_OF[queue] == topic])
+
+
+class ConfiguredIsBalanced(Rebalance):
+    def is_of(self, topic: str, wanted: tuple[int, ...]) -> bool:
+        return True
+
+
+class TimestampIsLast(Rebalance):
+    def beginning(self, consumer: Consumer, queue: int) -> int:
+        where = LAST if consumer.where == TIMESTAMP else consumer.where
+        return consumer.positions.push(queue, where, MEMBER_TIMESTAMP, "UTC")
 
 
 # --- topics --------------------------------------------------------------------------------------------------
@@ -139,6 +169,16 @@ class BroadcastShares(Rebalance):
 class LostIsNotSent(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.remove(queue)
+
+
+class LossWaits(Rebalance):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        store = consumer.store
+        if isinstance(store, RemoteStore) and queue in store.table:
+            store.commit(queue, store.table[queue].offset, False)
+            store.remove(queue)
+        else:
+            super().hand_over(consumer, queue)
 
 
 class LostIsRemembered(Rebalance):
@@ -226,7 +266,7 @@ class PullsUnsubscribed(Rebalance):
         if request is None or request.dropped:
             return None
         request.pulled = self.now
-        return request.offset
+        return self.asked(consumer, queue, request.offset)
 
 
 # --- gaining a queue -----------------------------------------------------------------------------------------
@@ -282,6 +322,99 @@ class SendsOne(Rebalance):
         return tuple(consumer.table)[:1]
 
 
+# --- offsets of broadcasting members ------------------------------------------------------------------------
+
+
+class BroadcastAtBroker(Rebalance):
+    def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
+        positions.forget()
+
+
+class BroadcastCommitsToo(Rebalance):
+    def persist(self, consumer: Consumer) -> Result:
+        if consumer.broadcasts:
+            for queue in consumer.table:
+                if queue in consumer.store.table:
+                    consumer.positions.remote.send(queue, consumer.store.table[queue].offset)
+        return super().persist(consumer)
+
+
+class BroadcastAsksBroker(Rebalance):
+    def beginning(self, consumer: Consumer, queue: int) -> int:
+        if consumer.broadcasts and consumer.store.read(queue, "store") < 0:
+            stored = consumer.positions.remote.read(queue, "store")
+            if stored >= 0:
+                return stored
+        return super().beginning(consumer, queue)
+
+
+class BroadcastPullCommits(Rebalance):
+    def keeps_file(self, consumer: Consumer) -> bool:
+        return False
+
+
+class BroadcastNeverPersists(Rebalance):
+    def persist(self, consumer: Consumer) -> Result:
+        return None if consumer.broadcasts else super().persist(consumer)
+
+
+class BroadcastLosesFile(Rebalance):
+    def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
+        if broadcasts:
+            self.files.pop(client, None)
+        super().open_store(positions, client, broadcasts)
+
+
+class BroadcastOneFile(Rebalance):
+    def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
+        super().open_store(positions, CLIENTS[0], broadcasts)
+
+
+class BroadcastFilesByMember(Rebalance):
+    def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
+        self.joining = member
+        return super().join(member, twin, mode, where, strategy)
+
+    def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
+        super().open_store(positions, CLIENTS[self.joining], broadcasts)
+
+
+class BroadcastLostIsNotWritten(Rebalance):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        if not consumer.broadcasts:
+            consumer.store.persist(queue)
+        consumer.store.remove(queue)
+
+
+class BroadcastLostIsRemembered(Rebalance):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        consumer.store.persist(queue)
+        if not consumer.broadcasts:
+            consumer.store.remove(queue)
+
+
+class BroadcastForgetsOthers(Rebalance):
+    def persist(self, consumer: Consumer) -> Result:
+        super().persist(consumer)
+        if consumer.broadcasts and consumer.table:
+            for queue in set(consumer.store.table) - set(consumer.table):
+                consumer.store.remove(queue)
+        return None
+
+
+class BroadcastGoesOnFromMemory(Rebalance):
+    def clean(self, consumer: Consumer, queue: int) -> None:
+        if not consumer.broadcasts:
+            super().clean(consumer, queue)
+
+
+class BroadcastBeginsAtZero(Rebalance):
+    def beginning(self, consumer: Consumer, queue: int) -> int:
+        if consumer.broadcasts and consumer.store.read(queue, "store") < 0:
+            return 0
+        return super().beginning(consumer, queue)
+
+
 _mutant = partial(Mutant.of, "rebalance")
 
 MUTANTS = (
@@ -294,6 +427,10 @@ MUTANTS = (
     _mutant("ids-once-only", "D20", "An id that is listed twice has one place.", OnceOnly),
     _mutant("queues-backwards-in-rounds", "D18", "The last queue comes first.", Backwards),
     _mutant("always-averagely", "D24", "AVG_BY_CIRCLE is a stub that calls AVG.", ForeignStrategy),
+    _mutant("group-nearby-is-averagely", "D24", "Members take MACHINE_ROOM_NEARBY for AVG.", NearbyIsAveragely),
+    _mutant("configured-by-topic", "D24", "Of configured queues only those of the topic are taken.", ConfiguredByTopic),
+    _mutant("configured-is-balanced", "D80", "A topic is balanced whatever else is configured.", ConfiguredIsBalanced),
+    _mutant("group-timestamp-is-last", "D51", "Members of a group take TIMESTAMP for LAST.", TimestampIsLast),
     _mutant(
         "no-queues-drop-all", "D82", "A cluster drops the queues of a topic without readable ones.", NoQueuesDropAll
     ),
@@ -310,6 +447,7 @@ MUTANTS = (
     ),
     _mutant("broadcast-shares", "D75", "A broadcasting member owns one queue of a topic.", BroadcastShares),
     _mutant("lost-is-not-sent", "D33", "The offset of a lost queue is not sent.", LostIsNotSent),
+    _mutant("loss-waits", "D151", "Sending the offset of a lost queue waits for the answer.", LossWaits),
     _mutant("lost-is-remembered", "D42", "The offset of a lost queue stays in memory.", LostIsRemembered),
     _mutant("forgotten-first", "D42", "The offset of a lost queue is forgotten before it is sent.", ForgottenFirst),
     _mutant("others-are-forgotten", "D25", "Losing a queue forgets the offsets of all others.", OthersAreForgotten),
@@ -343,4 +481,59 @@ MUTANTS = (
     _mutant("ends-in-silence", "D31", "A member that shuts down sends no offsets.", EndsInSilence),
     _mutant("sends-what-it-lost", "D28", "The timer sends offsets of queues that are not owned.", SendsWhatItLost),
     _mutant("sends-one", "D25", "The timer sends the offset of one queue and forgets the others.", SendsOne),
+    _mutant("broadcast-at-broker", "D75", "A broadcasting member keeps its offsets at the broker.", BroadcastAtBroker),
+    _mutant(
+        "broadcast-commits-too",
+        "D75",
+        "The timer of a broadcasting member commits to the broker what it writes.",
+        BroadcastCommitsToo,
+    ),
+    _mutant(
+        "broadcast-asks-broker",
+        "D75",
+        "A broadcasting member asks the broker for offsets that its file lacks.",
+        BroadcastAsksBroker,
+    ),
+    _mutant(
+        "broadcast-pull-commits",
+        "D75",
+        "A pull of a broadcasting member commits.",
+        BroadcastPullCommits,
+    ),
+    _mutant(
+        "broadcast-never-persists", "D33", "A broadcasting member writes lost queues only.", BroadcastNeverPersists
+    ),
+    _mutant("broadcast-loses-file", "D30", "A broadcasting member that begins removes its file.", BroadcastLosesFile),
+    _mutant("broadcast-one-file", "D35", "Broadcasting members of all client ids share a file.", BroadcastOneFile),
+    _mutant(
+        "broadcast-files-by-member",
+        "D35",
+        "Broadcasting members with the same client id do not share their file.",
+        BroadcastFilesByMember,
+    ),
+    _mutant(
+        "broadcast-lost-is-not-written",
+        "D33",
+        "A broadcasting member forgets a lost queue without writing its offset.",
+        BroadcastLostIsNotWritten,
+    ),
+    _mutant(
+        "broadcast-lost-is-remembered",
+        "D33",
+        "The offset of a queue that a broadcasting member loses stays in memory.",
+        BroadcastLostIsRemembered,
+    ),
+    _mutant(
+        "broadcast-forgets-others",
+        "D25",
+        "The timer of a broadcasting member forgets offsets of queues that are not owned.",
+        BroadcastForgetsOthers,
+    ),
+    _mutant(
+        "broadcast-goes-on-from-memory",
+        "D33",
+        "What memory holds of a queue that a broadcasting member gains is not forgotten.",
+        BroadcastGoesOnFromMemory,
+    ),
+    _mutant("broadcast-begins-at-zero", "D36", "A queue that the file lacks begins at 0.", BroadcastBeginsAtZero),
 )

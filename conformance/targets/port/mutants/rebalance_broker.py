@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance_broker import (
     PopQueue,
     RebalanceBroker,
 )
+from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.models.outcome import Result
 
 NOTHING = Assignment((), ())
@@ -232,6 +233,11 @@ class RetryAtOnce(RebalanceBroker):
         return tuple(sorted(super().topics_in_order(consumer), key=lambda topic: topic.startswith(RETRY)))
 
 
+class BroadcastAtBroker(RebalanceBroker):
+    def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
+        positions.forget()
+
+
 _mutant = partial(Mutant.of, "rebalance-broker")
 
 MUTANTS = (
@@ -273,4 +279,10 @@ MUTANTS = (
     _mutant("retry-of-retry", "D56", "The group's retry topic brings in one more.", RetryOfRetry),
     _mutant("new-retry-topic-waits", "D82", "A topic that is new in a round waits for the next.", RetryWaits),
     _mutant("retry-topics-come-last", "D82", "A round comes to retry topics last.", RetryAtOnce),
+    _mutant(
+        "assigned-broadcast-at-broker",
+        "D75",
+        "A broadcasting member's offsets are kept at the broker.",
+        BroadcastAtBroker,
+    ),
 )

@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance_orderly import (
     OrderlyQueue,
     RebalanceOrderly,
 )
+from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
 
@@ -128,6 +129,18 @@ class FirstIsNotUnlocked(RebalanceOrderly):
             self.unlock(consumer, queues, False)
 
 
+class LossIsUnlockedSynchronously(RebalanceOrderly):
+    def give_back(self, consumer: Consumer, queue: int) -> None:
+        self.unlock(consumer, (queue,), False)
+
+
+class EndIsUnlockedOneWay(RebalanceOrderly):
+    def unlock_all(self, consumer: Consumer) -> None:
+        queues = self.queues_to_renew(consumer)
+        if queues:
+            self.unlock(consumer, queues, True)
+
+
 class BusyIsUnlocked(RebalanceOrderly):
     def is_busy(self, consumer: Consumer, queue: int, owned: OrderlyQueue) -> bool:
         return False
@@ -203,6 +216,25 @@ class LateResultCounts(RebalanceOrderly):
         return False
 
 
+class BroadcastAtBroker(RebalanceOrderly):
+    def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
+        positions.forget()
+
+
+class LostIsSentOnce(RebalanceOrderly):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        if consumer.broadcasts:
+            super().hand_over(consumer, queue)
+        else:
+            consumer.store.remove(queue)
+
+
+class LostIsSentThreeTimes(RebalanceOrderly):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        consumer.store.persist(queue)
+        super().hand_over(consumer, queue)
+
+
 _mutant = partial(Mutant.of, "rebalance-orderly")
 
 MUTANTS = (
@@ -224,6 +256,8 @@ MUTANTS = (
     _mutant("loss-is-not-unlocked", "D76", "A lost queue is not unlocked.", LossIsNotUnlocked),
     _mutant("end-is-not-unlocked", "D76", "A member that shuts down unlocks nothing.", EndIsNotUnlocked),
     _mutant("first-is-not-unlocked", "D76", "A shutdown unlocks all queues but the first.", FirstIsNotUnlocked),
+    _mutant("loss-unlock-waits", "D151", "Unlocking a lost queue waits for the answer.", LossIsUnlockedSynchronously),
+    _mutant("end-unlock-is-one-way", "D151", "A shutdown does not wait until it is unlocked.", EndIsUnlockedOneWay),
     _mutant("busy-is-unlocked", "D78", "A lost queue is unlocked while its listener is busy.", BusyIsUnlocked),
     _mutant("never-forces", "D78", "A lost queue waits for its listener without end.", NeverForces),
     _mutant("forces-late", "D78", "A lost queue waits for its listener as long as brokers keep locks.", ForcesLate),
@@ -237,4 +271,12 @@ MUTANTS = (
     _mutant("consumes-unlocked", "D27", "A listener does not look at its lock.", ConsumesUnlocked),
     _mutant("listeners-overlap", "D78", "A queue has two listeners at once.", ListenersOverlap),
     _mutant("late-order-counts", "D41", "A result counts although the queue was lost.", LateResultCounts),
+    _mutant(
+        "orderly-broadcast-at-broker",
+        "D75",
+        "An orderly broadcasting member's offsets are kept at the broker.",
+        BroadcastAtBroker,
+    ),
+    _mutant("lost-is-sent-once", "D153", "A lost queue's offset is sent once.", LostIsSentOnce),
+    _mutant("lost-is-sent-three-times", "D153", "A lost queue's offset is sent three times.", LostIsSentThreeTimes),
 )

@@ -8,12 +8,14 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Rebalance
 from rocketmq_conformance.conformance.targets.port.rebalance_plain import ListenerError, PlainConsumer, RebalancePlain
+from rocketmq_conformance.conformance.targets.port.start import StartPosition
+from rocketmq_conformance.models.client.fixtures import MEMBER_TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
 
 
 class AsksForStart(RebalancePlain):
     def beginning(self, consumer: Consumer, queue: int) -> int:
-        return consumer.positions.push(queue, consumer.where, None, "")
+        return consumer.positions.push(queue, consumer.where, MEMBER_TIMESTAMP, "UTC")
 
 
 class Expires(RebalancePlain):
@@ -101,6 +103,11 @@ class HasRetryTopic(RebalancePlain):
         return None
 
 
+class BroadcastAtBroker(RebalancePlain):
+    def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
+        positions.forget()
+
+
 _mutant = partial(Mutant.of, "rebalance-plain")
 
 MUTANTS = (
@@ -135,4 +142,10 @@ MUTANTS = (
         LearnsWhatItMissed,
     ),
     _mutant("plain-has-retry-topic", "D81", "A plain pull consumer owns queues of a retry topic.", HasRetryTopic),
+    _mutant(
+        "plain-broadcast-at-broker",
+        "D75",
+        "A broadcasting consumer's offsets are kept at the broker.",
+        BroadcastAtBroker,
+    ),
 )

@@ -15,7 +15,8 @@ from rocketmq_conformance.conformance.targets.port.rebalance_pull import (
     RebalancePull,
     lite,
 )
-from rocketmq_conformance.conformance.targets.port.start import NoStartError
+from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
+from rocketmq_conformance.models.client.fixtures import MEMBER_TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
 
 NewPulls = list[tuple[int, int]]
@@ -41,7 +42,7 @@ class OthersGoToo(RebalancePull):
 
 class Refusing(RebalancePull):
     def beginning(self, consumer: Consumer, queue: int) -> int:
-        return max(0, consumer.positions.lite_pull(queue, consumer.where, None, ""))
+        return max(0, consumer.positions.lite_pull(queue, consumer.where, MEMBER_TIMESTAMP, "UTC"))
 
 
 class FromZero(RebalancePull):
@@ -217,6 +218,39 @@ class Outlives(RebalancePull):
         consumer.assigned[queue] = Assignment(LiteQueue(NO_OFFSET, self.now))
 
 
+# --- offsets of broadcasting members ------------------------------------------------------------------------
+
+
+class LiteBroadcastAtBroker(RebalancePull):
+    def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
+        positions.forget()
+
+
+class LiteBroadcastBeginsEmpty(RebalancePull):
+    def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
+        if broadcasts:
+            self.files.pop(client, None)
+        super().open_store(positions, client, broadcasts)
+
+
+class LiteBroadcastCommits(RebalancePull):
+    def commit_one(self, consumer: LiteConsumer, queue: int, offset: int) -> None:
+        super().commit_one(consumer, queue, offset)
+        if consumer.broadcasts:
+            consumer.positions.remote.send(queue, offset)
+
+
+class LiteBroadcastWritesAtOnce(RebalancePull):
+    def commit(self, consumer: LiteConsumer) -> Result:
+        super().commit(consumer)
+        return consumer.store.persist_all(tuple(consumer.assigned)) if consumer.broadcasts else None
+
+
+class LiteBroadcastPersistsNothing(RebalancePull):
+    def persist(self, consumer: Consumer) -> Result:
+        return None if consumer.broadcasts else super().persist(consumer)
+
+
 _mutant = partial(Mutant.of, "rebalance-pull")
 
 MUTANTS = (
@@ -260,5 +294,35 @@ MUTANTS = (
     _mutant("lite-commits-at-once", "D32", "A commit is sent without waiting for the timer.", CommitsAtOnce),
     _mutant("lite-commits-nothing", "D40", "A commit never reaches the offset table.", CommitsNothing),
     _mutant("lite-persists-the-assigned", "D34", "The timer sends by what is pulled.", PersistsTheAssigned),
+    _mutant(
+        "lite-broadcast-at-broker",
+        "D75",
+        "A broadcasting lite pull consumer keeps its offsets at the broker.",
+        LiteBroadcastAtBroker,
+    ),
+    _mutant(
+        "lite-broadcast-begins-empty",
+        "D30",
+        "A broadcasting lite pull consumer begins with an empty file.",
+        LiteBroadcastBeginsEmpty,
+    ),
+    _mutant(
+        "lite-broadcast-commits",
+        "D75",
+        "A commit of a broadcasting lite pull consumer reaches the broker.",
+        LiteBroadcastCommits,
+    ),
+    _mutant(
+        "lite-broadcast-writes-at-once",
+        "D32",
+        "A commit of a broadcasting lite pull consumer is written without waiting for the timer.",
+        LiteBroadcastWritesAtOnce,
+    ),
+    _mutant(
+        "lite-broadcast-persists-nothing",
+        "D33",
+        "The timer of a broadcasting lite pull consumer writes nothing.",
+        LiteBroadcastPersistsNothing,
+    ),
     _mutant("lite-process-queue-of-its-own", "D94", "A pulled queue does not share the process queue.", Outlives),
 )

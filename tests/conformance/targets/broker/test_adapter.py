@@ -109,10 +109,10 @@ def test_locks_that_expire_conform() -> None:
 
 def test_nobody_waits_for_a_lock_that_lives_a_minute(adapter: BrokerAdapter) -> None:
     adapter.reset_many([(0, LOCKS)])
-    said = adapter.apply(Lock(0, 0, (0, 1)))
-    assert isinstance(said, Ok)
-    assert isinstance(said.value, tuple)
-    granted, sent, answered = said.value
+    result = adapter.apply(Lock(0, 0, (0, 1)))
+    assert isinstance(result, Ok)
+    assert isinstance(result.value, tuple)
+    granted, sent, answered = result.value
     assert granted == (0, 1)
     assert isinstance(sent, int)
     assert isinstance(answered, int)
@@ -130,11 +130,11 @@ def test_time_passes_in_shares_of_the_lease(fake_broker: FakeBroker) -> None:
     begun = time.monotonic()
     assert adapter.apply(Wait(500)) == Ok()
     assert time.monotonic() - begun >= 0.1
-    said = adapter.apply(Lock(0, 0, (0,)))
-    assert isinstance(said, Ok)
-    assert isinstance(said.value, tuple)
-    assert isinstance(said.value[1], int)
-    assert said.value[1] >= 500
+    result = adapter.apply(Lock(0, 0, (0,)))
+    assert isinstance(result, Ok)
+    assert isinstance(result.value, tuple)
+    assert isinstance(result.value[1], int)
+    assert result.value[1] >= 500
     adapter.close()
 
 
@@ -157,12 +157,12 @@ def test_what_members_are_told_of_a_reset_is_part_of_the_answer() -> None:
         work = [Commit(0, 0, 0, 7), Commit(0, 0, 1, 8), Join(0, (0,))]
         adapter.play_many([(0, [*work, ResetToMax(0, 0, -1, False)])])
         adapter.apply_many([(0, Join(0, (0,))), (1, Join(0, (0,)))])
-        heard: list[str] = []
-        adapter.record_messages(lambda sender, receiver, text: heard.append(f"{sender} {receiver} {text}"))
+        messages: list[str] = []
+        adapter.record_messages(lambda sender, receiver, text: messages.append(f"{sender} {receiver} {text}"))
         pairs = ((0, 0), (1, 0))
         assert adapter.apply(ResetQueue(0, 0, 1, 5)) == Ok((pairs, pairs))
         assert adapter.apply_many([(1, ResetToMax(0, 0, -1, True))]) == [Err("SYSTEM_ERROR")]
-        assert any("INVOKE_BROKER_TO_RESET_OFFSET" in text for text in heard)
+        assert any("INVOKE_BROKER_TO_RESET_OFFSET" in text for text in messages)
         adapter.close()
 
 
@@ -185,10 +185,10 @@ def test_a_broker_of_another_release_does_not() -> None:
 
 
 def test_hello_asks_the_broker_for_its_version(adapter: BrokerAdapter) -> None:
-    said = adapter.hello()
-    assert said.name == "broker"
-    assert said.broker == "5.5.0"
-    assert said.version == "V5_5_0"
+    result = adapter.hello()
+    assert result.name == "broker"
+    assert result.broker == "5.5.0"
+    assert result.version == "V5_5_0"
     needing = [
         "broker-assignment",
         "broker-cold",
@@ -196,12 +196,14 @@ def test_hello_asks_the_broker_for_its_version(adapter: BrokerAdapter) -> None:
         "broker-process",
         "broker-restart",
         "broker-retry",
+        "broker-search-files",
+        "broker-tables",
     ]
-    assert sorted(said.unsupported) == needing
+    assert sorted(result.unsupported) == needing
 
 
 @pytest.mark.parametrize(
-    ("said", "release"),
+    ("result", "release"),
     [
         ("V4_9_7", "4.9.7"),
         ("V4_0_0_SNAPSHOT", "4.0.0"),
@@ -210,8 +212,8 @@ def test_hello_asks_the_broker_for_its_version(adapter: BrokerAdapter) -> None:
         ("V9_9_9", "9.9.9"),
     ],
 )
-def test_a_description_names_a_release(said: str, release: str) -> None:
-    assert str(broker_release(said)) == release
+def test_a_description_names_a_release(result: str, release: str) -> None:
+    assert str(broker_release(result)) == release
     assert broker_release("HIGHER_VERSION") is None
 
 
@@ -598,9 +600,9 @@ def own(fake: BrokerInThread) -> Iterator[BrokerAdapter]:
 
 
 def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: BrokerInThread) -> None:
-    said = own.hello()
-    assert sorted(said.unsupported) == ["broker-cold"]  # it is no program here, as one in a container is none
-    assert said.java == 17
+    result = own.hello()
+    assert sorted(result.unsupported) == ["broker-cold"]  # it is no program here, as one in a container is none
+    assert result.java == 17
     own.close()
     assert fake.log == ["start", "close"]
 
@@ -633,8 +635,8 @@ def test_only_a_program_here_is_put_out_of_memory(
     own.reset_many([(0, broker_cold.SUITE)])
     assert "as a program here" in str(own.apply(Evict()))
     fake.process = JavaProcess("Broker 5.5.0", tmp_path, tmp_path / "log")  # type: ignore[assignment]
-    said: list[str] = ["", "needs something"]
-    monkeypatch.setattr(page_cache, "evict", lambda pid, store: said.pop(0))
+    result: list[str] = ["", "needs something"]
+    monkeypatch.setattr(page_cache, "evict", lambda pid, store: result.pop(0))
     assert own.apply(Evict()) == Ok()
     assert own.apply(Evict()) == Unsupported("needs something")
     monkeypatch.setattr(page_cache, "missing", lambda: "needs a right")

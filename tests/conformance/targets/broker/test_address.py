@@ -72,8 +72,8 @@ def test_without_a_name_it_is_the_embedded_broker() -> None:
     for address, release, java in (("broker", "5.5.0", 17), ("broker?like=4.9.8&java=8", "4.9.8", 8)):
         adapter = open_address(address)
         assert isinstance(adapter, BrokerAdapter)
-        said = adapter.hello()
-        assert (said.broker, said.java, said.unsupported) == (release, java, {})
+        greeting = adapter.hello()
+        assert (greeting.broker, greeting.java, greeting.unsupported) == (release, java, {})
         adapter.close()
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from rocketmq_conformance.conformance.targets.broker.aged_store import write_aged_store
+from rocketmq_conformance.conformance.targets.broker.aged_store import store_writer, write_aged_store
 from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE, QUEUE_FILE
 from rocketmq_conformance.conformance.targets.broker.requests import store_times
-from rocketmq_conformance.models.broker import aged_store
+from rocketmq_conformance.models.broker import aged_store, filed_store
+from rocketmq_conformance.models.broker.broker_restart import BrokerRestartModel
+from rocketmq_conformance.models.profile import Profile
 
 
 @pytest.fixture
@@ -63,6 +65,17 @@ def test_messages_lie_in_the_order_of_their_times(store: Path) -> None:
     assert [time for _, time in sorted(found)] == sorted(time for _, time in found)
 
 
+def test_long_queues_have_files_of_their_own_times(store: Path) -> None:
+    for number, queue in enumerate(filed_store.QUEUES):
+        files = sorted((store / "consumequeue" / filed_store.TOPIC / str(number)).iterdir())
+        assert [int(path.name) for path in files] == [QUEUE_FILE * at for at in range(len(queue.written))]
+        assert [path.stat().st_size for path in files] == [QUEUE_FILE] * len(files)
+        assert [path.stat().st_mtime_ns // 1_000_000 for path in files] == list(queue.written)
+        content = b"".join(path.read_bytes() for path in files)
+        sizes = [struct.unpack_from(">qi", content, at)[1] for at in range(0, len(content), 20)]
+        assert sum(map(bool, sizes)) == queue.max
+
+
 def test_offsets_and_topics_are_in_the_tables(store: Path) -> None:
     offsets = json.loads((store / "config" / "consumerOffset.json").read_text())
     assert offsets == {
@@ -83,3 +96,14 @@ def test_writing_twice_gives_the_same_files(store: Path, tmp_path: Path) -> None
     for path in store.rglob("*"):
         if path.is_file():
             assert (tmp_path / "again" / "store" / path.relative_to(store)).read_bytes() == path.read_bytes()
+
+
+def test_a_broker_that_keeps_nothing_in_files_begins_with_nothing(tmp_path: Path) -> None:
+    for properties in ({"storeType": "defaultRocksDB"}, {"configManagerVersion": "v2"}):
+        store_writer(properties)(tmp_path)
+        assert not list(tmp_path.iterdir())
+        model = BrokerRestartModel(Profile().configured(properties))
+        (state,) = model.initial().possible
+        assert (set(state.topics), dict(state.logs), dict(state.stored)) == ({"T0"}, {}, {})
+    store_writer({"storeType": "default"})(tmp_path)
+    assert (tmp_path / "store").is_dir()

@@ -54,10 +54,10 @@ def process(adapter: BrokerAdapter) -> ContainerProcess:
 
 
 def test_it_says_what_a_local_one_says(adapter: BrokerAdapter) -> None:
-    said = adapter.hello()
-    assert (said.name, said.broker) == ("broker", RELEASE)
-    assert list(said.unsupported) == ["broker-cold"]  # whose pages only a program of this machine lets go of
-    assert said.java is not None
+    greeting = adapter.hello()
+    assert (greeting.name, greeting.broker) == ("broker", RELEASE)
+    assert list(greeting.unsupported) == ["broker-cold"]  # whose pages only a program of this machine lets go of
+    assert greeting.java is not None
     assert adapter.shared_address().startswith("broker:127.0.0.1:")
 
 

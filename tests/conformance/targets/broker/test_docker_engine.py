@@ -114,8 +114,8 @@ def test_what_answers_is_no_engine(tmp_path: Path) -> None:
         )
         line, _ = server.accept()
         line.close()
-        said, complained = child.communicate(timeout=60)
-    one_sentence(subprocess.CompletedProcess([], child.returncode, said, complained), "see whether it runs")
+        output, errors_shown = child.communicate(timeout=60)
+    one_sentence(subprocess.CompletedProcess([], child.returncode, output, errors_shown), "see whether it runs")
 
 
 @pytest.mark.container

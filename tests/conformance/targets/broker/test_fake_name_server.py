@@ -127,10 +127,10 @@ def test_members_of_several_connections_are_told_their_queues(adapter: BrokerAda
         assert adapter.apply(Register(connection, client, 0)) == Ok()
     assert adapter.apply(Ask(0, 0, "c2", CLUSTERING, AVG)) == Ok((("broker-a", 2, PULL), ("broker-a", 3, PULL)))
     assert adapter.apply(Unregister(4, 0)) == Ok()
-    said = adapter.apply(Ask(0, 0, "c2", CLUSTERING, AVG))
-    assert isinstance(said, Ok)
-    assert isinstance(said.value, tuple)
-    assert len(said.value) == 4
+    result = adapter.apply(Ask(0, 0, "c2", CLUSTERING, AVG))
+    assert isinstance(result, Ok)
+    assert isinstance(result.value, tuple)
+    assert len(result.value) == 4
     assert adapter.apply(Ask(0, 1, "c2", CLUSTERING, AVG)) == Ok()
     assert adapter.apply(Ask(0, 0, "c2", None, AVG)) == Err("SYSTEM_ERROR")
 
@@ -157,14 +157,14 @@ def test_members_are_gone_when_the_next_case_begins() -> None:
 
 
 def test_what_members_ask_is_heard_without_the_names_of_the_case(adapter: BrokerAdapter) -> None:
-    heard: list[str] = []
+    messages: list[str] = []
     adapter.reset_many([(0, SUITE)])
-    adapter.record_messages(lambda sender, receiver, text: heard.append(f"{sender} {receiver} {text}"))
+    adapter.record_messages(lambda sender, receiver, text: messages.append(f"{sender} {receiver} {text}"))
     adapter.apply(Register(2, 0, 0))
     adapter.apply(Ask(0, 0, "c2", CLUSTERING, AVG))
-    assert len(heard) == 4
-    assert "HEART_BEAT" in heard[0]
-    assert not any("conf-" in line for line in heard)
+    assert len(messages) == 4
+    assert "HEART_BEAT" in messages[0]
+    assert not any("conf-" in line for line in messages)
 
 
 @pytest.mark.parametrize(("late", "queues"), [(1, 4), (3, 4), (99, 0)])
@@ -181,10 +181,10 @@ def test_a_broker_that_is_late_with_a_route_is_asked_again(late: int, queues: in
         assert adapter.lanes(SUITE) < adapter.lanes(broker_admin.SUITE)
         adapter.reset_many([(0, SUITE)])
         adapter.apply(Register(0, 0, 0))
-        said = adapter.apply(Ask(0, 0, "c2", CLUSTERING, AVG))
-        assert isinstance(said, Ok)
-        assert (said.value is None) is not bool(queues)
-        assert not queues or len(said.value) == queues  # type: ignore[arg-type]
+        result = adapter.apply(Ask(0, 0, "c2", CLUSTERING, AVG))
+        assert isinstance(result, Ok)
+        assert (result.value is None) is not bool(queues)
+        assert not queues or len(result.value) == queues  # type: ignore[arg-type]
         # a broker that has the route and no list is believed at once
         before = len(asked)
         assert adapter.apply(Ask(0, 0, "c2", CLUSTERING, "NONE")) == Ok()

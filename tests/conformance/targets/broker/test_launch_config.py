@@ -64,20 +64,20 @@ def test_properties_are_written_one_a_line(tmp_path: Path) -> None:
     assert (tmp_path / "p").read_text() == "a=1\nb=x=y\n"
 
 
-def launcher(folder: Path, said: str) -> str:
+def launcher(folder: Path, printed: str) -> str:
     script = folder / "bin" / "java"
     script.parent.mkdir(parents=True, exist_ok=True)
-    script.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+    script.write_text(f"#!/bin/sh\necho '{printed}' >&2\n")
     script.chmod(0o755)
     return str(script)
 
 
 @pytest.mark.parametrize(
-    ("said", "feature"),
+    ("printed", "feature"),
     [('openjdk version "17.0.15" 2025-04-15', 17), ('java version "1.8.0_402"', 8), ('openjdk version "25" x', 25)],
 )
-def test_the_feature_release_of_a_java(tmp_path: Path, said: str, feature: int) -> None:
-    assert needs.java_feature(launcher(tmp_path, said)) == feature
+def test_the_feature_release_of_a_java(tmp_path: Path, printed: str, feature: int) -> None:
+    assert needs.java_feature(launcher(tmp_path, printed)) == feature
 
 
 def test_a_java_that_says_nothing_useful(tmp_path: Path) -> None:

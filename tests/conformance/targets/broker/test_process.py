@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.remoting.access import OPEN, Access
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets.broker import process as module
@@ -234,7 +235,7 @@ def pretending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     script.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
-    monkeypatch.setattr(module, "answers", lambda port, request: True)
+    monkeypatch.setattr(module, "answers", lambda port, request, access=OPEN: True)
     return tmp_path
 
 
@@ -296,7 +297,7 @@ def test_an_interrupted_start_leaves_nothing(
     jars: Callable[[Sequence[str], str], Sequence[Path]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def interrupted(port: int, request: Request) -> bool:
+    def interrupted(port: int, request: Request, access: Access = OPEN) -> bool:
         arguments(made.home)  # a program that is killed earlier may leave a child that still moves its file
         raise KeyboardInterrupt
 

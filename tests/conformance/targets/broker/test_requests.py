@@ -23,10 +23,20 @@ def test_a_table_whose_keys_are_objects_becomes_pairs() -> None:
 
 @every("body", [b"", b"{}", b"[]", b'{"offsetTable":{"x":1}}', b'{"offsetTable":[1]}', b"\xff"])
 def test_a_body_without_a_table_is_an_error_of_its_own(body: bytes) -> None:
-    said = requests.offset_pairs(body)
-    assert isinstance(said, Err)
-    assert said.code == "NO_FIELD"
-    assert "table of offsets" in said.detail
+    parsed = requests.offset_pairs(body)
+    assert isinstance(parsed, Err)
+    assert parsed.code == "NO_FIELD"
+    assert "table of offsets" in parsed.detail
+
+
+def test_correction_offsets_are_read_with_keys_of_either_kind_and_refusals_passed_on() -> None:
+    for body in (b'{"correctionOffsets":{1:9,0:3}}', b'{"correctionOffsets":{"1":9,"0":3}}'):
+        assert requests.corrected(Command(0, body=body)) == ((0, 3), (1, 9))
+    assert requests.corrected(Command(int(Response.SYSTEM_ERROR))) == Err("SYSTEM_ERROR")
+    for body in (b"", b"{}", b'{"correctionOffsets":[1]}', b"\xff"):
+        broken = requests.corrected(Command(0, body=body))
+        assert isinstance(broken, Err), body
+        assert broken.code == "NO_FIELD", body
 
 
 def test_granted_queues_are_read_and_refusals_passed_on() -> None:
@@ -37,17 +47,17 @@ def test_granted_queues_are_read_and_refusals_passed_on() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{}", b'{"lockOKMQSet":[{}]}', b'{"lockOKMQSet":5}'])
 def test_a_body_without_granted_queues_is_an_error_of_its_own(body: bytes) -> None:
-    said = requests.locked(Command(0, body=body))
-    assert isinstance(said, Err)
-    assert said.code == "NO_FIELD"
+    parsed = requests.locked(Command(0, body=body))
+    assert isinstance(parsed, Err)
+    assert parsed.code == "NO_FIELD"
 
 
 def test_a_pull_without_a_next_offset_is_an_error_of_its_own() -> None:
     assert requests.pulled(Command(0, {"nextBeginOffset": "-1"})) == ("SUCCESS", -1, ())
     for ext in ({}, {"nextBeginOffset": "soon"}):
-        said = requests.pulled(Command(int(Response.PULL_NOT_FOUND), dict(ext)))
-        assert isinstance(said, Err)
-        assert said.code == "NO_FIELD"
+        parsed = requests.pulled(Command(int(Response.PULL_NOT_FOUND), dict(ext)))
+        assert isinstance(parsed, Err)
+        assert parsed.code == "NO_FIELD"
     busy = requests.pulled(Command(int(Response.SYSTEM_BUSY)))
     assert isinstance(busy, Err)
     assert not busy.definite

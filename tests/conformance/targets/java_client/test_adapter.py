@@ -45,8 +45,8 @@ def plans(name: str, release: str) -> int:
 
 @pytest.mark.parametrize("release", ["4.9.8", "5.5.0"])
 def test_a_release_conforms_in_every_client_suite(release: str, tmp_path: Path) -> None:
-    code, said, ended = judge(tmp_path, f"java-client:{release}", "--cases", "20")
-    assert code == 0, said
+    code, output, ended = judge(tmp_path, f"java-client:{release}", "--cases", "20")
+    assert code == 0, output
     assert [event.suite for event in ended] == CLIENT_SUITES
     for event in ended:
         assert event.verdict == CONFORMS, event.reason
@@ -61,18 +61,18 @@ def test_a_release_is_told_from_another_one(tmp_path: Path) -> None:
 
 
 def test_the_real_client_conforms_over_sockets(tmp_path: Path) -> None:
-    code, said, ended = judge(tmp_path, "java-client:5.5.0?via=tcp", "-k", "remote-store", "--cases", "20")
-    assert code == 0, said
+    code, output, ended = judge(tmp_path, "java-client:5.5.0?via=tcp", "-k", "remote-store", "--cases", "20")
+    assert code == 0, output
     assert ended[0].verdict == CONFORMS
     assert 20 <= ended[0].cases[CONFORMS] <= sum(ended[0].cases.values()) == 20 + plans("remote-store", "5.5.0")
     assert "waits 5 s" in ended[0].unsupported["read"]
 
 
 def test_a_release_that_there_is_none_of_is_refused(tmp_path: Path) -> None:
-    code, said, ended = judge(tmp_path, "java-client:9.9.9")
+    code, output, ended = judge(tmp_path, "java-client:9.9.9")
     assert code == 4
-    assert "Maven cannot get rocketmq-client 9.9.9" in said
-    assert "Traceback" not in said
+    assert "Maven cannot get rocketmq-client 9.9.9" in output
+    assert "Traceback" not in output
     assert ended == []
 
 

@@ -32,7 +32,7 @@ def done(stage: Stage, suite: Suite, *steps: tuple[Any, ...]) -> list[Any]:
 
 
 def test_requests_wait_until_they_are_run_and_the_commit_waits_for_the_smallest(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage,
         CONSUME,
         ("begin", "CLUSTERING", -1, 2),
@@ -40,25 +40,25 @@ def test_requests_wait_until_they_are_run_and_the_commit_waits_for_the_smallest(
         ("consume", 1, "CONSUME_SUCCESS", None, 0, "answer", "nothing"),
         ("consume", 0, "RECONSUME_LATER", None, 5, "answer", "nothing"),
     )
-    assert said[1] == (True, 4, 40, 3, True)
-    assert said[2] == ((5, 6), 3, 2, 20, 1, True, ())
+    assert results[1] == (True, 4, 40, 3, True)
+    assert results[2] == ((5, 6), 3, 2, 20, 1, True, ())
     back = tuple(("back", 1000 + offset, "T", 5, f"ID-0-{offset}", 16) for offset in (3, 4))
-    assert said[3] == ((3, 4), 7, 0, 0, 0, False, back)
+    assert results[3] == ((3, 4), 7, 0, 0, 0, False, back)
 
 
 @pytest.mark.parametrize(("meanwhile", "sent"), [("in time", 0), ("times out", 1)])
 def test_listeners_time_out_by_the_clock_of_the_case(stage: Stage, meanwhile: str, sent: int) -> None:
-    said = done(
+    results = done(
         stage,
         CONSUME,
         ("put", 1, (0,), 1, 0),
         ("consume", 0, "CONSUME_SUCCESS", None, 0, "answer", meanwhile),
     )
-    assert len(said[1][-1]) == sent
+    assert len(results[1][-1]) == sent
 
 
 def test_what_could_not_be_sent_back_comes_again_by_the_clock_of_the_case(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage,
         CONSUME,
         ("put", 0, (0,), 1, 0),
@@ -67,13 +67,13 @@ def test_what_could_not_be_sent_back_comes_again_by_the_clock_of_the_case(stage:
         ("tick", 2_500),
         ("consume", 0, "RECONSUME_LATER", None, 0, "copy", "nothing"),
     )
-    assert said[2:4] == [0, 1]
-    assert [entry[:4] for entry in said[4][-1]] == [("copy", 1000, "T", 4)]
+    assert results[2:4] == [0, 1]
+    assert [entry[:4] for entry in results[4][-1]] == [("copy", 1000, "T", 4)]
 
 
 def test_a_run_takes_batches_until_the_listener_suspends(stage: Stage) -> None:
     suspend = "SUSPEND_CURRENT_QUEUE_A_MOMENT"
-    said = done(
+    results = done(
         stage,
         ORDERLY,
         ("put", 0, (0, 1, 2), 1, 0),
@@ -82,9 +82,9 @@ def test_a_run_takes_batches_until_the_listener_suspends(stage: Stage) -> None:
         ("tick", 1_000),
         ("consume", 0, "SUCCESS", "SUCCESS", True, -1, "answer", "nothing"),
     )
-    assert said[1] == (((0, 1), (2,)), 2, 1, 1, 0, True, ())
-    assert said[2:4] == [0, 1]
-    assert said[4][:2] == (((2,),), 3)
+    assert results[1] == (((0, 1), (2,)), 2, 1, 1, 0, True, ())
+    assert results[2:4] == [0, 1]
+    assert results[4][:2] == (((2,),), 3)
 
 
 @pytest.mark.parametrize("suite", [CONSUME, ORDERLY], ids=lambda suite: suite.name)

@@ -32,7 +32,7 @@ def done(stage: Stage, *rows: Row) -> list[Any]:
 
 
 def test_ids_heartbeats_timestamps_and_files_are_those_of_the_release(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage,
         row("start", 0),
         row("make_pull", 1, "G", "CLUSTERING"),
@@ -44,8 +44,8 @@ def test_ids_heartbeats_timestamps_and_files_are_those_of_the_release(stage: Sta
         row("save", 0, 7),
     )
     name = "ADDRESS@PID" if stage.profile.client.major == 4 else "ADDRESS@PID#N@STREAM"
-    assert said[3:5] == [name, (("ADDRESS@DEFAULT", ("G",)), (name, ("G",)))]
-    assert said[6:] == [2400, "HOME/.rocketmq_offsets/ADDRESS@DEFAULT/G/offsets.json"]
+    assert results[3:5] == [name, (("ADDRESS@DEFAULT", ("G",)), (name, ("G",)))]
+    assert results[6:] == [2400, "HOME/.rocketmq_offsets/ADDRESS@DEFAULT/G/offsets.json"]
 
 
 def test_a_consumer_that_was_started_has_no_threads_of_a_client(stage: Stage) -> None:

@@ -32,15 +32,15 @@ def done(stage: Stage, *rows: Row) -> list[Any]:
 
 
 def test_an_empty_answer_for_a_lost_queue_moves_the_offset_of_its_next_owner(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage, row("pull", 0, True), row("gain", 0, 1, True), row("nothing", 0, "PULL_NOT_FOUND", 12, 0), row("lose", 0)
     )
-    assert said[2] == (0, "pull", 0, 12, (), 12, True)
-    assert said[3] == (True, ((0, 12),))
+    assert results[2] == (0, "pull", 0, 12, (), 12, True)
+    assert results[3] == (True, ((0, 12),))
 
 
 def test_a_late_correction_takes_the_queue_from_its_next_owner(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage,
         row("pull", 0, True),
         row("illegal", 0, 4, 2, 11, 0),
@@ -48,21 +48,21 @@ def test_a_late_correction_takes_the_queue_from_its_next_owner(stage: Stage) -> 
         row("fire", 0),
         row("lose", 0),
     )
-    assert said[3] == (0, "correct", False, -1, stage.adapter.hello().version == "5.5.0", ((0, 4), (0, 4)))
-    assert said[4] == (False, ())
+    assert results[3] == (0, "correct", False, -1, stage.adapter.hello().version == "5.5.0", ((0, 4), (0, 4)))
+    assert results[4] == (False, ())
 
 
 def test_a_large_message_and_a_refused_expression(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage,
         row("subscribe", "T", "||"),
         row("pull", 0, True),
         row("found", 0, 15, ((14, "A"),), 0),
         row("pull", 2, True),
     )
-    assert said[0] == Err("CLIENT")
-    assert said[2][4] == (14,)
-    assert said[3] == (0, "later", 50, True)
+    assert results[0] == Err("CLIENT")
+    assert results[2][4] == (14,)
+    assert results[3] == (0, "later", 50, True)
 
 
 def test_the_delay_after_a_failure_cannot_be_set_on_the_consumer(stage: Stage) -> None:

@@ -98,9 +98,9 @@ def test_the_same_plan_conforms_on_both_clocks(stage: Stage, name: str) -> None:
 @pytest.mark.parametrize(("ticks", "expires"), [((60_000, 20_000), False), ((60_000, 60_000), True)])
 def test_queues_grow_old_by_themselves(stage: Stage, ticks: tuple[int, ...], expires: bool) -> None:
     steps = [("rebalance", 2, *ROUND), *(("tick", millis) for millis in ticks), ("rebalance", 2, *ROUND)]
-    said = done(stage, rebalance.SUITE, *steps)
-    assert bool(said[-1][1]) is expires
-    assert said[-1][0] == (7,)
+    results = done(stage, rebalance.SUITE, *steps)
+    assert bool(results[-1][1]) is expires
+    assert results[-1][0] == (7,)
 
 
 def test_an_unlocking_that_was_put_off_is_done_after_20_s(stage: Stage) -> None:

@@ -37,13 +37,13 @@ def done(stage: Stage, *rows: Row) -> list[Any]:
 
 
 def test_members_divide_the_queues(stage: Stage) -> None:
-    said = done(stage, *(rebalance(member) for member in range(3)))
-    assert [owned for owned, *_ in said] == [(5, 6, 8), (0, 1, 2, 3), (7,)]
-    assert said[0][1] == ((5, 12), (6, 12), (8, 12))
+    results = done(stage, *(rebalance(member) for member in range(3)))
+    assert [owned for owned, *_ in results] == [(5, 6, 8), (0, 1, 2, 3), (7,)]
+    assert results[0][1] == ((5, 12), (6, 12), (8, 12))
 
 
 def test_a_hand_over_commits_and_the_next_owner_goes_on(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage,
         rebalance(0),
         row("consume", 0, 5, 6),
@@ -51,16 +51,16 @@ def test_a_hand_over_commits_and_the_next_owner_goes_on(stage: Stage) -> None:
         rebalance(0),
         rebalance(1),
     )
-    assert said[3][0] == ()
-    assert said[3][3] == ((5, 6),)
-    assert (5, 6) in said[4][1]
+    assert results[3][0] == ()
+    assert results[3][3] == ((5, 6),)
+    assert (5, 6) in results[4][1]
 
 
 @pytest.mark.parametrize(("ticks", "expires"), [((60_000, 60_000), False), ((130_000,), True)])
 def test_queues_grow_old_by_the_clock_of_the_case(stage: Stage, ticks: tuple[int, ...], expires: bool) -> None:
-    said = done(stage, rebalance(2), *(row("tick", millis) for millis in ticks), rebalance(2))
-    assert bool(said[-1][1]) is expires
-    assert said[-1][0] == (7,)
+    results = done(stage, rebalance(2), *(row("tick", millis) for millis in ticks), rebalance(2))
+    assert bool(results[-1][1]) is expires
+    assert results[-1][0] == (7,)
 
 
 def test_exactly_120_s_are_not_too_long_for_the_classes(stage: Stage) -> None:
@@ -71,18 +71,18 @@ def test_exactly_120_s_are_not_too_long_for_the_classes(stage: Stage) -> None:
 
 
 def test_twins_leave_queues_without_owner(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage,
         row("join", 0, True, "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", "AVG"),
         row("list_members", (1, 1, 2)),
         *(rebalance(member) for member in range(3)),
     )
-    assert [owned for owned, *_ in said[2:]] == [(0, 1, 2, 3), (0, 1, 2, 3), (7,)]
+    assert [owned for owned, *_ in results[2:]] == [(0, 1, 2, 3), (0, 1, 2, 3), (7,)]
 
 
 def test_a_member_that_is_gone_does_nothing(stage: Stage) -> None:
-    said = done(stage, rebalance(1), row("consume", 1, 1, 6), row("leave", 1), rebalance(1), row("pull", 1, 1))
-    assert said[2:] == [((0, 0), (1, 6), (2, 0), (3, 0)), None, None]
+    results = done(stage, rebalance(1), row("consume", 1, 1, 6), row("leave", 1), rebalance(1), row("pull", 1, 1))
+    assert results[2:] == [((0, 0), (1, 6), (2, 0), (3, 0)), None, None]
 
 
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:

@@ -37,14 +37,14 @@ def done(stage: Stage, *rows: Row) -> list[Any]:
 
 
 def test_what_is_assigned_is_pulled_and_popped(stage: Stage) -> None:
-    said = done(stage, row("assign", "T", (0, 2), (-1, 1), ""), rebalance())[1]
-    assert said[:2] == ((0, 2, 3, 5, 8), (("T", -1), ("T", 1)))
-    assert said[3] == (("T", -1, 1), ("T", 1, 1))
+    results = done(stage, row("assign", "T", (0, 2), (-1, 1), ""), rebalance())[1]
+    assert results[:2] == ((0, 2, 3, 5, 8), (("T", -1), ("T", 1)))
+    assert results[3] == (("T", -1, 1), ("T", 1, 1))
 
 
 def test_pops_reach_the_network_while_the_queue_is_owned(stage: Stage) -> None:
     popped = row("pop", 0, "T", -1)
-    said = done(
+    results = done(
         stage,
         popped,
         row("assign", "T", (), (-1,), ""),
@@ -55,18 +55,18 @@ def test_pops_reach_the_network_while_the_queue_is_owned(stage: Stage) -> None:
         rebalance(),
         popped,
     )
-    assert [said[at] for at in (0, 3, 5, 7)] == [False, True, False, False]
+    assert [results[at] for at in (0, 3, 5, 7)] == [False, True, False, False]
 
 
 @pytest.mark.parametrize(("ticks", "expires"), [((60_000, 60_000), False), ((130_000,), True)])
 def test_pops_grow_old_by_the_clock_of_the_case(stage: Stage, ticks: tuple[int, ...], expires: bool) -> None:
     assign = row("assign", "T", (), (0,), "")
-    said = done(stage, assign, rebalance(), *(row("tick", millis) for millis in ticks), rebalance())
+    results = done(stage, assign, rebalance(), *(row("tick", millis) for millis in ticks), rebalance())
     never_popped = str(stage.profile.client) == "5.1.4"  # counts as popped in 1970
-    assert bool(said[-1][3]) is (expires or never_popped)
+    assert bool(results[-1][3]) is (expires or never_popped)
     pop = row("pop", 0, "T", 0)
-    said = done(stage, assign, rebalance(), pop, *(row("tick", millis) for millis in ticks), rebalance())
-    assert bool(said[-1][3]) is expires
+    results = done(stage, assign, rebalance(), pop, *(row("tick", millis) for millis in ticks), rebalance())
+    assert bool(results[-1][3]) is expires
 
 
 def test_exactly_120_s_are_not_too_long_for_pops(stage: Stage) -> None:
@@ -77,8 +77,8 @@ def test_exactly_120_s_are_not_too_long_for_pops(stage: Stage) -> None:
 
 
 def test_only_older_releases_fall_back_for_good(stage: Stage) -> None:
-    said = done(stage, rebalance("silent"), rebalance())
-    asked = [dict(pair for pair in told[5] if isinstance(pair[0], str)).get("T", 0) for told in said]
+    results = done(stage, rebalance("silent"), rebalance())
+    asked = [dict(pair for pair in result[5] if isinstance(pair[0], str)).get("T", 0) for result in results]
     assert asked == ([3, 0] if str(stage.profile.client) == "5.1.4" else [1, 1])
 
 

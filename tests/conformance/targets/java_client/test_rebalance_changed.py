@@ -51,8 +51,8 @@ def test_versions_heartbeats_and_the_listener_are_seen(stage: Stage) -> None:
 
 
 def test_thresholds_are_divided(stage: Stage) -> None:
-    said = done(stage, row("limit", 0, 100, 20), rebalance())[1]
-    assert said[2] == (None if str(stage.profile.client).startswith("4.1.0") else (33, 6))
+    results = done(stage, row("limit", 0, 100, 20), rebalance())[1]
+    assert results[2] == (None if str(stage.profile.client).startswith("4.1.0") else (33, 6))
 
 
 def test_the_listener_and_the_strategy_can_be_reached_into(stage: Stage) -> None:
@@ -64,10 +64,10 @@ def test_the_listener_and_the_strategy_can_be_reached_into(stage: Stage) -> None
 
 def test_heartbeats_are_read_in_full_and_brief(stage: Stage) -> None:
     beat = row("beat", 0, "answer")
-    said = done(stage, row("join", 0, "CLUSTERING", True), beat, beat, row("subscribe", 0, "T", "answer"))
+    results = done(stage, row("join", 0, "CLUSTERING", True), beat, beat, row("subscribe", 0, "T", "answer"))
     full = (False, ("%RETRY%G", "T", "U"))
-    assert said[1] == full
-    assert said[2] == said[3] == (full if is_4(stage) else (True, ()))
+    assert results[1] == full
+    assert results[2] == results[3] == (full if is_4(stage) else (True, ()))
 
 
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:

@@ -47,9 +47,9 @@ def locked(stage: Stage) -> dict[int, str]:
 
 
 def test_members_lock_what_they_own(stage: Stage) -> None:
-    said = done(stage, *(rebalance(member) for member in range(3)))
-    assert [owned for owned, *_ in said] == [(5, 6, 8), (0, 1, 2, 3), (7,)]
-    assert locked(stage) == {queue: CLIENTS[member] for member, (owned, *_) in enumerate(said) for queue in owned}
+    results = done(stage, *(rebalance(member) for member in range(3)))
+    assert [owned for owned, *_ in results] == [(5, 6, 8), (0, 1, 2, 3), (7,)]
+    assert locked(stage) == {queue: CLIENTS[member] for member, (owned, *_) in enumerate(results) for queue in owned}
 
 
 def test_the_timer_of_locks_is_the_real_one(stage: Stage) -> None:
@@ -60,7 +60,7 @@ def test_the_timer_of_locks_is_the_real_one(stage: Stage) -> None:
 
 
 def test_a_slow_listener_has_the_queue_until_it_is_done(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage,
         row("list_members", (0,)),
         rebalance(0),
@@ -72,9 +72,9 @@ def test_a_slow_listener_has_the_queue_until_it_is_done(stage: Stage) -> None:
         row("finish", 0, 0, "answer"),
         rebalance(0),
     )
-    assert said[3:5] == [4, ((), 0)]
-    assert (said[6][0], said[8][0]) == ((0,), ())
-    assert said[7][0] == ()
+    assert results[3:5] == [4, ((), 0)]
+    assert (results[6][0], results[8][0]) == ((0,), ())
+    assert results[7][0] == ()
 
 
 def test_a_slow_listener_does_not_outlive_the_adapter() -> None:
@@ -87,7 +87,7 @@ def test_a_slow_listener_does_not_outlive_the_adapter() -> None:
 
 
 def test_a_busy_queue_is_unlocked_by_force_from_5_2_0(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage,
         row("list_members", (0,)),
         rebalance(0),
@@ -96,8 +96,8 @@ def test_a_busy_queue_is_unlocked_by_force_from_5_2_0(stage: Stage) -> None:
         *(step for _ in range(4) for step in (row("tick", 10_000), rebalance(0))),
         row("finish", 0, 0, "answer"),
     )
-    assert said[2] == 4
-    kept = [owned for owned, *_ in said[5:-1:2]]
+    assert results[2] == 4
+    kept = [owned for owned, *_ in results[5:-1:2]]
     assert kept == ([(0,)] * 2 + [()] * 2 if str(stage.profile.client) == "5.5.0" else [(0,)] * 4)
 
 

@@ -32,16 +32,16 @@ def done(stage: Stage, *rows: Row) -> list[Any]:
 
 def test_the_listener_and_the_commits_are_seen(stage: Stage) -> None:
     rebalance = row("rebalance", 0, "answer", "answer", True)
-    said = done(stage, rebalance, row("update", 0, 5, 12), row("list_members", (1, 2)), rebalance)
-    assert said[0][2] == (("T", (0, 1, 5, 6, 7), (5, 6)), ("U", (2, 8), (8,)))
-    assert said[3][2:] == ((("T", (0, 1, 5, 6, 7), ()), ("U", (2, 8), ())), ((5, 12),))
+    results = done(stage, rebalance, row("update", 0, 5, 12), row("list_members", (1, 2)), rebalance)
+    assert results[0][2] == (("T", (0, 1, 5, 6, 7), (5, 6)), ("U", (2, 8), (8,)))
+    assert results[3][2:] == ((("T", (0, 1, 5, 6, 7), ()), ("U", (2, 8), ())), ((5, 12),))
 
 
 def test_nothing_is_asked_for_and_nothing_expires(stage: Stage) -> None:
     rebalance = row("rebalance", 0, "answer", "SYSTEM_BUSY", False)
-    said = done(stage, rebalance, row("tick", 130_000), rebalance)
-    assert said[0][0] == said[2][0] == (5, 6, 8)
-    assert said[2][2] == ()
+    results = done(stage, rebalance, row("tick", 130_000), rebalance)
+    assert results[0][0] == results[2][0] == (5, 6, 8)
+    assert results[2][2] == ()
 
 
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:

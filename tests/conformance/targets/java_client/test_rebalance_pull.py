@@ -51,45 +51,45 @@ def done(stage: Stage, *rows: Row) -> list[Any]:
 
 
 def test_a_topic_that_was_taken_back_is_owned_and_not_pulled(stage: Stage) -> None:
-    said = done(stage, ROUND, GIVE_UP, TAKE_BACK, ROUND, PULL)
-    assert said[0][:2] == ((5, 6, 8), (5, 6, 8))
-    assert said[3][:2] == ((5, 6, 8), (8,))
-    assert [queue for queue, _ in said[4]] == [8]
+    results = done(stage, ROUND, GIVE_UP, TAKE_BACK, ROUND, PULL)
+    assert results[0][:2] == ((5, 6, 8), (5, 6, 8))
+    assert results[3][:2] == ((5, 6, 8), (8,))
+    assert [queue for queue, _ in results[4]] == [8]
 
 
 def test_the_listener_hears_of_a_topic_without_queues_in_5_5_0(stage: Stage) -> None:
-    said = done(stage, ROUND, row("route", "T", 0), row("refresh", 0), ROUND, PULL)
-    assert said[3][0] == (5, 6, 8)
-    assert said[3][1] == ((8,) if stage.adapter.hello().version == "5.5.0" else (5, 6, 8))
+    results = done(stage, ROUND, row("route", "T", 0), row("refresh", 0), ROUND, PULL)
+    assert results[3][0] == (5, 6, 8)
+    assert results[3][1] == ((8,) if stage.adapter.hello().version == "5.5.0" else (5, 6, 8))
 
 
 def test_queues_that_come_back_are_pulled_again_except_in_5_5_0(stage: Stage) -> None:
     routes = (row("route", "T", 0), row("refresh", 0), ROUND, row("route", "T", 5), row("refresh", 0), ROUND)
-    said = done(stage, ROUND, *routes, PULL, row("list_members", (0, 2)), ROUND, PULL, row("poll", 0, 8))
-    assert said[6][0] == (5, 6, 8)
-    assert said[6][1] == ((8,) if stage.adapter.hello().version == "5.5.0" else (5, 6, 8))
+    results = done(stage, ROUND, *routes, PULL, row("list_members", (0, 2)), ROUND, PULL, row("poll", 0, 8))
+    assert results[6][0] == (5, 6, 8)
+    assert results[6][1] == ((8,) if stage.adapter.hello().version == "5.5.0" else (5, 6, 8))
 
 
 def test_messages_are_pulled_polled_committed_and_sent(stage: Stage) -> None:
-    said = done(
+    results = done(
         stage, ROUND, row("update", 0, 5, 6), PULL, PULL, row("poll", 0, 8), row("commit", 0), row("persist", 0)
     )
-    assert (5, 6) in said[4]
-    assert (5, 8) in said[5] + said[6]
+    assert (5, 6) in results[4]
+    assert (5, 8) in results[5] + results[6]
 
 
 def test_messages_of_a_given_up_topic_are_still_polled(stage: Stage) -> None:
-    said = done(stage, ROUND, row("update", 0, 5, 6), PULL, GIVE_UP, row("poll", 0, 1), ROUND, row("poll", 0, 8))
-    assert said[4] == ((5, 6),)
-    assert all(queue == 8 for queue, _ in said[6])
+    results = done(stage, ROUND, row("update", 0, 5, 6), PULL, GIVE_UP, row("poll", 0, 1), ROUND, row("poll", 0, 8))
+    assert results[4] == ((5, 6),)
+    assert all(queue == 8 for queue, _ in results[6])
 
 
 def test_a_message_that_was_pulled_twice_undoes_what_was_consumed(stage: Stage) -> None:
     again = (GIVE_UP, TAKE_BACK, row("list_members", (0, 2)), ROUND, PULL)
     polls = [row("poll", 0, 1) for _ in range(8)]
     commits = [row("commit", 0), row("persist", 0)]
-    said = done(stage, ROUND, row("update", 0, 5, 6), PULL, *again, *polls[:1], *commits, *polls, *commits)
-    assert said[8] == ((5, 6),)
+    results = done(stage, ROUND, row("update", 0, 5, 6), PULL, *again, *polls[:1], *commits, *polls, *commits)
+    assert results[8] == ((5, 6),)
 
 
 def test_a_process_queue_of_its_own_outlives_the_topic(stage: Stage) -> None:
@@ -98,8 +98,8 @@ def test_a_process_queue_of_its_own_outlives_the_topic(stage: Stage) -> None:
 
 
 def test_queues_do_not_grow_old(stage: Stage) -> None:
-    said = done(stage, ROUND, row("tick", 130_000), ROUND)
-    assert said[2][0] == said[0][0]
+    results = done(stage, ROUND, row("tick", 130_000), ROUND)
+    assert results[2][0] == results[0][0]
 
 
 def test_stateful_runs_agree(stage: Stage) -> None:

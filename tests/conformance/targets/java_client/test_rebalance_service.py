@@ -53,26 +53,28 @@ def test_the_times_of_started_consumers_stay_short(stage: Stage) -> None:
 
 @pytest.mark.parametrize(("before", "at_once"), [(999, False), (1_000, True)])
 def test_a_second_is_exact(stage: Stage, before: int, at_once: bool) -> None:
-    said = done(stage, row("elapse", before), row("notify"), row("elapse", 1_000))
+    results = done(stage, row("elapse", before), row("notify"), row("elapse", 1_000))
     if looks(stage) and not at_once:
-        assert said[1:] == [(), ((1_000 - before, BOTH),)]
+        assert results[1:] == [(), ((1_000 - before, BOTH),)]
     else:
-        assert said[1:] == [BOTH, ()]
+        assert results[1:] == [BOTH, ()]
 
 
 def test_consumers_that_are_paused_or_forbidden_are_seen_to_be_left_out(stage: Stage) -> None:
-    said = done(stage, row("suspend"), row("enable", False), row("notify"), row("elapse", 1_000), row("resume"))
+    results = done(stage, row("suspend"), row("enable", False), row("notify"), row("elapse", 1_000), row("resume"))
     newest = str(stage.profile.client) == "5.5.0"
     rounds = [
-        told for step in said[2:4] for told in ([step] if step and step[0] == "pull" else [who for _, who in step])
+        member
+        for step in results[2:4]
+        for member in ([step] if step and step[0] == "pull" else [who for _, who in step])
     ]
     assert rounds == ([] if newest else [("pull",)])
-    assert said[4] == ("push",)
+    assert results[4] == ("push",)
 
 
 def test_a_refusing_strategy_makes_rounds_soon(stage: Stage) -> None:
-    said = done(stage, row("refuse", "pull", True), row("elapse", 22_000))
-    assert [when for when, _ in said[1]] == ([20_000, 21_000, 22_000] if looks(stage) else [20_000])
+    results = done(stage, row("refuse", "pull", True), row("elapse", 22_000))
+    assert [when for when, _ in results[1]] == ([20_000, 21_000, 22_000] if looks(stage) else [20_000])
 
 
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:

@@ -1,0 +1,25 @@
+"""The commands ``predict …``: what a group of a real cluster will do, by the model."""
+
+from __future__ import annotations
+
+import click
+
+from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
+
+_HERE = "rocketmq_conformance.conformance.cli"
+#: The commands of the group by name; what they need is imported when they are used.
+COMMANDS = {
+    "allocation": Lazy(f"{_HERE}.predict_more:allocation", "Who gets which queues, and what moves."),
+    "reset": Lazy(f"{_HERE}.predict_more:reset", "What a reset does, queue by queue and to members that run."),
+    "start": Lazy(f"{_HERE}.predict_start:start", "Where a group's consumers start, and what they take again or skip."),
+    "state": Lazy(f"{_HERE}.predict_state:state", "Write what is known about a group to a file, with names masked."),
+    "upgrade": Lazy(f"{_HERE}.predict_more:upgrade", "What other releases change for a group, or for all of them."),
+}
+
+
+@click.group(cls=LazyGroup, lazy=COMMANDS)
+def predict() -> None:
+    """Predict what a group of a real cluster will do. Nothing is created or changed there.
+
+    Exit codes: 0 predicted, 1 beyond a limit that was asked for, 2 usage, 4 the cluster could not be read.
+    """

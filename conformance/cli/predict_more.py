@@ -1,0 +1,205 @@
+"""The commands ``predict allocation``, ``predict reset`` and ``predict upgrade``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rocketmq_conformance.conformance.cli.exit import finish
+from rocketmq_conformance.conformance.cli.predict_options import (
+    could_not,
+    facts_of,
+    group_option,
+    name_servers_argument,
+    page_option,
+    release_option,
+    state_option,
+    topics_option,
+    write,
+)
+from rocketmq_conformance.models.release import NEWEST, Release
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.predict.facts import GroupFacts
+
+_STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "MACHINE_ROOM")
+client_option = click.option("--client", callback=release_option, metavar="RELEASE", help="Release of the client.")
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip()) if text else ()
+
+
+@click.command()
+@name_servers_argument
+@group_option
+@topics_option
+@click.option("--members", metavar="ID,ID,…", help="Client ids, instead of those of a cluster.")
+@click.option("--queues", metavar="N|BROKER:N,…", help="Queues, instead of those of a cluster.")
+@click.option("--strategy", type=click.Choice(_STRATEGIES), default="AVG", show_default=True)
+@click.option("--rooms", metavar="ROOM,…", help="The rooms that MACHINE_ROOM is configured with.")
+@click.option("--join", "joining", multiple=True, metavar="ID", help="A client id that joins.")
+@click.option("--leave", "leaving", multiple=True, metavar="ID", help="A client id that leaves.")
+@client_option
+@state_option
+@page_option
+@could_not
+def allocation(
+    name_servers: str | None,
+    group: str | None,
+    topics: tuple[str, ...],
+    members: str | None,
+    queues: str | None,
+    strategy: str,
+    rooms: str | None,
+    joining: tuple[str, ...],
+    leaving: tuple[str, ...],
+    client: Release | None,
+    path: Path | None,
+    form: str,
+) -> None:
+    """Predict which queues each member of a group gets, and what moves when one joins or leaves.
+
+    Of a live group, or of --members and --queues. Exits with 1 when a queue has no owner, or more than one.
+    """
+    from rocketmq_conformance.conformance.predict.allocation import (
+        GroupMembers,
+        group_of,
+        parse_queues,
+        predict_allocation,
+    )
+    from rocketmq_conformance.conformance.predict.api import consumer_of
+    from rocketmq_conformance.conformance.predict.more_pages import allocation_document, allocation_page
+
+    if (members is None) != (queues is None):
+        raise click.UsageError("--members and --queues go together: give both, or the name servers of a cluster.")
+    if members is not None and queues is not None:
+        if name_servers or path:
+            raise click.UsageError("--members and --queues stand for a cluster: leave the other away.")
+        if not _names(members):
+            raise click.BadParameter("write client ids with commas between them", param_hint="--members")
+        try:
+            made = GroupMembers(
+                members=_names(members),
+                queues=parse_queues(queues),
+                strategy=strategy,
+                client=client or NEWEST,
+                rooms=_names(rooms),
+            )
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--queues") from error
+    else:
+        facts = facts_of(name_servers, path, group, topics)
+        made = group_of(facts, strategy, client or consumer_of(facts).client, _names(rooms))
+    prediction = predict_allocation(made, joining, leaving)
+    write(form, lambda: allocation_page(prediction), lambda: allocation_document(prediction))
+    finish(1 if prediction.unowned or prediction.shared else 0)
+
+
+@click.command()
+@name_servers_argument
+@group_option
+@topics_option
+@click.option("--to", "target", required=True, metavar="end|beginning|MS", help="Where to; a time in ms since 1970.")
+@click.option("--online/--offline", default=None, help="With or without members; as they are unless given.")
+@client_option
+@state_option
+@page_option
+@could_not
+def reset(
+    name_servers: str | None,
+    group: str | None,
+    topics: tuple[str, ...],
+    target: str,
+    online: bool | None,
+    client: Release | None,
+    path: Path | None,
+    form: str,
+) -> None:
+    """Predict what a reset of a topic does, queue by queue, and to members that run. It is not made.
+
+    Exits with 1 when it would be refused.
+    """
+    from rocketmq_conformance.conformance.predict.api import consumer_of
+    from rocketmq_conformance.conformance.predict.more_pages import reset_document, reset_page
+    from rocketmq_conformance.conformance.predict.reset import AT_TIME, REFUSED, predict_reset
+
+    if target not in {"end", "beginning"} and not target.isdecimal():
+        raise click.BadParameter(f"write end, beginning or a time in ms, not {target!r}", param_hint="--to")
+    if len(topics) != 1:
+        raise click.UsageError("Name the one topic of the reset with --topic.")
+    time = int(target) if target.isdecimal() else None
+    facts = facts_of(name_servers, path, group, topics, time)
+    if time is not None and facts.time != time:
+        raise click.UsageError(f"{path} is about the time {facts.time}, not {time}: write it again with --time {time}.")
+    prediction = predict_reset(facts, topics[0], AT_TIME if time is not None else target, online)
+    consumer = consumer_of(facts, client=client)
+    write(form, lambda: reset_page(prediction, consumer), lambda: reset_document(prediction, consumer))
+    finish(1 if REFUSED in prediction.ways else 0)
+
+
+@click.command()
+@name_servers_argument
+@group_option
+@topics_option
+@click.option("--all", "every", is_flag=True, help="Every group of the cluster, instead of one.")
+@click.option("--broker", "brokers", required=True, metavar="RANGE", help="Releases of brokers, such as 4.9.4..5.5.0.")
+@click.option("--client", "clients", metavar="RANGE", help="Releases of the client; the group's unless given.")
+@click.option("--java", type=click.IntRange(8, 99), default=17, show_default=True, help="The brokers' Java.")
+@state_option
+@page_option
+@could_not
+def upgrade(
+    name_servers: str | None,
+    group: str | None,
+    topics: tuple[str, ...],
+    every: bool,
+    brokers: str,
+    clients: str | None,
+    java: int,
+    path: Path | None,
+    form: str,
+) -> None:
+    """Predict what other releases of the brokers and the client change for a group in its present state.
+
+    Exits with 1 when consumers would start elsewhere.
+    """
+    from rocketmq_conformance.conformance.predict.api import access, consumer_of
+    from rocketmq_conformance.conformance.predict.more_pages import upgrade_document, upgrade_page
+    from rocketmq_conformance.conformance.predict.releases import range_of
+    from rocketmq_conformance.conformance.predict.upgrade import predict_upgrade
+
+    def releases(text: str, option: str) -> tuple[Release, ...]:
+        try:
+            return range_of(text)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint=option) from error
+
+    wanted = releases(brokers, "--broker")
+    chosen = releases(clients, "--client") if clients else ()
+    known: list[GroupFacts] = []
+    if every:
+        if group or path or name_servers is None:
+            raise click.UsageError(
+                "--all is about the groups of a cluster: name its name servers, and no group or file."
+            )
+        from rocketmq_conformance.conformance.predict.cluster import ClusterReader
+
+        with ClusterReader(name_servers, access()) as reader:
+            known = [facts for name in reader.groups() if (facts := reader.read_if_used(name, topics)) is not None]
+        if not known:
+            raise click.UsageError("No group of this cluster consumes a topic: name a group with --group and --topic.")
+    else:
+        known = [facts_of(name_servers, path, group, topics)]
+    predictions = [
+        predict_upgrade(facts, consumer_of(facts), wanted, chosen or (consumer_of(facts).client,), java)
+        for facts in known
+    ]
+    write(
+        form,
+        lambda: upgrade_page(predictions),
+        lambda: upgrade_document(predictions[0]) if not every else {"groups": list(map(upgrade_document, predictions))},
+    )
+    finish(1 if any(topic.changed for prediction in predictions for topic in prediction.topics) else 0)

@@ -1,0 +1,108 @@
+"""What the commands ``predict …`` share: where the facts come from, and how a prediction is written."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.models.release import Release
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.predict.facts import GroupFacts
+    from rocketmq_conformance.reports.prediction import Page
+
+FORMATS = ("text", "json", "markdown")
+
+name_servers_argument = click.argument("name_servers", metavar="[NAMESRV[,…]]", required=False)
+group_option = click.option("--group", metavar="G", help="The consumer group.")
+topics_option = click.option(
+    "--topic", "topics", multiple=True, metavar="T", help="A topic; those that the group consumes unless given."
+)
+state_option = click.option(
+    "--state",
+    "path",
+    type=click.Path(path_type=Path),
+    help="Facts in a file of `predict state`, not a cluster.",
+)
+page_option = click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How it is written."
+)
+
+
+def release_option(context: click.Context, option: click.Parameter, value: str | None) -> Release | None:
+    """The release of an option."""
+    if value is None:
+        return None
+    try:
+        return Release.parse(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def could_not(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose failures to read a cluster or a file, or to predict, are one sentence each."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **named: Any) -> None:
+        # imported when used: --help needs none of it
+        from rocketmq_conformance.conformance.adapter import CannotRunError
+        from rocketmq_conformance.conformance.predict.facts import FactsError
+        from rocketmq_conformance.conformance.predict.start import PredictError
+
+        try:
+            command(*args, **named)
+        except CannotRunError as error:
+            raise CouldNot(str(error)) from error
+        except (FactsError, PredictError) as error:
+            raise click.UsageError(str(error)) from error
+
+    return wrapped
+
+
+def facts_of(
+    name_servers: str | None, path: Path | None, group: str | None, topics: tuple[str, ...], time: int | None = None
+) -> GroupFacts:
+    """The facts of a cluster or of a file; usage errors when neither or both are named."""
+    from rocketmq_conformance.conformance.predict.api import read_group
+    from rocketmq_conformance.conformance.predict.facts import read_file
+
+    if (name_servers is None) == (path is None):
+        raise click.UsageError("Name the name servers of a cluster, such as 127.0.0.1:9876, or a file with --state.")
+    if name_servers is not None:
+        if not group:
+            raise click.UsageError("Name the consumer group with --group.")
+        return read_group(name_servers, group, topics, time)
+    assert path is not None
+    facts = read_file(path)
+    if group and group != facts.group:
+        raise click.UsageError(f"{path} is about the group {facts.group!r}, not {group!r}.")
+    unknown = [topic for topic in topics if topic not in facts.topics]
+    if unknown:
+        raise click.UsageError(f"{path} has no topic {unknown[0]!r}; it has {', '.join(facts.topics)}.")
+    return facts if not topics else _only(facts, topics)
+
+
+def _only(facts: GroupFacts, topics: tuple[str, ...]) -> GroupFacts:
+    from dataclasses import replace
+
+    return replace(facts, queues=tuple(queue for queue in facts.queues if queue.topic in topics))
+
+
+def write(form: str, page: Callable[[], Page], document: Callable[[], dict[str, Any]]) -> None:
+    """Write a prediction to standard output."""
+    if form == "json":
+        click.echo(json.dumps(document(), indent=1, ensure_ascii=False))
+        return
+    from rocketmq_conformance.reports.prediction import markdown, show
+
+    if form == "markdown":
+        click.echo(markdown(page()), nl=False)
+    else:
+        show(page(), sys.stdout)

@@ -1,0 +1,49 @@
+"""The command ``predict state``: the facts that predictions are made from, as a file to keep or to share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.conformance.cli.predict_options import (
+    could_not,
+    facts_of,
+    group_option,
+    name_servers_argument,
+    topics_option,
+)
+
+
+@click.command()
+@name_servers_argument
+@group_option
+@topics_option
+@click.option("--time", type=int, metavar="MS", help="Search every queue for this time (ms since the epoch), too.")
+@click.option("--names", is_flag=True, help="Keep the names of the group, its topics, brokers and members.")
+@click.option("--out", type=click.Path(path_type=Path), help="The file; standard output unless given.")
+@could_not
+def state(
+    name_servers: str | None,
+    group: str | None,
+    topics: tuple[str, ...],
+    time: int | None,
+    names: bool,
+    out: Path | None,
+) -> None:
+    """Write what is known about a group to a file, for --state.
+
+    It has offsets, store times and releases, no messages and no addresses; names are replaced by others.
+    """
+    from rocketmq_conformance.conformance.predict.facts import masked, to_json
+
+    facts = facts_of(name_servers, None, group, topics, time)
+    text = to_json(facts if names else masked(facts))
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        out.write_text(text, "utf-8")
+    except OSError as error:
+        raise CouldNot(f"Nothing can be written to {out} ({error.strerror}): name another file with --out.") from error

@@ -1,0 +1,172 @@
+"""What diverges in a suite: each kind is shrunk and reported once, and generated plans avoid it from then on.
+
+A case goes on after a divergence, so that one hides no other. What differs later may follow from what differed before,
+though, and is reported only when that is ruled out: when a plan without the earlier steps shows it too, or when
+the model's state after them is certain.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rocketmq_conformance.conformance.adapter import CRASHED
+from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
+from rocketmq_conformance.conformance.engine.judge import Forecast, Judge, Judged, fingerprint, forecast
+from rocketmq_conformance.conformance.engine.options import Options
+from rocketmq_conformance.conformance.engine.player import BROKEN, Player
+from rocketmq_conformance.conformance.engine.shrink import BUDGET, Shrunk, shrink
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.engine.transcript import Message
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, Event
+from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.suite import Row
+
+#: Executions that shrinking may take when each takes its time: by a real clock, or to start a process again.
+IN_TIME = 40
+#: The same where a case is the life of several processes.
+IN_MINUTES = 8
+#: Cases in which it is tried whether a kind shows without the divergences before it.
+ATTEMPTS = 3
+#: Why the plan of a divergence is as it was found.
+NOT_SHRUNK_BROKEN = "the implementation could not be played again"
+NOT_SHRUNK_INTERRUPTED = "the run was interrupted"
+NOT_SHRUNK_AGAIN = "another case of this kind was shrunk"
+
+
+class Findings:
+    """The divergences of one suite in a run."""
+
+    def __init__(
+        self, stage: Stage, judge: Judge, profile: Profile, options: Options, corpus: Mapping[int, CorpusCase]
+    ) -> None:
+        self._stage = stage
+        self._judge = judge
+        self._suite = judge.suite
+        self._profile = profile
+        self._options = options
+        self._corpus = corpus
+        #: Fingerprints that are reported already.
+        self._reported: set[str] = set()
+        #: Fingerprints whose plan is on disk.
+        self._kept: set[str] = set()
+        #: Steps that generated plans avoid.
+        self._avoided: set[Forecast] = set()
+        #: Cases in which a kind showed only after other divergences.
+        self._consequences: Counter[str] = Counter()
+
+    @property
+    def consequences(self) -> int:
+        """Kinds that only showed after other divergences, whose consequences they may be; they are not reported."""
+        return len(self._consequences.keys() - self._reported)
+
+    def avoid(self, differences: Iterable[Judged]) -> None:
+        """Avoid these divergences in plans that are generated from now on."""
+        self._avoided.update(forecast(one.steps[-1]) for one in differences)
+
+    def avoiding(self, number: int, rows: list[Row]) -> list[Row]:
+        """The plan to be played as a case: every other one avoids what is known to diverge.
+
+        The others go through it, since some faults only show behind it.
+        """
+        if not self._avoided or number % 2 == 0:
+            return rows
+        left = self._judge.without(rows, self._avoided)
+        plays = any(self._suite.operations[at].spec.side is not Side.WORLD for at, _ in left)
+        return left if plays else rows
+
+    def found(self, player: Player, number: int, judged: Judged) -> Iterator[Event]:
+        """The events of a case up to a step that diverges: none while that may follow from an earlier one."""
+        mark = fingerprint(self._suite, judged.steps[-1])
+        found = len(judged.steps)
+        if mark in self._reported:
+            yield self._report(number, mark, Shrunk(judged, 0), found, [], NOT_SHRUNK_AGAIN)
+            return
+        alone = self._alone(player, number, mark, judged)
+        if alone is None and judged.certain < len(judged.differing) - 1:
+            return
+        goes_on = alone is None
+        shrunk, messages, why = Shrunk(alone or judged, 0), list[list[Message]](), NOT_SHRUNK_BROKEN
+        try:
+
+            def execute(rows: Sequence[Row]) -> Judged:
+                return self._up_to(mark, player.execute(rows, number, count=False, goes_on=goes_on))
+
+            shrunk, why = shrink(self._judge, execute, shrunk.judged, self._budget(judged)), ""
+            shrunk, messages = listen(self._stage, self._judge, shrunk, number, goes_on=goes_on)
+        except BROKEN:
+            pass  # reported as found, without shrinking or messages
+        except KeyboardInterrupt:
+            yield self._report(number, mark, shrunk, found, messages, why and NOT_SHRUNK_INTERRUPTED)
+            raise
+        self._reported.add(mark)
+        yield self._report(number, mark, shrunk, found, messages, why)
+
+    def _alone(self, player: Player, number: int, mark: str, judged: Judged) -> Judged | None:
+        """The case without the steps that diverge before the last one, if the last one then diverges as before."""
+        earlier = judged.differing[:-1]
+        if not earlier:
+            return judged
+        self._consequences[mark] += 1
+        if self._consequences[mark] > ATTEMPTS:
+            return None
+        rows = [row for at, row in enumerate(judged.rows) if at not in earlier]
+        try:
+            found = player.execute(rows, number, count=False)
+        except BROKEN:
+            return None
+        same = found.differing and fingerprint(self._suite, found.steps[-1]) == mark
+        return found if same else None
+
+    def _up_to(self, mark: str, judged: Judged) -> Judged:
+        """A case up to the divergence of this kind; one that conforms when the case does not show it for certain."""
+        for one in judged.differences():
+            if fingerprint(self._suite, one.steps[-1]) == mark and one.certain >= len(one.differing) - 1:
+                return one
+        return Judged(CONFORMS)
+
+    def _budget(self, judged: Judged) -> int:
+        """Executions that shrinking may take."""
+        if self._suite.confirmations and self._stage.times:
+            return IN_MINUTES
+        return IN_TIME if self._stage.times or judged.steps[-1].observed == Err(CRASHED) else BUDGET
+
+    def _report(
+        self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]], unshrunk: str
+    ) -> Event:
+        """The event of a divergence; ``unshrunk`` is why it was not shrunk, or "".
+
+        The first of its kind is kept as a plan when it is minimal; the others are replayed from the seed.
+        """
+        path, options = "", self._options
+        command = self._again(number)
+        if options.out and not unshrunk and mark not in self._kept:
+            self._kept.add(mark)
+            of = self._corpus.get(number)
+            kept, seed = (of.number, of.seed) if of else (number, options.seed)
+            file = plan_file(options.out, self._suite, mark)
+            plan.write(file, self._suite, self._profile, seed, [(kept, shrunk.judged.rows)])
+            path = str(file)
+            command = ["replay", path, options.address]
+        command += options.judged_as
+        return divergence_event(
+            self._suite, number, mark, shrunk, found, path, command, messages=messages, unshrunk=unshrunk
+        )
+
+    def _again(self, number: int) -> list[str]:
+        """The words of the command line that play a case of this run once more."""
+        options = self._options
+        if number in self._corpus:
+            of = self._corpus[number]
+            return ["replay", str(of.path), options.address, "--case", str(of.number)]
+        if options.plan:
+            return ["replay", str(options.plan), options.address, "--case", str(number)]
+        words = ["run", options.address, "-k", self._suite.name, "--seed", str(options.seed)]
+        words += ["--cases", str(number + 1)]
+        if options.steps:
+            words += ["--steps", str(options.steps)]
+        return words

@@ -1,0 +1,128 @@
+"""The expected divergences of one suite in a run: counted instead of reported, and checked for being up to date.
+
+Those from rules that are newer than the chosen rule book are expected, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import date
+
+from rocketmq_conformance.conformance.engine.expected import Entry
+from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint
+from rocketmq_conformance.conformance.engine.player import BROKEN, Played, Player
+from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNSUPPORTED, ExpectedDivergence
+from rocketmq_conformance.suites.declare.answer_parts import responsible
+from rocketmq_conformance.suites.declare.suite import Suite
+
+#: Why a case in which nothing but expected divergences could be judged is unsupported.
+ONLY_EXPECTED = "it shows nothing but what is expected to diverge"
+
+#: What is wrong with an entry whose divergence is gone.
+GONE = "it does not diverge any more: remove it (`expect prune`)"
+
+
+class Signed:
+    """The entries that concern one suite and the implementation."""
+
+    def __init__(self, entries: Iterable[Entry], book: RuleBook | None = None, *, today: date | None = None) -> None:
+        self.entries = tuple(entries)
+        self._book = book
+        self._today = today or date.today()
+        self._by_mark = {entry.fingerprint: entry for entry in self.entries}
+        #: Cases that show each of them.
+        self._cases = dict.fromkeys(self._by_mark, 0)
+        #: Entries whose divergence is under another rule than they say, with that rule.
+        self._rules: dict[str, str] = {}
+        #: Fingerprints whose plan could not be replayed, with the reason.
+        self._unplayed: dict[str, str] = {}
+        #: Cases that diverge from a rule that is newer than the rule book, by suite, rule and fingerprint.
+        self._newer: Counter[tuple[str, str, str]] = Counter()
+
+    @property
+    def occurred(self) -> int:
+        """Entries that were seen, and kinds of divergences from newer rules."""
+        return sum(1 for times in self._cases.values() if times) + len(self._newer)
+
+    @property
+    def faults(self) -> int:
+        """Entries that fail the run."""
+        return sum(1 for entry in self.entries if self._fault(entry))
+
+    def replay(self, player: Player, entry: Entry, suite: Suite) -> list[Judged]:
+        """Play an entry's plan; the divergences of it that are expected."""
+        if entry.invalid:
+            return []
+        try:
+            judged = player.execute(entry.rows, count=False, goes_on=True)
+        except BROKEN as error:
+            self._unplayed[entry.fingerprint] = str(error)
+            return []
+        return [one for one in judged.differences() if self._is_signed(suite, one)]
+
+    def settle(self, suite: Suite, played: Played) -> Played:
+        """A case without the divergences that are expected."""
+        if played.verdict != DIVERGES or not (self.entries or self._book) or played.judged is None:
+            return played
+        left = [one for one in played.differences if not self._is_signed(suite, one)]
+        return played._replace(differences=left) if left else without_differences(played)
+
+    def events(self) -> Iterator[ExpectedDivergence]:
+        """What became of every entry."""
+        for entry in self.entries:
+            yield entry.event(cases=self._cases[entry.fingerprint], fault=self._fault(entry))
+        if self._book:
+            for (suite, rule, mark), cases in self._newer.items():
+                yield newer_rule(self._book.version, suite, rule, mark, cases)
+
+    def _is_signed(self, suite: Suite, judged: Judged) -> bool:
+        """Is this divergence expected? It is counted then."""
+        mark = fingerprint(suite, judged.steps[-1])
+        rule = responsible(suite, judged.steps[-1])
+        entry = self._by_mark.get(mark)
+        if entry is None or entry.invalid:
+            if self._book is None or not self._book.lacks(rule):
+                return False
+            self._newer[suite.name, rule, mark] += 1
+            return True
+        self._cases[mark] += 1
+        if rule != entry.rule:
+            self._rules[mark] = rule
+        return True
+
+    def _fault(self, entry: Entry) -> str:
+        mark = entry.fingerprint
+        if entry.invalid:
+            return f"it is not valid: {entry.invalid}"
+        if entry.expires < self._today:
+            return f"it expired on {entry.expires.isoformat()}: {entry.owner} has to renew or mend it"
+        if mark in self._unplayed and not self._cases[mark]:
+            return f"its plan could not be replayed: {self._unplayed[mark]}"
+        if not self._cases[mark]:
+            return GONE
+        return f"it is a divergence from {self._rules[mark]}, not {entry.rule}" if mark in self._rules else ""
+
+
+def without_differences(played: Played) -> Played:
+    """A case whose divergences are expected, or follow from those that are."""
+    agreed = played.judged is not None and len(played.judged.steps) > len(played.judged.differing)
+    verdict, reason = (CONFORMS, "") if agreed else (UNSUPPORTED, ONLY_EXPECTED)
+    return played._replace(verdict=verdict, reason=reason, differences=())
+
+
+def newer_rule(version: str, suite: str, rule: str, mark: str, cases: int) -> ExpectedDivergence:
+    """The event of divergences from a rule that the rule book of a version does not have."""
+    return ExpectedDivergence(
+        file=f"rule book {version}",
+        line=0,
+        suite=suite,
+        rule=rule,
+        fingerprint=mark,
+        reason=f"the rule is newer than rule book {version}",
+        owner="",
+        link="",
+        expires="",
+        cases=cases,
+    )

@@ -1,0 +1,277 @@
+"""The broker of a case with whole consumers, and what their traffic shows.
+
+Consumers are known by the connections over which they send heartbeats. A pull that finds nothing is held beyond the
+end of a case, so that its end, which lets clients commit a corrected offset, falls into none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.consumers import locked
+from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
+from rocketmq_conformance.conformance.remoting import heartbeat
+from rocketmq_conformance.conformance.remoting.client_requests import reset_body
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
+from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
+from rocketmq_conformance.models.message_queue import MessageQueue
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.profile import Profile
+
+#: How long a pull that finds nothing is held (ms).
+HOLD = 3_600_000
+#: The number of a client that is no member.
+STRANGER = -2
+#: The id of a client outside the group.
+OUTSIDE = "outside"
+#: (client id, queue id, first offset, messages) of a pull that brought messages.
+Brought = tuple[str, int, int, int]
+#: A queue id, and when broadcasting the client that pulls it.
+Pulled = tuple[int, str]
+
+
+class Traffic:
+    """What clients sent, and the messages that they were given. Client ids are "" until the first heartbeat.
+
+    In a cluster the client that pulled a queue last has it; with ``broadcasting`` each has all.
+    """
+
+    def __init__(self, broadcasting: bool = False) -> None:
+        self._broadcasting = broadcasting
+        #: Client id by number of the connection.
+        self.clients: dict[int, str] = {}
+        #: How often each client sent each kind of request, by (client id, request code).
+        self.sent: dict[tuple[str, int], int] = {}
+        #: The client that pulled each queue last, and the offset that it asked for; by queue, and when broadcasting by
+        #: client, which is "" in a cluster.
+        self.pulls: dict[Pulled, tuple[str, int]] = {}
+        #: That pull itself: earlier ones may be held, too, and their answers count for nobody.
+        self.latest: dict[Pulled, Command] = {}
+        #: The connection over which each queue's latest pull waits; none once it was answered.
+        self._waiting: dict[Pulled, int] = {}
+        self.brought: list[Brought] = []
+        #: (client id, queue id) of locks that were refused since the locks were taken.
+        self.refused: set[tuple[str, int]] = set()
+        #: Do those that sent a heartbeat subscribe to the topic?
+        self.subscribed: set[str] = set()
+
+    def request(self, peer: Peer, command: Command) -> None:
+        """A request arrived."""
+        if command.code == Request.HEART_BEAT:
+            client, consumers = heartbeat.read(command.body)
+            self.clients[peer.number] = client
+            if any(one.group == GROUP and TOPIC in one.subscriptions for one in consumers):
+                self.subscribed.add(client)
+        key = self.clients.get(peer.number, ""), command.code
+        self.sent[key] = self.sent.get(key, 0) + 1
+
+    def closed(self, peer: Peer) -> None:
+        """A connection was closed."""
+        self.clients.pop(peer.number, None)
+        self._waiting = {queue: number for queue, number in self._waiting.items() if number != peer.number}
+
+    def pull(self, peer: Peer, command: Command) -> None:
+        """A pull of the topic arrived."""
+        client, pulled = self._of(peer, command)
+        self.pulls[pulled], self.latest[pulled] = (client, int(command.ext["queueOffset"])), command
+        self._waiting[pulled] = peer.number
+
+    def ended(self, peer: Peer, command: Command) -> None:
+        """A pull of the topic does not wait any more."""
+        _, pulled = self._of(peer, command)
+        if self.latest.get(pulled) is command:
+            self._waiting.pop(pulled, None)
+
+    def waiting(self, queue: int) -> list[tuple[str, int]]:
+        """The clients whose pulls of a queue wait for a message, and the offsets that they asked for."""
+        return [self.pulls[pulled] for pulled in list(self._waiting) if pulled[0] == queue]
+
+    def _of(self, peer: Peer, command: Command) -> tuple[str, Pulled]:
+        client = self.clients.get(peer.number, "")
+        return client, (int(command.ext["queueId"]), client if self._broadcasting else "")
+
+    def answer(self, peer: Peer, command: Command, response: Command) -> None:
+        """A pull of the topic was answered. It counts if it is the latest of its queue."""
+        client, pulled = self._of(peer, command)
+        if response.code == 0 and self.latest.get(pulled) is command:
+            first = int(command.ext["queueOffset"])
+            self.brought.append((client, pulled[0], first, int(response.ext["nextBeginOffset"]) - first))
+
+    def has_sent(self, client: str, request: Request) -> bool:
+        """Has a client sent a request of this kind?"""
+        return (client, int(request)) in self.sent
+
+
+class WholeCase:
+    """A broker with one topic and one group, without members at first; ``later`` replaces its timers."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        later: Callable[[float, Callable[[], object]], Any] | None = None,
+        broadcasting: bool = False,
+    ) -> None:
+        self._broadcasting = broadcasting
+        self.traffic = Traffic(broadcasting)
+        case = self
+
+        class WatchedPulls(Pulls):
+            """Shows the pulls of the topic to the case, and holds those that find nothing."""
+
+            def __init__(self, *args: Any) -> None:
+                super().__init__(*args)
+                self._later = later or self._later
+
+            def pull(self, peer: Peer, request: Command) -> Command | None:
+                request.ext["suspendTimeoutMillis"] = str(HOLD)
+                if request.ext.get("topic") != TOPIC:
+                    return super().pull(peer, request)
+                case.traffic.pull(peer, request)
+                response = super().pull(peer, request)
+                if response is not None:
+                    case.traffic.ended(peer, request)
+                return response
+
+            def answered(self, peer: Peer, request: Command, response: Command) -> None:
+                if request.ext.get("topic") == TOPIC:
+                    case.traffic.answer(peer, request, response)
+
+            def _end(self, held: HeldPull, response: Command) -> None:
+                if held.request.ext.get("topic") == TOPIC:
+                    case.traffic.ended(held.peer, held.request)
+                super()._end(held, response)
+
+        #: The time of the broker, in ms since the epoch.
+        self._now = TIMES[-1]
+        self.broker = FakeBroker(profile, clock=lambda: self._now, parts={"pulls": WatchedPulls})
+        self.broker.answer_by(self)
+
+    def begin(self, state: BrokerState) -> None:
+        """Have this state, and forget all clients; before any client is connected."""
+        self.broker.storage.begin(state)
+        self.broker.consumers.begin({})
+        self.traffic = Traffic(self._broadcasting)
+        self._now = TIMES[-1]
+
+    def prepare(self, queues: int, shape: str, stored: int) -> None:
+        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none)."""
+        self.begin(initial_broker(self.broker.storage.rules, Setting(queues, shape, stored)))
+
+    def handle(self, peer: Peer, request: Command) -> Command | None:
+        """Answer a request of a client."""
+        self.traffic.request(peer, request)
+        response = self.broker.dispatcher.handle(peer, request)
+        if request.code == Request.LOCK_BATCH_MQ and response is not None:
+            self._refusals(request, response)
+        return response
+
+    def closed(self, peer: Peer) -> None:
+        """A connection was closed."""
+        self.traffic.closed(peer)
+        self.broker.dispatcher.closed(peer)
+
+    def send(self, queue: int) -> None:
+        """A message arrives in a queue."""
+        self.broker.send(TOPIC, b"x", queue)
+
+    def reset(self, offset: int) -> None:
+        """Tell the members to reset queue 0 to an offset."""
+        fields = {"group": GROUP, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
+        body = reset_body([(MessageQueue(TOPIC, BROKER, 0), offset)])
+        if self.broker.members(GROUP):
+            self.broker.send_to_members(GROUP, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
+
+    # --- locks ----------------------------------------------------------------------------------------------
+
+    def take_locks(self) -> None:
+        """The broker loses all locks, and a client outside the group takes those of the topic."""
+        self.traffic.refused.clear()
+        self.broker.take_locks(GROUP, OUTSIDE, [(TOPIC, BROKER, queue) for queue in range(self.queues)])
+
+    def expire_locks(self) -> None:
+        """So much time passes at the broker that every lock expires which is not confirmed again."""
+        self._now += MAX_LIVE_TIME + 1
+
+    def locks(self, members: Mapping[str, int]) -> tuple[int, ...]:
+        """The member that has the lock of each queue: -1 for nobody, -2 for a client that is not among them."""
+        held = self.broker.locks()
+        owners = [held.get((GROUP, TOPIC, queue)) for queue in range(self.queues)]
+        return tuple(-1 if owner is None else members.get(owner, STRANGER) for owner in owners)
+
+    def _refusals(self, request: Command, response: Command) -> None:
+        _, client, asked = locked(request.body)
+        granted = json.loads(response.body)["lockOKMQSet"] if response.body else []
+        given = {(one["topic"], one["queueId"]) for one in granted}
+        for topic, _, queue in asked:
+            if topic == TOPIC and (topic, queue) not in given:
+                self.traffic.refused.add((client or "", queue))
+
+    # --- what is seen ---------------------------------------------------------------------------------------
+
+    @property
+    def queues(self) -> int:
+        """How many queues the topic has."""
+        return self.broker.state.topics[TOPIC].read_queues
+
+    def stored(self) -> tuple[int, ...]:
+        """The stored offset of each queue, -1 for none."""
+        stored = self.broker.state.stored
+        return tuple(stored.get((GROUP, TOPIC, queue), -1) for queue in range(self.queues))
+
+    def pullers(self) -> set[tuple[str, int]]:
+        """(client id, queue id) of the pulls that wait."""
+        return {(client, queue) for queue in range(self.queues) for client, _ in self.traffic.waiting(queue)}
+
+    def latest_pull(self, queue: int) -> Command | None:
+        """The pull of a queue that came last, in a cluster."""
+        return self.traffic.latest.get((queue, ""))
+
+    def offers(self, queue: int, offset: int) -> bool:
+        """Is an offset between min and max of a queue, both included?"""
+        log = self.broker.state.logs.get((TOPIC, queue), ABSENT)
+        return log.min <= offset <= log.max
+
+    def max_offset(self, queue: int) -> int:
+        """The offset after the last message of a queue."""
+        return self.broker.state.logs.get((TOPIC, queue), ABSENT).max
+
+    def take_brought(self) -> list[Brought]:
+        """The messages that clients were given since the last call."""
+        found, self.traffic.brought = self.traffic.brought, []
+        return found
+
+    def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
+        """What a step of the suite answers: for each queue the member that pulls it and the offset that it waits for
+        (when broadcasting, all of these), the messages that members were given, and the stored offset of each queue.
+
+        ``members`` are the numbers of those that run, by client id; what any other client does shows as that of member
+        -2.
+        """
+        places: list[Value] = []
+        for queue in range(self.queues):
+            waiting = tuple(sorted((members.get(client, STRANGER), at) for client, at in self.traffic.waiting(queue)))
+            places.append(waiting if self._broadcasting else next(iter(waiting), (-1, -1)))
+        given = tuple(sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought)))
+        return tuple(places), given, self.stored()
+
+
+def runs(brought: Sequence[Brought]) -> list[Brought]:
+    """Messages of a queue that one client was given without a gap, joined."""
+    found: list[Brought] = []
+    for client, queue, first, count in brought:
+        for at, (other, place, start, known) in enumerate(found):
+            if (other, place, start + known) == (client, queue, first):
+                found[at] = client, queue, start, known + count
+                break
+        else:
+            found.append((client, queue, first, count))
+    return found

@@ -1,0 +1,109 @@
+"""What servers answer about a group, as facts; CannotRunError with a sentence for what cannot be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.predict.facts import BROADCASTING, CLUSTERING, LITE, PUSH, MemberFacts
+from rocketmq_conformance.conformance.predict.releases import of_ordinal
+from rocketmq_conformance.conformance.remoting import java_json
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.models.outcome import Err
+
+ALL_GROUPS = requests.Ask(Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The members of a group, and how they consume."""
+
+    members: tuple[MemberFacts, ...] = ()
+    kind: str = ""
+    model: str = ""
+    where: str = ""
+    topics: tuple[str, ...] = ()
+
+
+def members_of(answers: Iterator[Command]) -> Members:
+    """The members by the brokers' lists of connections; every broker has all of them."""
+    for answer in answers:
+        if answer.code:
+            continue
+        body = document(answer, "connections")
+        members = []
+        for each in body.get("connectionSet") or ():
+            release = of_ordinal(int(each.get("version") or 0))
+            members.append(MemberFacts(client=str(each["clientId"]), release="" if release is None else str(release)))
+        if members:
+            return Members(
+                tuple(sorted(members, key=lambda member: member.client)),
+                LITE if body.get("consumeType") == "CONSUME_ACTIVELY" else PUSH,
+                BROADCASTING if body.get("messageModel") == "BROADCASTING" else CLUSTERING,
+                str(body.get("consumeFromWhere") or ""),
+                tuple(map(str, body.get("subscriptionTable") or ())),
+            )
+    return Members()
+
+
+def known_groups(answer: Command) -> tuple[str, ...] | None:
+    """The groups that a broker knows; None when it does not show them."""
+    if answer.code:
+        return None
+    return tuple(map(str, document(answer, "groups").get("subscriptionGroupTable") or {}))
+
+
+def stored_table(answer: Command) -> dict[tuple[str, str, int], int] | None:
+    """All stored offsets by topic, group and queue; None when the broker does not show them."""
+    if answer.code:
+        return None
+    found: dict[tuple[str, str, int], int] = {}
+    for name, offsets in dict(document(answer, "stored offsets").get("offsetTable") or {}).items():
+        topic, separator, group = str(name).partition("@")
+        if separator:
+            found |= {(topic, group, int(queue)): int(offset) for queue, offset in dict(offsets).items()}
+    return found
+
+
+def is_built_in(group: str) -> bool:
+    return group.startswith(("CID_RMQ_SYS_", "CID_ONS")) or group in {
+        *("TOOLS_CONSUMER", "FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "%DLQ%")
+    }
+
+
+def master(data: Mapping[str, Any]) -> str:
+    """The address of the master, or of the least slave where there is none; "" for no address at all."""
+    addresses = {int(number): str(address) for number, address in dict(data.get("brokerAddrs") or {}).items()}
+    return addresses[min(addresses)] if addresses else ""
+
+
+def document(answer: Command, what: str) -> dict[str, Any]:
+    try:
+        found = java_json.loads(answer.body.decode())
+    except ValueError as error:  # UnicodeDecodeError is one, too
+        raise CannotRunError(f"What was answered about {what} cannot be read ({error}).") from error
+    if not isinstance(found, dict):
+        raise CannotRunError(f"What was answered about {what} is no object: {json.dumps(found)[:80]}.")
+    return found
+
+
+def offset(answer: Command) -> int | None:
+    """The offset in an answer to a query; None for QUERY_NOT_FOUND."""
+    if answer.code == Response.QUERY_NOT_FOUND:
+        return None
+    return number(answer, "a stored offset")
+
+
+def number(answer: Command, what: str, field: str = "offset") -> int:
+    try:
+        found = requests.number(answer, field)
+    except AdapterError as error:
+        raise CannotRunError(str(error)) from error
+    if isinstance(found, Err):
+        raise CannotRunError(f"A broker refuses to say {what} ({found.code} {found.detail}).".replace(" )", ")"))
+    return found

@@ -1,0 +1,55 @@
+"""Predictions as library calls: read a group, and ask for its starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.predict.cluster import ClusterReader
+from rocketmq_conformance.conformance.predict.facts import CLUSTERING, PUSH, GroupFacts
+from rocketmq_conformance.conformance.predict.start import Consumer
+from rocketmq_conformance.conformance.remoting.access import Access
+from rocketmq_conformance.conformance.targets.broker.access_settings import access_of, settings_of
+from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.release import NEWEST, Release
+
+
+def read_group(name_servers: str, group: str, topics: Sequence[str] = (), time: int | None = None) -> GroupFacts:
+    """What is known about a group of the cluster of these name servers ("host:port", several between commas).
+
+    Without ``topics`` they are those that its members subscribe to or that it stored offsets of. With a ``time`` (ms
+    since the epoch) starts by time are known, too. Nothing is created or changed. Credentials and TLS come from the
+    environment (docs/access.md). CannotRunError with a sentence when the group cannot be read.
+    """
+    with ClusterReader(name_servers, access()) as reader:
+        return reader.read(group, topics, time)
+
+
+def access() -> Access:
+    """The access that the environment describes; CannotRunError with a sentence when it cannot be used."""
+    try:
+        return access_of(settings_of())
+    except ValueError as error:
+        raise CannotRunError(str(error)) from error
+
+
+def consumer_of(
+    facts: GroupFacts,
+    *,
+    client: Release | None = None,
+    kind: str = "",
+    model: str = "",
+    where: str = "",
+    timestamp: str | None = None,
+    zone: str = "UTC",
+) -> Consumer:
+    """The consumer that a group's members are, where nothing else is said; of the newest release without members."""
+    known = [Release.parse(member.release) for member in facts.members if member.release]
+    return Consumer(
+        client=client or (min(known) if known else NEWEST),
+        kind=kind or facts.kind or PUSH,
+        model=model or facts.model or CLUSTERING,
+        where=where or facts.where or LAST,
+        timestamp=timestamp,
+        zone=zone,
+    )

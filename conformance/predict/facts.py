@@ -1,0 +1,183 @@
+"""What is known about a group and its cluster: read from it, or from a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rocketmq_conformance.models.release import Release
+
+#: The form of a file of facts.
+FORMAT = 1
+PUSH, ORDERLY, LITE, PULL = KINDS = ("push", "orderly", "lite", "pull")
+CLUSTERING, BROADCASTING = MODELS = ("clustering", "broadcasting")
+
+Facts = TypeVar("Facts", bound="QueueFacts | BrokerFacts | MemberFacts")
+
+
+class FactsError(ValueError):
+    """A file of facts cannot be read; one sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueFacts:
+    """One queue as its broker shows it. Offsets in messages, times in ms since the epoch."""
+
+    topic: str
+    broker: str
+    queue: int
+    min: int
+    max: int
+    #: Store time of the message at min; -1 for none.
+    earliest: int = -1
+    #: What the broker answers to the group's query; None is QUERY_NOT_FOUND.
+    answer: int | None
+    #: The group's stored offset; None for none.
+    stored: int | None
+    #: What a search for ``GroupFacts.time`` finds; None when none was made.
+    found: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerFacts:
+    """One broker."""
+
+    name: str
+    release: str
+    #: Its properties that switch rules and are off their default.
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    #: Why its properties are not known; "" when they are.
+    unread: str = ""
+    #: Properties off their default that change answers in ways that the model does not have.
+    doubts: tuple[str, ...] = ()
+    #: Does it hide stored offsets? Then a stored 0 and an answer of 0 look the same.
+    hides_offsets: bool = False
+    #: Does it know the group? None when it does not show its groups.
+    knows_group: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberFacts:
+    """One member of the group that is connected: its client id, and its release ("" when not known)."""
+
+    client: str
+    release: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFacts:
+    """A group, the brokers of its topics, and their queues."""
+
+    group: str
+    brokers: tuple[BrokerFacts, ...]
+    queues: tuple[QueueFacts, ...]
+    members: tuple[MemberFacts, ...] = ()
+    #: How its members consume, as their heartbeats say: "" without members.
+    kind: str = ""
+    model: str = ""
+    where: str = ""
+    #: The time (ms since the epoch) that ``QueueFacts.found`` is about.
+    time: int | None = None
+    #: When it was read (ISO 8601).
+    read: str = ""
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics, in the order of their queues."""
+        return tuple(dict.fromkeys(queue.topic for queue in self.queues))
+
+    def broker(self, name: str) -> BrokerFacts:
+        """The broker of a name."""
+        return next(broker for broker in self.brokers if broker.name == name)
+
+    def only(self, topic: str) -> GroupFacts:
+        """The same with the queues of one topic."""
+        return replace(self, queues=tuple(queue for queue in self.queues if queue.topic == topic))
+
+
+def retry_topic(group: str) -> str:
+    """The topic of a group's messages that are to be retried."""
+    return f"%RETRY%{group}"
+
+
+def masked(facts: GroupFacts) -> GroupFacts:
+    """The same with other names: of the group, its topics, brokers and members."""
+    names = {facts.group: "group", retry_topic(facts.group): retry_topic("group")}
+    for kind, every in (
+        ("topic", facts.topics),
+        ("broker", [broker.name for broker in facts.brokers]),
+        # equal client ids stay equal
+        ("member", [member.client for member in facts.members]),
+    ):
+        fresh = [name for name in dict.fromkeys(every) if name not in names]
+        names |= {name: f"{kind}-{number}" for number, name in enumerate(sorted(fresh))}
+    return replace(
+        facts,
+        group="group",
+        brokers=tuple(replace(broker, name=names[broker.name]) for broker in facts.brokers),
+        queues=tuple(replace(queue, topic=names[queue.topic], broker=names[queue.broker]) for queue in facts.queues),
+        members=tuple(replace(member, client=names[member.client]) for member in facts.members),
+    )
+
+
+def to_json(facts: GroupFacts) -> str:
+    """The text of a file of facts."""
+    return json.dumps({"format": FORMAT, **asdict(facts)}, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_file(path: Path) -> GroupFacts:
+    """The facts in a file; FactsError with a sentence when they cannot be read."""
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FactsError(f"{path} cannot be read ({error}): name a file that `predict state` wrote.") from error
+    except ValueError as error:
+        raise FactsError(f"{path} is no JSON ({error}): name a file that `predict state` wrote.") from error
+    try:
+        return _parsed(data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FactsError(f"{path} is no file of `predict state` ({_reason(error)}): write it again.") from error
+
+
+def _reason(error: Exception) -> str:
+    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+
+
+def _parsed(data: Any) -> GroupFacts:
+    if not isinstance(data, dict):
+        raise TypeError("it holds no object")
+    if data.pop("format") != FORMAT:
+        raise ValueError(f"it is not of format {FORMAT}")
+    made = GroupFacts(
+        **{
+            **data,
+            "brokers": tuple(
+                _fact(BrokerFacts, {**each, "doubts": tuple(each.get("doubts", ()))}) for each in data["brokers"]
+            ),
+            "queues": tuple(_fact(QueueFacts, each) for each in data["queues"]),
+            "members": tuple(_fact(MemberFacts, each) for each in data.get("members", ())),
+        }
+    )
+    for broker in made.brokers:
+        Release.parse(broker.release)
+    names = {broker.name for broker in made.brokers}
+    for queue in made.queues:
+        if queue.broker not in names:
+            raise ValueError(f"the broker {queue.broker!r} of a queue is missing")
+        numbers = (queue.queue, queue.min, queue.max, queue.earliest)
+        maybe = (queue.answer, queue.stored, queue.found)
+        if not all(type(one) is int for one in (*numbers, *(one for one in maybe if one is not None))):
+            raise TypeError(f"queue {queue.queue!r} of {queue.topic!r} has an offset that is no number")
+        if not 0 <= queue.min <= queue.max:
+            raise ValueError(f"queue {queue.queue} of {queue.topic!r} has min {queue.min} and max {queue.max}")
+    return made
+
+
+def _fact(kind: type[Facts], data: Mapping[str, Any]) -> Facts:
+    unknown = set(data) - {each.name for each in fields(kind)}
+    if unknown:
+        raise TypeError(f"{sorted(unknown)[0]!r} is no field of it")
+    return kind(**data)

@@ -1,0 +1,95 @@
+"""A queue as the models hold it: the offsets that matter become neighbours.
+
+The models keep a store time for each message, and a queue may have billions of them. Their answers about starts, resets
+and pulls depend on the order of a few offsets only: 0, min, max, what is stored, and what a search found. So these are
+numbered from 0, in their order; the models work with the numbers, and their answers are turned back into offsets.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from rocketmq_conformance.conformance.predict.facts import BrokerFacts, QueueFacts, retry_topic
+from rocketmq_conformance.models.broker.configuration import SETTINGS
+from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import NEWEST, Release
+
+#: The queues of the fixtures that stand for a queue of an ordinary topic, and of the group's retry topic.
+_ORDINARY = next(at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC)
+_RETRY = next(at for at, queue in enumerate(QUEUES) if queue.topic == RETRY_TOPIC)
+#: A Java on which brokers see what is in memory: whether they do is what they were observed to answer.
+SEEING = 11
+
+
+@dataclass(frozen=True, slots=True)
+class ModelQueue:
+    """A queue in the numbers of the models."""
+
+    facts: QueueFacts
+    #: The offsets by their number.
+    offsets: tuple[int, ...]
+    #: The queue of the fixtures that stands for it.
+    index: int
+
+    def number(self, offset: int) -> int:
+        """The number of an offset that matters."""
+        return bisect_left(self.offsets, offset)
+
+    def offset(self, number: int) -> int:
+        """The offset of a number; a negative one is its own."""
+        return number if number < 0 else self.offsets[number]
+
+    def log(self, time: int | None, hot: bool) -> QueueLog:
+        """The queue's log. A search for ``time`` (ms since the epoch) finds what it was observed to find."""
+        facts = self.facts
+        first = facts.max if facts.earliest < 0 else facts.min  # min may stay behind when everything has expired
+        begin, end = self.number(first), self.number(facts.max)
+        found = end if facts.found is None else self.number(facts.found)
+        at = time or 0
+        times = tuple(at + (number > found) - (number < found) for number in range(begin, end))
+        return QueueLog(self.number(facts.min), begin, times, hot)
+
+    def broker(self, time: int | None, hot: bool) -> BrokerState:
+        """A broker that has this queue, and what the group stored of it."""
+        topic, _, number = QUEUES[self.index]
+        stored = {} if self.facts.stored is None else {(GROUP, topic, number): self.number(self.facts.stored)}
+        return BrokerState(
+            topics={topic: Topic.of(number + 1)},
+            groups=frozenset({GROUP}),
+            logs={(topic, number): self.log(time, hot)},
+            stored=stored,
+        )
+
+
+def model_queue(facts: QueueFacts, group: str) -> ModelQueue:
+    """A queue of a group's topic."""
+    last = max(facts.min, facts.max - 1)
+    maybe = (facts.stored, facts.answer, facts.found)
+    known = {0, facts.min, last, facts.max, *(offset for offset in maybe if offset is not None)}
+    offsets = tuple(sorted(offset for offset in known if offset >= 0))
+    return ModelQueue(facts, offsets, _RETRY if facts.topic == retry_topic(group) else _ORDINARY)
+
+
+def broker_profile(broker: BrokerFacts, client: Release = NEWEST, java: int = SEEING) -> Profile:
+    """The profile of a client with a broker."""
+    profile = Profile(client, Release.parse(broker.release), java)
+    known = {name: value for name, value in broker.configuration.items() if name in SETTINGS}
+    return profile.configured(known).judged()
+
+
+def is_hot(rules: BrokerRules, queue: ModelQueue, time: int | None) -> bool | None:
+    """Does the broker take message 0 to be in memory? That follows from what it answers to the group; None when no
+    belief of the broker explains its answer."""
+    topic, _, number = QUEUES[queue.index]
+    for hot in (True, False):
+        answer = query_offset(rules, queue.broker(time, hot), GROUP, topic, number)[1]
+        offset = None if isinstance(answer, Err) else answer
+        if (offset if offset is None else queue.offset(int(str(offset)))) == queue.facts.answer:
+            return hot
+    return None

@@ -1,0 +1,120 @@
+"""The commands that make a group start at the end, at the beginning, or at a time, and what they do where it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rocketmq_conformance.conformance.predict.facts import BROADCASTING, LITE, ORDERLY, PULL, GroupFacts, retry_topic
+from rocketmq_conformance.conformance.predict.reset import (
+    AT_TIME,
+    BEGINNING,
+    BY_BROKER,
+    BY_MEMBERS,
+    BY_TOOL,
+    END,
+    REFUSED,
+    reset_queues,
+)
+from rocketmq_conformance.conformance.predict.start import Consumer
+from rocketmq_conformance.models.client.switches import RESETS_AT_ONCE
+
+#: The first release whose mqadmin has skipAccumulatedMessage; it also works on older brokers.
+SKIPPING = "4.9.3"
+#: A group that never committed, as the name of one that did.
+DONOR = "OTHER_GROUP"
+_PLACES = {END: "max", BEGINNING: "min", AT_TIME: "that time"}
+_REFUSALS = {
+    "SYSTEM_ERROR": "the broker refuses: a queue has no stored offset",
+    "SUBSCRIPTION_GROUP_NOT_EXIST": "the broker refuses: it does not know the group",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """How a group is brought to another place of a topic."""
+
+    topic: str
+    #: END, BEGINNING or AT_TIME.
+    target: str
+    #: The commands, in their order, each with what it does.
+    commands: tuple[tuple[str, str], ...]
+    #: What happens to consumers that run.
+    running: str
+
+
+def every_remedy(facts: GroupFacts, consumer: Consumer) -> tuple[Remedy, ...]:
+    """For every topic whose starts a reset moves: not for retry topics, for offset files, or for pull consumers."""
+    if consumer.model == BROADCASTING or consumer.kind == PULL:
+        return ()
+    topics = (topic for topic in facts.topics if topic != retry_topic(facts.group))
+    return tuple(remedy for topic in topics for remedy in remedies(facts, topic, consumer))
+
+
+def remedies(facts: GroupFacts, topic: str, consumer: Consumer) -> tuple[Remedy, ...]:
+    """For every target, by the model's answers to the resets that the commands ask for."""
+    here = facts.only(topic)
+    targets = (END, BEGINNING, AT_TIME) if facts.time is not None else (END, BEGINNING)
+    return tuple(_remedy(here, topic, target, consumer) for target in targets)
+
+
+def command_of(facts: GroupFacts, topic: str, target: str) -> str:
+    """The command of mqadmin that asks for a reset."""
+    names = f"-n NAMESRV -g {facts.group} -t {topic}"
+    if target == END:
+        return f"mqadmin skipAccumulatedMessage {names}"
+    return f"mqadmin resetOffsetByTime {names} -s {0 if target == BEGINNING else facts.time}"
+
+
+def effect_on_members(ways: tuple[str, ...], consumer: Consumer) -> str:
+    """What a reset does to consumers that run."""
+    if BY_MEMBERS in ways and consumer.kind == LITE:
+        return "running lite pull consumers ignore the request, and nothing is moved (WHOLE-RESET-LITE)"
+    if BY_MEMBERS in ways:
+        # W01 is about orderly consumers
+        at_once = consumer.kind == ORDERLY and RESETS_AT_ONCE.on(consumer.client)
+        wait = "once its listener has returned" if at_once else "about 10 s later"
+        return f"running members drop the queues and begin there {wait}"
+    if BY_BROKER in ways:
+        return "the next pull of running members is sent there, and what they commit before it is discarded"
+    if BY_TOOL in ways:
+        return "for stopped groups only: with members the broker resets by way of them"
+    return "nothing"
+
+
+def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> Remedy:
+    commands: list[tuple[str, str]] = []
+    if any(broker.knows_group is False for broker in facts.brokers):
+        commands.append(
+            (
+                f"mqadmin updateSubGroup -n NAMESRV -c CLUSTER -g {facts.group}",
+                "creates the group, before all else",
+            )
+        )
+        facts = replace(facts, brokers=tuple(replace(broker, knows_group=True) for broker in facts.brokers))
+    online = bool(facts.members)
+    found = reset_queues(facts, target, online)
+    errors = {each.error for each in found if each.way == REFUSED}
+    if "SYSTEM_ERROR" in errors:
+        commands.append(
+            (
+                f"mqadmin cloneGroupOffset -n NAMESRV -s {DONOR} -d {facts.group} -t {topic} -o true",
+                "gives it the offsets of a group that consumed all queues: without any, this release refuses a reset",
+            )
+        )
+        facts = replace(
+            facts,
+            queues=tuple(replace(queue, stored=queue.max) if queue.stored is None else queue for queue in facts.queues),
+        )
+        found = reset_queues(facts, target, online)
+        errors = {each.error for each in found if each.way == REFUSED}
+    ways = tuple(dict.fromkeys(each.way for each in found))
+    if errors:
+        effect = "; ".join(_REFUSALS.get(error, f"the broker refuses with {error}") for error in sorted(errors))
+    else:
+        by = " and ".join(ways)
+        effect = f"{by} moves every queue to {_PLACES[target]}"
+        if BY_TOOL in ways:
+            effect += " by commits, because no member is online"
+    note = f" (mqadmin {SKIPPING} or later)" if target == END else ""
+    commands.append((command_of(facts, topic, target), effect + note))
+    return Remedy(topic=topic, target=target, commands=tuple(commands), running=effect_on_members(ways, consumer))

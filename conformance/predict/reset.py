@@ -1,0 +1,183 @@
+"""What a reset does, queue by queue: to a group that is stopped and to members that run, by release of the broker.
+
+The request is that of `mqadmin resetOffsetByTime`, `mqadmin skipAccumulatedMessage` and the dashboard: the whole topic,
+with force. A broker that only resets by way of members refuses when there are none (CONSUMER_NOT_ONLINE); the tools
+then commit for each queue themselves. Every answer is the models'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFacts, QueueFacts
+from rocketmq_conformance.conformance.predict.model_state import ModelQueue, broker_profile, model_queue
+from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
+from rocketmq_conformance.conformance.predict.start import PredictError
+from rocketmq_conformance.models.broker.commit import commit_offset
+from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.reset import OFFLINE, ResetRequest, reset
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.release import Release
+
+#: Where a reset leads: max, min, or where a search for a time leads.
+END, BEGINNING, AT_TIME = "end", "beginning", "time"
+#: Who moves the group: the broker, its members, or the tool that asked, by commits. Or it is refused.
+BY_BROKER, BY_MEMBERS, BY_TOOL, REFUSED = "the broker", "the members", "the tool", "refused"
+#: No message is older, and to a broker a negative time means max.
+_TIMES = {END: -1, BEGINNING: 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueReset:
+    """What a reset does to one queue. Offsets in messages."""
+
+    facts: QueueFacts
+    #: Who moves it: BY_BROKER, BY_MEMBERS, BY_TOOL, or REFUSED.
+    way: str
+    #: Why it is refused; "" when it is not.
+    error: str = ""
+    #: Where the group stands afterwards; None when it is refused, or is not known.
+    after: int | None
+    rules: tuple[str, ...]
+
+    @property
+    def moved(self) -> int:
+        """By how many messages: negative backwards, which are taken again."""
+        before = self.facts.stored
+        return 0 if before is None or self.after is None else self.after - before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetPrediction:
+    """A reset of one topic, and what brokers of other releases would make of it."""
+
+    facts: GroupFacts
+    topic: str
+    #: END, BEGINNING or AT_TIME.
+    target: str
+    #: Is any member of the group connected?
+    online: bool
+    queues: tuple[QueueReset, ...]
+    #: (range of broker releases, what they do).
+    others: tuple[tuple[str, str], ...]
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """Who moves the group, by every broker."""
+        return tuple(dict.fromkeys(queue.way for queue in self.queues))
+
+
+def predict_reset(
+    facts: GroupFacts, topic: str, target: str, online: bool | None = None, others: bool = True
+) -> ResetPrediction:
+    """The prediction, with members as they are unless ``online`` says otherwise, and for ``others``: brokers of other
+    releases. PredictError when the topic is not there, or a reset to a time is asked for and no search was made."""
+    here = facts.only(topic)
+    if not here.queues:
+        raise PredictError(f"There is no topic {topic!r} in what is known of the group {facts.group}.")
+    if target == AT_TIME and any(queue.found is None for queue in here.queues):
+        raise PredictError("No search for that time was made: ask a cluster, or name the time that the file is about.")
+    running = bool(facts.members) if online is None else online
+    every = [release for release in RELEASES if not release.stage] if others else []
+    return ResetPrediction(
+        facts=here,
+        topic=topic,
+        target=target,
+        online=running,
+        queues=reset_queues(here, target, running),
+        others=grouped(every, lambda release: summary_of_reset(reset_queues(_on(here, release), target, running))),
+    )
+
+
+def reset_queues(facts: GroupFacts, target: str, online: bool) -> tuple[QueueReset, ...]:
+    """What a reset does to the queues of one topic."""
+    found: list[QueueReset] = []
+    for broker in facts.brokers:
+        queues = [model_queue(queue, facts.group) for queue in facts.queues if queue.broker == broker.name]
+        if queues:
+            found += _reset(facts, broker, queues, target, online)
+    return tuple(found)
+
+
+def _on(facts: GroupFacts, release: Release) -> GroupFacts:
+    """The same on brokers of another release with its default configuration."""
+    brokers = (replace(broker, release=str(release), configuration={}) for broker in facts.brokers)
+    return replace(facts, brokers=tuple(brokers))
+
+
+def summary_of_reset(resets: tuple[QueueReset, ...]) -> str:
+    """Who moves the group and where to, in a few words."""
+    found = []
+    for each in resets:
+        if each.way == REFUSED:
+            found.append(f"refused ({each.error})")
+        else:
+            found.append(f"by {each.way}{'' if each.after is None else _place(each)}")
+    return ", ".join(dict.fromkeys(found))
+
+
+def _place(reset_queue: QueueReset) -> str:
+    facts, after = reset_queue.facts, reset_queue.after
+    return " to max" if after == facts.max else " to min" if after == facts.min else f" to {after}"
+
+
+def _reset(
+    facts: GroupFacts, broker: BrokerFacts, queues: list[ModelQueue], target: str, online: bool
+) -> list[QueueReset]:
+    rules = BrokerRules.of(broker_profile(broker))
+    topic, group = queues[0].facts.topic, facts.group
+    if target == BEGINNING:
+        queues = [replace(queue, facts=replace(queue.facts, found=queue.facts.min)) for queue in queues]
+    time = _TIMES.get(target, facts.time or 0)
+    state = _state(group, topic, queues, time, broker.knows_group is not False)
+    after, answer, why = reset(rules, state, ResetRequest(group, topic, time), online)
+    if isinstance(answer, Err) and answer != OFFLINE:
+        return [
+            QueueReset(facts=queue.facts, way=REFUSED, error=answer.code, after=None, rules=why.rules)
+            for queue in queues
+        ]
+    if isinstance(answer, Err):
+        return [_committed(rules, state, group, queue, target, why.rules) for queue in queues]
+    assert isinstance(answer, tuple)
+    pairs, pushed = answer
+    assert isinstance(pairs, tuple)
+    offsets = {pair[0]: pair[1] for pair in pairs if isinstance(pair, tuple)}
+    way = BY_BROKER if pushed is None else BY_MEMBERS
+    found = []
+    for queue in queues:
+        number = offsets.get(queue.facts.queue)
+        if way == BY_BROKER:
+            asked = query_offset(rules, after, group, topic, queue.facts.queue)[1]
+            number = asked if isinstance(asked, int) else None
+        place = queue.offset(number) if isinstance(number, int) else None
+        found.append(QueueReset(facts=queue.facts, way=way, after=place, rules=why.rules))
+    return found
+
+
+def _committed(
+    rules: BrokerRules, state: BrokerState, group: str, queue: ModelQueue, target: str, because: tuple[str, ...]
+) -> QueueReset:
+    """The tool commits the offset that the time leads to, once the broker has answered that no member is online."""
+    facts = queue.facts
+    to = {END: facts.max, BEGINNING: facts.min}.get(target, facts.found)
+    assert to is not None  # a search was made
+    after, refused, why = commit_offset(rules, state, group, facts.topic, facts.queue, queue.number(to))
+    if isinstance(refused, Err):
+        return QueueReset(facts=facts, way=REFUSED, error=refused.code, after=None, rules=(*because, *why.rules))
+    asked = query_offset(rules, after, group, facts.topic, facts.queue)[1]
+    assert isinstance(asked, int)  # it was just stored
+    return QueueReset(facts=facts, way=BY_TOOL, after=queue.offset(asked), rules=(*because, *why.rules))
+
+
+def _state(group: str, topic: str, queues: list[ModelQueue], time: int, known: bool) -> BrokerState:
+    """A broker with the queues of one topic."""
+    count = 1 + max(queue.facts.queue for queue in queues)
+    stored = [queue for queue in queues if queue.facts.stored is not None]
+    return BrokerState(
+        topics={topic: Topic.of(count)},
+        groups=frozenset({group} if known else ()),
+        logs={(topic, queue.facts.queue): queue.log(time, True) for queue in queues},
+        stored={(group, topic, queue.facts.queue): queue.number(queue.facts.stored or 0) for queue in stored},
+    )

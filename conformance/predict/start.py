@@ -1,0 +1,317 @@
+"""Where a consumer of a group starts in each queue, what it takes again or skips, and which rules decide that.
+
+Every answer is the models': the broker's to the group's query, the client's decision, and the first pull.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rocketmq_conformance.conformance.predict.facts import (
+    BROADCASTING,
+    CLUSTERING,
+    LITE,
+    ORDERLY,
+    PULL,
+    PUSH,
+    BrokerFacts,
+    GroupFacts,
+    QueueFacts,
+    retry_topic,
+)
+from rocketmq_conformance.conformance.predict.model_state import ModelQueue, broker_profile, is_hot, model_queue
+from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
+from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.switches import LITE_PULLS
+from rocketmq_conformance.models.client import whole
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
+from rocketmq_conformance.models.client.local_store import LocalStore
+from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
+from rocketmq_conformance.models.client.switches import LITE_PULL
+from rocketmq_conformance.models.client.timestamp import parse_timestamp
+from rocketmq_conformance.models.outcome import Expected
+from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.models.rule import Reason
+
+#: What decides a start: the stored offset, 0, max, or a search by time; or that there is none, or that it is not known.
+STORED, ZERO, MAX, TIME, NONE, UNKNOWN = "stored", "0", "max", "by time", "none", "unknown"
+_WHOLE = {PUSH: whole.PUSH, ORDERLY: whole.ORDERLY, LITE: whole.LITE, PULL: whole.LITE}
+
+
+class PredictError(ValueError):
+    """What is asked for cannot be predicted; one sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consumer:
+    """The consumer whose start is predicted."""
+
+    client: Release = NEWEST
+    #: "push", "orderly", "lite" or "pull".
+    kind: str = PUSH
+    #: "clustering" or "broadcasting".
+    model: str = CLUSTERING
+    #: A name of ConsumeFromWhere.
+    where: str = LAST
+    #: The consume timestamp as Java reads it, and its time zone; for CONSUME_FROM_TIMESTAMP.
+    timestamp: str | None = None
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStart:
+    """The prediction for one queue. Offsets in messages; None where there is none or it is not known."""
+
+    facts: QueueFacts
+    #: Where the consumer starts, and the first message that it is given.
+    start: int | None
+    first: int | None
+    #: STORED, ZERO, MAX, TIME, NONE or UNKNOWN.
+    source: str
+    #: Messages that it takes again, and retained ones that it skips, compared with where it was to start.
+    repeats: int = 0
+    skips: int = 0
+    #: Messages that have expired before the group consumed them.
+    expired: int = 0
+    #: Store time of the first message that it takes again (ms since the epoch); None when not known.
+    since: int | None = None
+    #: The rule that decides, and all that take part.
+    rule: str = ""
+    rules: tuple[str, ...] = ()
+    #: Those of them that say where it starts, and not what it gets first.
+    decided: tuple[str, ...] = ()
+    #: Why it is not known; "" when it is.
+    unknown: str = ""
+    #: Does the broker know the client's pulls? It gets nothing when it does not.
+    served: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartPrediction:
+    """The starts of a group's consumer, and what other releases of the client do."""
+
+    facts: GroupFacts
+    consumer: Consumer
+    queues: tuple[QueueStart, ...]
+    #: (range of releases, where they start) of each topic.
+    others: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def repeats(self) -> int:
+        """Messages that are taken again, in all queues."""
+        return sum(queue.repeats for queue in self.queues)
+
+    @property
+    def skips(self) -> int:
+        """Retained messages that are skipped, in all queues."""
+        return sum(queue.skips for queue in self.queues)
+
+
+def predict_start(facts: GroupFacts, consumer: Consumer) -> StartPrediction:
+    """The prediction; PredictError when there is no such consumer or nothing to start in."""
+    if not facts.queues:
+        raise PredictError(f"The group {facts.group} has no topic: name one with --topic.")
+    if consumer.kind == LITE and not LITE_PULL.on(consumer.client):
+        raise PredictError(f"Client {consumer.client} has no lite pull consumer: there is one from 4.6.0 on.")
+    if consumer.kind == PULL and consumer.model == BROADCASTING:
+        raise PredictError("A pull consumer starts at 0 in either message model: leave --model away.")
+    if consumer.where == TIMESTAMP and parse_timestamp(consumer.timestamp, consumer.zone) != facts.time:
+        facts = replace(facts, time=None, queues=tuple(replace(queue, found=None) for queue in facts.queues))
+    starts = queue_starts(facts, consumer)
+    return StartPrediction(
+        facts=facts,
+        consumer=consumer,
+        queues=starts,
+        others=tuple((topic, _others(facts.only(topic), consumer)) for topic in facts.topics),
+        notes=_notes(facts, consumer, starts),
+    )
+
+
+def queue_starts(facts: GroupFacts, consumer: Consumer) -> tuple[QueueStart, ...]:
+    """The start of each queue."""
+    models = {broker.name: StartModel(broker_profile(broker, min(consumer.client, NEWEST))) for broker in facts.brokers}
+    return tuple(
+        _queue_start(models[queue.broker], facts, facts.broker(queue.broker), queue, consumer) for queue in facts.queues
+    )
+
+
+def summary(starts: Sequence[QueueStart]) -> str:
+    """Where queues start, in a few words: "0", or "stored (3 queues), max (1)"."""
+    sources = Counter(start.source if start.served else f"{start.source}, but gets nothing" for start in starts)
+    if len(sources) == 1:
+        return next(iter(sources))
+    return ", ".join(f"{source} ({count})" for source, count in sources.most_common())
+
+
+def _others(facts: GroupFacts, consumer: Consumer) -> tuple[tuple[str, str], ...]:
+    """(range of client releases, where they start)."""
+    every = [release for release in RELEASES if consumer.kind != LITE or LITE_PULL.on(release)]
+    return grouped(every, lambda release: summary(queue_starts(facts, replace(consumer, client=release))))
+
+
+def _queue_start(
+    model: StartModel, facts: GroupFacts, broker: BrokerFacts, queue: QueueFacts, consumer: Consumer
+) -> QueueStart:
+    mapped = model_queue(queue, facts.group)
+    hot = is_hot(model.store.broker, mapped, facts.time)
+    if hot is None and consumer.model == CLUSTERING and consumer.kind != PULL:
+        beside = f"; off its default: {', '.join(broker.doubts)}" if broker.doubts else ""
+        answer = "QUERY_NOT_FOUND" if queue.answer is None else queue.answer
+        return QueueStart(
+            facts=queue,
+            start=None,
+            first=None,
+            source=UNKNOWN,
+            unknown=f"{broker.name} ({broker.release}) answers {answer}, which the model does not expect{beside}",
+        )
+    state = RemoteStore(broker=mapped.broker(facts.time, hot is not False))
+    found, whys = _decide(model, state, mapped, consumer)
+    if not isinstance(found, int) or found < 0:
+        return QueueStart(
+            facts=queue,
+            start=None,
+            first=None,
+            source=NONE,
+            rule=whys[-1].rules[0],
+            rules=_rules(whys),
+            decided=_rules(whys),
+        )
+    if queue.found is None and queue.max > queue.min and _source(queue, found, whys[-1]) == TIME:
+        why = "no search for this time was made"
+        return QueueStart(facts=queue, start=None, first=None, source=UNKNOWN, unknown=why)
+    if consumer.kind == LITE and LITE_PULLS.on(consumer.client) and not LITE_PULLS.on(Release.parse(broker.release)):
+        return QueueStart(
+            facts=queue,
+            start=mapped.offset(found),
+            first=None,
+            source=_source(queue, found, whys[-1]),
+            rule="BQ-PULL-LITE",
+            rules=(*_rules(whys), "BQ-PULL-LITE"),
+            decided=(*_rules(whys), "BQ-PULL-LITE"),
+            served=False,
+        )
+    first, pulls = whole.first_message(model, state.broker, _WHOLE[consumer.kind], mapped.index, found)[1:]
+    return _compared(
+        QueueStart(
+            facts=queue,
+            start=mapped.offset(found),
+            first=mapped.offset(first),
+            source=_source(queue, found, whys[-1]),
+            rule=_deciding_rule(queue, whys),
+            rules=_rules((*whys, *pulls)),
+            decided=_rules(whys),
+        ),
+        facts.group,
+        consumer,
+    )
+
+
+def _decide(
+    model: StartModel, state: RemoteStore, mapped: ModelQueue, consumer: Consumer
+) -> tuple[Expected, tuple[Reason, ...]]:
+    """The start in the numbers of the models, with the reasons of the broker, the store and the decision."""
+    at, broker = mapped.index, state.broker
+    how = (consumer.where, consumer.timestamp, consumer.zone, model.client.checked_start)
+    if consumer.kind == PULL:
+        _, found, why = model.pull(state, at, "answer")
+        return found, (why,)
+    if consumer.model == BROADCASTING:
+        decide = model.lite_pull_from_file if consumer.kind == LITE else model.push_from_file
+        _, found, why = decide(LocalStore(), broker, at, *how, "answer")
+        return found, (why,)
+    topic, _, number = QUEUES[at]
+    set_zero = False if model.client.asks_no_zero else None
+    asked = query_offset(model.store.broker, broker, GROUP, topic, number, set_zero)[2]
+    read = model.store.read(state, at, MEMORY_THEN_STORE if consumer.kind == LITE else STORE, "answer")[2]
+    start = model.lite_pull if consumer.kind == LITE else model.push
+    _, found, why = start(state, at, *how, "answer", "answer")
+    return found, (asked, read, why)
+
+
+def _deciding_rule(queue: QueueFacts, whys: Sequence[Reason]) -> str:
+    """The rule that decides: the broker's when it answers 0 to a group that stored nothing, else the client's."""
+    answered_zero = len(whys) == 3 and queue.stored is None and whys[-1].kind.startswith("stored")
+    return whys[0].rules[0] if answered_zero else whys[-1].rules[0]
+
+
+def _rules(whys: Sequence[Reason]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(rule for why in whys for rule in why.rules))
+
+
+def _source(queue: QueueFacts, found: int, why: Reason) -> str:
+    """What decided a start, by the model's reason."""
+    if why.kind.startswith("stored"):
+        return ZERO if queue.stored is None else STORED
+    if why.kind.endswith("search"):
+        return TIME
+    if why.kind.endswith("max") or (why.kind.endswith("timestamp, retry topic")):
+        return MAX
+    return ZERO
+
+
+def _compared(start: QueueStart, group: str, consumer: Consumer) -> QueueStart:
+    """The same with what is taken again, skipped and expired, compared with where the consumer was to start.
+
+    That is the stored offset; without one it is what ConsumeFromWhere says literally, except in a retry topic.
+    """
+    queue = start.facts
+    assert start.first is not None
+    stored = queue.stored if consumer.model == CLUSTERING else None
+    if stored is not None:
+        wanted = stored
+    elif queue.topic == retry_topic(group) or consumer.kind == PULL:
+        wanted = start.first
+    elif consumer.where == FIRST:
+        wanted = queue.min
+    elif consumer.where == TIMESTAMP:
+        wanted = queue.max if queue.found is None else queue.found
+    else:
+        wanted = queue.max
+    begin = max(min(wanted, queue.max), queue.min)
+    repeats = max(begin - start.first, 0)
+    return replace(
+        start,
+        repeats=repeats,
+        skips=max(start.first - begin, 0),
+        expired=max(queue.min - wanted, 0),
+        since=queue.earliest if repeats and start.first == queue.min and queue.earliest >= 0 else None,
+    )
+
+
+def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) -> tuple[str, ...]:
+    """What limits the prediction, in sentences."""
+    notes = []
+    if consumer.model == BROADCASTING:
+        notes.append("A broadcasting member that has an offset file of the group starts at the offsets in it instead.")
+    if consumer.kind == PULL:
+        notes.append("A pull consumer starts where its application says; 0 is what the client itself computes.")
+    if consumer.client > NEWEST:
+        notes.append(f"Client {consumer.client} is newer than the newest known one: predicted as {NEWEST}.")
+    for broker in facts.brokers:
+        if Release.parse(broker.release) > NEWEST:
+            notes.append(f"Broker {broker.name} {broker.release} is newer than the newest known one: as {NEWEST}.")
+        if broker.unread:
+            notes.append(f"Broker {broker.name} does not show its configuration ({broker.unread}): taken as default.")
+        if broker.hides_offsets:
+            notes.append(f"Broker {broker.name} does not show stored offsets: where it answers 0, that may be one.")
+        if broker.doubts:
+            notes.append(
+                f"Broker {broker.name} has {', '.join(broker.doubts)}, off the default: the model does not know what "
+                "that changes."
+            )
+    clients = Counter(member.client for member in facts.members)
+    if twice := sorted(client for client, count in clients.items() if count > 1):
+        notes.append(f"Members share a client id ({', '.join(twice)}): they share its queues, too.")
+    if any(not start.served for start in starts):
+        notes.append(
+            "A lite pull consumer from 5.0.0 on asks by LITE_PULL_MESSAGE, which brokers before 5.0.0 do not know: it "
+            "gets no message from them."
+        )
+    if any(start.source == NONE for start in starts):
+        notes.append("A queue without a start is not pulled until the client can tell one.")
+    return tuple(notes)

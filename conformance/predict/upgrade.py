@@ -1,0 +1,143 @@
+"""What other releases of brokers change for a group in its present state: where its consumers start, and resets.
+
+A queue is taken along as it is: what its broker is known to have in memory stays so, its messages stay what they are,
+and the broker is started once, with its default configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFacts, QueueFacts
+from rocketmq_conformance.conformance.predict.model_state import broker_profile, is_hot, model_queue
+from rocketmq_conformance.conformance.predict.releases import grouped
+from rocketmq_conformance.conformance.predict.reset import END, predict_reset, summary_of_reset
+from rocketmq_conformance.conformance.predict.start import Consumer, queue_starts, summary
+from rocketmq_conformance.models.broker import switches
+from rocketmq_conformance.models.broker.lifecycle import reopened
+from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
+from rocketmq_conformance.models.release import Release, Switch
+
+#: From Java 14 on a broker takes every message to be in memory (BQ-MEM-2).
+JAVA = 17
+_SWITCHES = tuple(switch for switch in vars(switches).values() if isinstance(switch, Switch))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicUpgrade:
+    """What broker releases do with one topic of a group."""
+
+    topic: str
+    #: Where consumers start now.
+    now: str
+    #: (range of client releases, (range of broker releases, where consumers start)).
+    starts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    #: (range of broker releases, what a reset to the end does).
+    resets: tuple[tuple[str, str], ...]
+    #: (first release, the switches that take part in what changes there).
+    changes: tuple[tuple[str, tuple[Switch, ...]], ...]
+
+    @property
+    def changed(self) -> bool:
+        """Does any of the releases start elsewhere than another one?"""
+        return len({where for _, ranges in self.starts for _, where in ranges} | {self.now}) > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpgradePrediction:
+    """What changes for a group, topic by topic."""
+
+    facts: GroupFacts
+    consumer: Consumer
+    topics: tuple[TopicUpgrade, ...]
+
+
+def predict_upgrade(
+    facts: GroupFacts, consumer: Consumer, brokers: Sequence[Release], clients: Sequence[Release], java: int = JAVA
+) -> UpgradePrediction:
+    """The prediction for brokers of these releases on a Java, and for clients of those."""
+    return UpgradePrediction(
+        facts=facts,
+        consumer=consumer,
+        topics=tuple(_topic(facts.only(topic), topic, consumer, brokers, clients, java) for topic in facts.topics),
+    )
+
+
+def on_release(facts: GroupFacts, release: Release, java: int) -> GroupFacts:
+    """The same group after its brokers became those of a release."""
+    brokers = {broker.name: broker for broker in facts.brokers}
+    return replace(
+        facts,
+        brokers=tuple(_broker(broker, release) for broker in facts.brokers),
+        queues=tuple(_taken_along(facts, brokers[queue.broker], queue, release, java) for queue in facts.queues),
+    )
+
+
+def _broker(broker: BrokerFacts, release: Release) -> BrokerFacts:
+    same = Release.parse(broker.release) == release
+    return broker if same else replace(broker, release=str(release), configuration={})
+
+
+def _taken_along(facts: GroupFacts, broker: BrokerFacts, queue: QueueFacts, release: Release, java: int) -> QueueFacts:
+    """A queue as a broker of a release shows it to the group."""
+    if Release.parse(broker.release) == release:
+        return queue
+    mapped = model_queue(queue, facts.group)
+    before = BrokerRules.of(broker_profile(broker))
+    after = BrokerRules.of(broker_profile(_broker(broker, release), java=java))
+    hot = is_hot(before, mapped, facts.time)
+    if hot is None:
+        return queue
+    topic, _, number = QUEUES[mapped.index]
+    state = mapped.broker(facts.time, hot)
+    log = reopened(after, state.logs[topic, number])
+    answer = query_offset(after, state._replace(logs={(topic, number): log}), GROUP, topic, number)[1]
+    # a search that goes by other rules may find a neighbour
+    found = queue.found if before.boundary_search == after.boundary_search or queue.min == queue.max else None
+    return replace(
+        queue,
+        min=mapped.offset(log.min),
+        answer=mapped.offset(answer) if isinstance(answer, int) else None,
+        found=found,
+    )
+
+
+def _topic(
+    facts: GroupFacts, topic: str, consumer: Consumer, brokers: Sequence[Release], clients: Sequence[Release], java: int
+) -> TopicUpgrade:
+    after = {release: on_release(facts, release, java) for release in brokers}
+
+    def where(client: Release) -> tuple[tuple[str, str], ...]:
+        made = replace(consumer, client=client)
+        return grouped(brokers, lambda release: summary(queue_starts(after[release], made)))
+
+    return TopicUpgrade(
+        topic=topic,
+        now=summary(queue_starts(facts, consumer)),
+        starts=grouped(clients, where),
+        resets=grouped(
+            brokers, lambda release: summary_of_reset(predict_reset(after[release], topic, END, others=False).queues)
+        ),
+        changes=_changes(after, consumer, brokers),
+    )
+
+
+def _changes(
+    after: dict[Release, GroupFacts], consumer: Consumer, brokers: Sequence[Release]
+) -> tuple[tuple[str, tuple[Switch, ...]], ...]:
+    """The switches at every release at which the starts change: those of rules that take part before or after it."""
+    found = []
+    starts = {release: queue_starts(after[release], consumer) for release in brokers}
+    for one, next_ in pairwise(brokers):
+        if summary(starts[one]) == summary(starts[next_]):
+            continue
+        rules = {rule for release in (one, next_) for start in starts[release] for rule in start.decided}
+        taken = tuple(
+            switch for switch in _SWITCHES if switch.on(one) != switch.on(next_) and rules.intersection(switch.rules)
+        )
+        found.append((str(next_), taken))
+    return tuple(found)

@@ -1,0 +1,155 @@
+"""Proof of predicted resets: what ``predict reset`` says of a real broker, and what the broker then does.
+
+Groups with stored offsets in every queue, in some and in none are reset to the end, the beginning and a time, with a
+member that is connected and without. The facts are read from the running cluster as the command reads them; then the
+request is sent that the tools send, with their commits where the broker answers that no member is online. Compared are
+who moves the group, or the refusal, and where each queue is moved to.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.predict.api import read_group
+from rocketmq_conformance.conformance.predict.facts import GroupFacts
+from rocketmq_conformance.conformance.predict.reset import (
+    AT_TIME,
+    BEGINNING,
+    BY_BROKER,
+    BY_MEMBERS,
+    BY_TOOL,
+    END,
+    REFUSED,
+    predict_reset,
+)
+from rocketmq_conformance.conformance.proof.predicted_starts import Agreement
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
+from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
+from rocketmq_conformance.conformance.targets.broker.process import HOST
+from rocketmq_conformance.models.broker.reset import OFFLINE
+from rocketmq_conformance.models.client.initial_broker import log_of_shape
+from rocketmq_conformance.models.client.timestamp import parse_timestamp
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.release import NEWEST, Release
+
+TOPIC = "PREDICTED-RESETS"
+#: Who asks for resets, in the place of a client.
+TOOL = "mqadmin"
+_SHAPES = ("young", "empty", "expired", "gone")
+#: What a group stored: everywhere, in some queues, nowhere.
+_STORED = {"all": {0: 7, 1: 0, 2: 9, 3: 12}, "some": {0: 7}, "none": {}}
+#: Between the messages of every queue (ms since the epoch).
+_TIME = parse_timestamp("20240401000000", "UTC") or 0
+_AT = {END: -1, BEGINNING: 0, AT_TIME: _TIME}
+#: Timeout of a request (s).
+_PATIENCE = 20.0
+
+#: Who moves a group, or the error's name, and where to, by queue.
+Outcome = tuple[str, tuple[tuple[int, int | None], ...]]
+
+
+class ResetCase(NamedTuple):
+    """One reset of a group of its own."""
+
+    stored: str
+    target: str
+    online: bool
+
+    @property
+    def group(self) -> str:
+        """The group's name."""
+        return f"R-{self.stored}-{self.target}-{'online' if self.online else 'offline'}"
+
+
+def reset_cases() -> list[ResetCase]:
+    """Every case of a broker."""
+    return [ResetCase(*each) for each in product(_STORED, _AT, (False, True))]
+
+
+def prove_predicted_resets(broker: str) -> Agreement:
+    """The agreement of resets on a broker of a release."""
+    began = time.monotonic()
+    try:
+        queues, differences = prove_resets(Release.parse(broker))
+    except (CannotRunError, OSError) as error:
+        return Agreement(client=TOOL, broker=broker, missing=str(error))
+    return Agreement(
+        client=TOOL,
+        broker=broker,
+        groups=len(reset_cases()),
+        queues=queues,
+        differences=tuple(differences),
+        seconds=time.monotonic() - began,
+    )
+
+
+def prove_resets(release: Release) -> tuple[int, list[str]]:
+    """How many queues were compared on a broker of a release, and what differs; CannotRunError when it cannot run."""
+    every = reset_cases()
+    differences = []
+    with Cluster(release, lambda home: _fill(home, every), NEWEST) as cluster:
+        cluster.await_route(TOPIC)
+        for case in every:
+            expected, observed = _played(cluster, case)
+            if expected != observed:
+                differences.append(f"reset {case.group}: predicted {expected}, was {observed}")
+    return len(every) * len(_SHAPES), differences
+
+
+def _fill(home: Any, every: Sequence[ResetCase]) -> None:
+    stored = {(case.group, TOPIC): _STORED[case.stored] for case in every if _STORED[case.stored]}
+    write_store(home, {TOPIC: [log_of_shape(shape) for shape in _SHAPES]}, stored)
+
+
+def _played(cluster: Cluster, case: ResetCase) -> tuple[Outcome, Outcome]:
+    """What was predicted, and what happened."""
+    cluster.do(requests.create_group(case.group))
+    with Connection(HOST, cluster.broker.port, _PATIENCE) as member:
+        if case.online:
+            beat = requests.heartbeat(f"127.0.0.1@{case.group}", case.group, [TOPIC])
+            if member.call(beat.code, beat.ext, beat.body).code:
+                raise CannotRunError(f"Broker {cluster.release} refused a heartbeat.")
+        facts = read_group(cluster.name_server, case.group, [TOPIC], _TIME)
+        prediction = predict_reset(facts, TOPIC, case.target, others=False)
+        queues = [queue for queue in prediction.queues if queue.facts.topic == TOPIC]
+        ways = {queue.error if queue.way == REFUSED else queue.way for queue in queues}
+        expected = " and ".join(sorted(ways)), tuple((queue.facts.queue, queue.after) for queue in queues)
+        return expected, _reset(cluster, case, facts)
+
+
+def _reset(cluster: Cluster, case: ResetCase, facts: GroupFacts) -> Outcome:
+    """Reset the group as the tools do; who moved it, or the error, and where it stands, or is sent."""
+    queues = [queue for queue in facts.queues if queue.topic == TOPIC]
+    answer = cluster.ask(requests.reset(case.group, TOPIC, _AT[case.target], True, None, None))
+    error = requests.refused(answer)
+    if error is not None and error.code == OFFLINE.code:
+        for queue in queues:
+            to = {END: queue.max, BEGINNING: queue.min}.get(case.target, queue.found)
+            cluster.do(requests.commit(case.group, TOPIC, queue.queue, to))
+        return BY_TOOL, _stands(cluster, case.group)
+    if error is not None:
+        return error.code, tuple((queue.queue, None) for queue in queues)
+    pairs = requests.offset_pairs(answer.body)
+    if isinstance(pairs, Err):
+        raise CannotRunError(f"Broker {cluster.release} answers a reset without offsets ({pairs.detail}).")
+    stands = _stands(cluster, case.group)
+    # a broker that asked the members has stored nothing
+    before = tuple((queue.queue, queue.answer) for queue in queues)
+    if stands == before and stands != tuple(pairs):
+        return BY_MEMBERS, tuple(pairs)
+    return BY_BROKER, stands
+
+
+def _stands(cluster: Cluster, group: str) -> tuple[tuple[int, int | None], ...]:
+    """What the broker answers to the group, by queue."""
+    found = []
+    for queue in range(len(_SHAPES)):
+        offset = requests.number(cluster.ask(requests.query(group, TOPIC, queue, None)))
+        found.append((queue, None if isinstance(offset, Err) else offset))
+    return tuple(found)

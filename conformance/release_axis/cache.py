@@ -1,0 +1,81 @@
+"""The cache of what implementations did: by kit, plans and implementation, a file for each suite of each address."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from rocketmq_conformance.conformance.proof.revision import revision
+from rocketmq_conformance.conformance.release_axis.plans import Plans
+from rocketmq_conformance.conformance.release_axis.records import CaseRecord, StepRecord, SuiteRecord
+
+#: Addresses that say all about the implementation: the kit's own, and published releases.
+_OWN = re.compile(r"(port|broker)(\?.*)?|mutant:.*")
+_RELEASE = re.compile(r"(broker|java-client):\d+\.\d+\.\d+(-[A-Za-z]+)?(\?.*)?")
+
+
+class Cache:
+    """Records in a folder; without a folder, nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    @cached_property
+    def _kit(self) -> str:
+        return revision()
+
+    def key(self, address: str, plan: Plans) -> str:
+        """The name of a record; "" for an implementation that may be another one tomorrow, which is not kept."""
+        if self.folder is None or not lasting(address):
+            return ""
+        parts = (self._kit, plan.suite.name, plan.digest, address, os.environ.get("JAVA_HOME", ""))
+        return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+    def load(self, key: str) -> SuiteRecord | None:
+        """A record; None when there is none, or it cannot be read."""
+        if not key or self.folder is None:
+            return None
+        try:
+            kept = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
+            cases = {
+                int(number): CaseRecord(
+                    tuple(StepRecord(at, observed, ok, tuple(rules)) for at, observed, ok, rules in steps), reason
+                )
+                for number, (steps, reason) in kept["cases"].items()
+            }
+            return SuiteRecord(cases, kept["seconds"], kept["refused"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def store(self, key: str, record: SuiteRecord) -> None:
+        """Keep a record, whole or not at all; a folder that cannot be written costs only the next run's time.
+
+        One with a case that was not decided is not kept: the next play may decide it.
+        """
+        if not key or self.folder is None or any(case.reason and case.steps for case in record.cases.values()):
+            return
+        cases = {
+            number: ([list(asdict(step).values()) for step in case.steps], case.reason)
+            for number, case in record.cases.items()
+        }
+        text = json.dumps({"cases": cases, "seconds": record.seconds, "refused": record.refused})
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=self.folder, delete=False) as new:
+                new.write(text)
+            os.replace(new.name, self.folder / f"{key}.json")
+
+
+def lasting(address: str) -> bool:
+    """Does an address stand for the same implementation tomorrow? Not that of a running broker or a build."""
+    fixed = _OWN.fullmatch(address) or _RELEASE.fullmatch(address)
+    changing = {"image", "classpath"}
+    return bool(fixed) and changing.isdisjoint(parse_qs(address.partition("?")[2]))

@@ -1,0 +1,107 @@
+"""An implementation that is watched instead of judged: its cases go on after an answer that no rule allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rocketmq_conformance.conformance.adapter import Hello
+from rocketmq_conformance.conformance.engine.handshake import hello_of, profile_of
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged
+from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE, START_TIMEOUT
+from rocketmq_conformance.conformance.engine.player import Player
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.startup import Listener, starting, unseen
+from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.models.outcome import Outcome
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED
+from rocketmq_conformance.suites.declare.measured_time import Times
+from rocketmq_conformance.suites.declare.oracle import Agreed, Differs, Oracle, Skipped, Undecided, Unmeasurable
+from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+
+class Witness(Judge):
+    """Compares every step with the model as a judge does, and ends a case by no difference.
+
+    After one, the model's state is what the rules demand, not what the implementation may have.
+    """
+
+    def judge(
+        self,
+        rows: Sequence[Row],
+        do: Callable[[Row], Outcome],
+        *,
+        count: bool = True,
+        times: Times | None = None,
+        goes_on: bool = False,
+    ) -> Judged:
+        """Play ``rows`` to the end, or until an outcome decides nothing; the verdict is never "diverges"."""
+        judged = Judged(CONFORMS)
+        oracle = Oracle(self.suite, self.bound, timed=times is not None)
+        for row in rows:
+            if not oracle.allows(row[0]):
+                continue
+            ready = oracle.ready(row)
+            if times and ready:
+                times.expect(ready)
+            outcome = do(row)
+            match oracle.judge(row, outcome, times.span() if times and ready else None):
+                case Agreed(step) | Differs(step):
+                    judged.steps.append(step)
+                case Skipped(operation, reason):
+                    judged.unsupported[operation] = reason
+                case Undecided(reason):
+                    judged.verdict, judged.reason = UNDECIDED, reason
+                    break
+                case Unmeasurable(operation, reason):
+                    judged.unsupported[operation] = reason
+                    judged.cut = True
+                    break
+        return judged
+
+
+class Opened:
+    """An implementation that was opened and said who it is."""
+
+    def __init__(self, address: str, stage: Stage, hello: Hello, profile: Profile) -> None:
+        self.address = address
+        self.stage = stage
+        self.hello = hello
+        self.profile = profile
+
+    def player(self, suite: Suite) -> Player:
+        """A player of a suite that is watched."""
+        return Player(self.stage, Witness(suite, self.profile.judged()))
+
+    def refuses(self, suite: Suite, rows: Sequence[Row] = ()) -> str:
+        """Why the suite, or a plan of it, cannot be played here; "" when it can."""
+        refused = self.hello.refuses(suite)
+        if refused:
+            return refused
+        lacking = suite.lacking(self.profile, rows)
+        return f"{self.profile} has no {lacking}" if lacking else ""
+
+
+@contextmanager
+def opened(
+    address: str,
+    *,
+    patience: float = PATIENCE,
+    max_wait: float = LONGEST_WAIT,
+    start_timeout: float = START_TIMEOUT,
+    on_start: Listener = unseen,
+) -> Iterator[Opened]:
+    """Open an address until the end of the block; AddressError, CannotRunError and AdapterError with a sentence."""
+    stage: Stage | None = None
+    try:
+        with starting(start_timeout, on_start):
+            adapter = open_address(address)
+            stage = Stage(adapter, Profile(), patience, max_wait)
+            hello = hello_of(stage)
+        profile = profile_of(hello, {})
+        stage.use(profile)
+        yield Opened(address, stage, hello, profile)
+    finally:
+        if stage:
+            stage.close()

@@ -1,0 +1,277 @@
+"""Plays the suite ``broker-polling`` on a broker: pulls that wait, each over a connection of its slot.
+
+A busy broker may answer late, so nothing is judged by how soon an answer comes. What must come is waited for, much
+longer than a broker takes: for so long, and for as many looks as a machine takes in that time that has nothing else to
+do. What must not come is waited for until another pull, the *witness*, was answered by a check: it has a message that
+does not pass its filter. And a message woke a pull at once when the pull was answered and the witness was not. A broker
+may still be about to hold the witness when the message comes, and a check may come in between: so that is tried again
+and again, with longer pauses, until it was seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from typing import TypeVar, cast
+
+from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
+from rocketmq_conformance.conformance.targets.broker.jobs import Requests
+from rocketmq_conformance.conformance.targets.broker.part import Part
+from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
+from rocketmq_conformance.models.broker.broker_polling import FOREVER, HELD, INTERVAL, SLOTS, PullAnswer
+from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.broker_polling import AwaitPull, HoldPull, LookAtPull, SendTags, WakePull
+
+T = TypeVar("T")
+#: A job's part that gives something else than a result.
+_Part = Generator[Wish, list[Command], T]
+
+#: The pause between two looks at a pull, the time that it has to be put aside, and the most that it is given, in times
+#: between two checks; how many other pulls are answered meanwhile.
+_PAUSE, _ASIDE, _ASIDE_MOST = 0.05, 0.02, 0.4
+_OTHERS = 4
+#: The time that a check may take from one pull to another, as a share of how late a broker may be.
+_LINGER = 0.02
+#: Error of a broker's clock, which counts whole ms (s), and may be set while a pull is held, as a share of the time
+#: between two checks.
+_GRAIN, _SET = 0.002, 0.004
+#: How often it is tried to see that a message wakes a pull before a check, and how often that must be seen: once where
+#: it must, and most times where it must not, since a busy broker may pause in the middle of a check.
+_LONG_TRIES, _SHORT_TRIES = (12, 1), (6, 4)
+#: Connections of the witness and of the pull that is to be woken, and queues of a topic that nothing else uses.
+_WITNESS, _WOKEN = SLOTS, SLOTS + 1
+_TOPIC, _WITNESS_QUEUE, _WOKEN_QUEUE = 1, 0, 1
+
+
+def send_tags(names: CaseNames, queue: int, tags: tuple[str, ...]) -> Requests:
+    """Send messages: their offsets, once the queue shows them."""
+    return (yield from jobs.send_with(names, 0, queue, [{"TAGS": tag} if tag else {} for tag in tags]))
+
+
+def hold_pull(
+    names: CaseNames, slot: int, queue: int, distance: int, expression: str, wait: int, suspends: bool
+) -> Requests:
+    """Pull over the connection of a slot."""
+    names.slots.pop(slot, None)
+    _keep_open(names)
+    (shown,) = yield [requests.max_offset(names.topic(0), queue)]
+    highest = requests.number(shown)
+    if not isinstance(highest, int):
+        return highest
+    offset = max(highest + distance, 0)
+    probe = _pull(names, 0, queue, offset, expression, None)
+    (answer,) = yield [probe]
+    waits = INTERVAL if names.short_polling else wait
+    began = names.clock.monotonic()
+    _post(names, slot, _pull(names, 0, queue, offset, expression, wait if suspends else None))
+    sent = math.floor(_shares(names, began))
+    if suspends and answer.code == Response.PULL_NOT_FOUND:
+        yield _ASIDE * names.hold_check
+        found = yield from _collected(names, slot, 0.0)
+    else:
+        found = yield from _collected(names, slot, names.lateness)
+    if found is not None:
+        return _observed(names, found, sent)
+    seconds = max(waits, 0) / INTERVAL * names.hold_check
+    names.slots[slot] = probe, sent, None if waits == FOREVER else names.clock.monotonic() + seconds
+    return HELD, sent, _now(names)
+
+
+def look_at_pull(names: CaseNames, slot: int) -> Requests:
+    """See whether the pull of a slot is answered, and wait for it when there is a message that passes."""
+    held = names.slots.get(slot)
+    if held is None:
+        return None
+    probe, sent, _ = held
+    _keep_open(names)
+    (answer,) = yield [probe]
+    found = yield from _collected(names, slot, 0.0 if answer.code else names.hold_check + names.lateness)
+    return _finished(names, slot, sent, found)
+
+
+def await_pull(names: CaseNames, slot: int) -> Requests:
+    """Wait until the pull of a slot is answered; if nothing leads to that, until a check did not answer it."""
+    held = names.slots.get(slot)
+    if held is None:
+        return None
+    probe, sent, until = held
+    _keep_open(names)
+    (answer,) = yield [probe]
+    now = names.clock.monotonic()
+    if answer.code != Response.PULL_NOT_FOUND:
+        found = yield from _collected(names, slot, names.hold_check + names.lateness)
+    elif until is not None:
+        found = yield from _collected(names, slot, max(until - now, 0.0) + names.hold_check + names.lateness)
+    else:
+        found = yield from _outlasted(names, slot)
+    return _finished(names, slot, sent, found)
+
+
+def wake_pull(names: CaseNames, expression: str, tag: str) -> Requests:
+    """Hold a pull and send a message: the answer as if from offset 0, and whether it came before a check."""
+    tries, needed = _SHORT_TRIES if names.short_polling else _LONG_TRIES
+    answer, aside, seen, unseen = None, _ASIDE, 0, 0
+    while seen < needed and unseen <= tries - needed:
+        tried = yield from _woken(names, expression, tag, aside)
+        if isinstance(tried, Err):
+            return tried
+        if answer is not None and tried[0] != answer:
+            return tried[0], False
+        answer = tried[0]
+        seen, unseen = (seen + 1, unseen) if tried[1] else (seen, unseen + 1)
+        aside = min(2 * aside, _ASIDE_MOST)
+    return answer, seen == needed
+
+
+def _woken(names: CaseNames, expression: str, tag: str, aside: float) -> _Part[Err | tuple[PullAnswer | str, bool]]:
+    """Try once: the answer, or HELD, and whether it came before that of the witness."""
+    error = yield from _begin_witness(names, aside)
+    if error is not None:
+        return error
+    topic = names.topic(_TOPIC)
+    (shown,) = yield [requests.max_offset(topic, _WOKEN_QUEUE)]
+    first = requests.number(shown)
+    if isinstance(first, Err):
+        return first
+    _post(names, _WOKEN, _pull(names, _TOPIC, _WOKEN_QUEUE, first, expression, FOREVER))
+    yield from _put_aside(names, _WOKEN, aside)
+    error = yield from _send(names, _WITNESS_QUEUE, "B")
+    error = error or (yield from _send(names, _WOKEN_QUEUE, tag))
+    if error is not None:
+        return error
+    found = yield from _collected(names, _WOKEN, names.hold_check + names.lateness)
+    before = found is not None and names.collect_own(_WITNESS, 0.0) is None
+    if before:
+        yield _LINGER * names.lateness
+        before = (yield from _collected(names, _WITNESS, 0.0)) is None
+    names.close_own(_WITNESS)
+    names.close_own(_WOKEN)
+    if found is None:
+        return HELD, False
+    answer = requests.pulled(found)
+    if isinstance(answer, Err):
+        return answer
+    code, following, offsets = cast(PullAnswer, answer)
+    return (code, following - first, tuple(offset - first for offset in offsets)), before
+
+
+def _outlasted(names: CaseNames, slot: int) -> _Part[Command | None]:
+    """The answer to the pull of a slot, if it arrives until a check answered the witness."""
+    if isinstance((yield from _begin_witness(names, _ASIDE)), Err) or isinstance(
+        (yield from _send(names, _WITNESS_QUEUE, "B")), Err
+    ):
+        return (yield from _collected(names, slot, names.hold_check + names.lateness))
+    until = names.clock.monotonic() + names.hold_check + names.lateness
+    checked = found = None
+    while checked is None and found is None and names.clock.monotonic() < until:
+        yield _PAUSE * names.hold_check
+        checked = yield from _collected(names, _WITNESS, 0.0)
+        found = names.collect_own(slot, 0.0)
+    names.close_own(_WITNESS)
+    if found is not None:
+        return found
+    yield _LINGER * names.lateness
+    return (yield from _collected(names, slot, 0.0))
+
+
+def _begin_witness(names: CaseNames, aside: float) -> _Part[Err | None]:
+    """Hold the witness, which only a check answers once there is a message; the error, if any."""
+    topic = names.topic(_TOPIC)
+    if topic not in names.created:
+        error = yield from jobs.create_topic(names, _TOPIC, 2)
+        if isinstance(error, Err):
+            return error
+    _keep_open(names)
+    (shown,) = yield [requests.max_offset(topic, _WITNESS_QUEUE)]
+    first = requests.number(shown)
+    if isinstance(first, Err):
+        return first
+    _post(names, _WITNESS, _pull(names, _TOPIC, _WITNESS_QUEUE, first, "C", FOREVER))
+    yield from _put_aside(names, _WITNESS, aside)
+    return None
+
+
+def _put_aside(names: CaseNames, connection: int, aside: float) -> _Part[None]:
+    """Give the broker the time to hold a pull; it answers others meanwhile, so its threads do get on."""
+    for _ in range(_OTHERS):
+        yield aside / _OTHERS * names.hold_check
+        names.ask_own(connection, _pull(names, 0, 0, 0, "C", None))
+
+
+def _keep_open(names: CaseNames) -> None:
+    """Use the connections of held pulls: a broker closes one that is silent for two minutes."""
+    for slot in names.slots:
+        names.ask_own(slot, requests.max_offset(names.topic(0), 0))
+
+
+def _send(names: CaseNames, queue: int, tag: str) -> _Part[Err | None]:
+    """Send a message to the topic of the witness; the error, if any."""
+    sent = yield from jobs.send_with(names, _TOPIC, queue, [{"TAGS": tag}])
+    return sent if isinstance(sent, Err) else None
+
+
+def _pull(names: CaseNames, topic: int, queue: int, offset: int, expression: str, wait: int | None) -> requests.Ask:
+    """A pull by tags; with ``wait`` (thousandths of the time between two checks) it may be held."""
+    ms = None if wait is None else int(wait * names.hold_check * 1000 / INTERVAL)
+    return requests.pull_by(names.used_group(0), names.topic(topic), queue, offset, expression, "TAG", wait=ms)
+
+
+def _post(names: CaseNames, connection: int, request: requests.Ask) -> None:
+    """Send a request over a new connection, and another one, which is answered when the first one has arrived."""
+    names.close_own(connection)
+    names.post_own(connection, request)
+    names.ask_own(connection, requests.max_offset(names.topic(0), 0))
+
+
+def _collected(names: CaseNames, connection: int, seconds: float) -> _Part[Command | None]:
+    """The answer to a posted request, if it arrives in so many seconds.
+
+    After the time is over the broker answers one more request, and what it sent before has arrived. The time of a
+    machine that is too busy for looks does not count.
+    """
+    until = names.clock.monotonic() + seconds
+    looks = math.floor(seconds / (_PAUSE * names.hold_check))
+    while True:
+        over = looks <= 0 and names.clock.monotonic() >= until
+        looks -= 1
+        yield [requests.max_offset(names.topic(0), 0)]
+        found = names.collect_own(connection, 0.0)
+        if found is not None or over:
+            return found
+        yield _PAUSE * names.hold_check
+
+
+def _finished(names: CaseNames, slot: int, sent: int, found: Command | None) -> Result:
+    if found is None:
+        return HELD, sent, _now(names)
+    del names.slots[slot]
+    names.close_own(slot)
+    return _observed(names, found, sent)
+
+
+def _observed(names: CaseNames, found: Command, sent: int) -> Result:
+    answer = requests.pulled(found)
+    return (answer, sent, _now(names)) if isinstance(answer, tuple) else answer
+
+
+def _now(names: CaseNames) -> int:
+    return math.ceil(_shares(names, names.clock.monotonic() + _GRAIN + _SET * names.hold_check))
+
+
+def _shares(names: CaseNames, moment: float) -> float:
+    """A moment in thousandths of the time between two checks since the case began."""
+    return (moment - names.start) / names.hold_check * INTERVAL
+
+
+PART = Part(
+    jobs={
+        SendTags: send_tags,
+        HoldPull: hold_pull,
+        LookAtPull: look_at_pull,
+        AwaitPull: await_pull,
+        WakePull: wake_pull,
+    },
+)

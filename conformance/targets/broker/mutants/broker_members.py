@@ -1,0 +1,443 @@
+"""Broker mutants that the suite ``broker-members`` kills: members, notifications, subscriptions, and pulls by these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocketmq_conformance.conformance.fakes.consumers import Consumers
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.models.broker.members import (
+    NO_GROUPS,
+    ORDINARY_GROUP,
+    Connections,
+    Consumer,
+    GroupSettings,
+    RegisteredGroup,
+)
+from rocketmq_conformance.models.broker.pull import OUTDATED, UNSUBSCRIBED, RegisteredSubscription, TagCodes, tag_codes
+from rocketmq_conformance.models.outcome import Err
+
+_Notified = tuple[int, ...]
+
+
+class _Registering(Consumers):
+    """Registers a member, and then does something else with its group."""
+
+    def register(self, number: int, client: str, consumer: Consumer, known: bool) -> _Notified:
+        old = self.groups.get(consumer.group, RegisteredGroup())
+        notified = super().register(number, client, consumer, known)
+        new = self.groups.get(consumer.group)
+        if new is None:
+            return notified
+        self.groups = {**self.groups, consumer.group: self.registered(old, new, consumer, number)}
+        return self.notified(notified, old, self.groups[consumer.group], consumer, number)
+
+    def registered(
+        self, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> RegisteredGroup:
+        """The group as it is kept."""
+        return new
+
+    def notified(
+        self, notified: _Notified, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> _Notified:
+        """The connections that are notified."""
+        return notified
+
+
+# --- members -------------------------------------------------------------------------------------------------
+
+
+class IdsOnce(Consumers):
+    """Equal client ids are listed once."""
+
+    def listed_ids(self, group: str) -> tuple[str, ...] | Err:
+        found = super().listed_ids(group)
+        return found if isinstance(found, Err) else tuple(dict.fromkeys(found))
+
+
+class EmptyList(Consumers):
+    """A group without members has an empty list."""
+
+    def listed_ids(self, group: str) -> tuple[str, ...] | Err:
+        found = super().listed_ids(group)
+        return () if isinstance(found, Err) else found
+
+
+class MemberById(_Registering):
+    """A connection with the client id of another one takes its place."""
+
+    def registered(
+        self, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> RegisteredGroup:
+        client = new.members[number]
+        return new._replace(members={one: id_ for one, id_ in new.members.items() if one == number or id_ != client})
+
+
+class FirstIdStays(_Registering):
+    """A connection keeps the client id that it came with."""
+
+    def registered(
+        self, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> RegisteredGroup:
+        return new._replace(members={**new.members, **old.members})
+
+
+class ClosedStays(Consumers):
+    """A closed connection stays a member."""
+
+    def leave(self, number: int) -> tuple[tuple[str, int], ...]:
+        return ()
+
+
+class ClosedUnnoticed(Consumers):
+    """Members are not notified of a connection that closes."""
+
+    def leave(self, number: int) -> tuple[tuple[str, int], ...]:
+        super().leave(number)
+        return ()
+
+
+class ClosedOneGroup(Consumers):
+    """A closed connection leaves one group only."""
+
+    def leave(self, number: int) -> tuple[tuple[str, int], ...]:
+        joined = [name for name, group in self.groups.items() if number in group.members]
+        kept = {name: self.groups[name] for name in joined[1:]}
+        notified = super().leave(number)
+        self.groups = {**self.groups, **kept}
+        return tuple(pair for pair in notified if pair[0] not in kept)
+
+
+class UnregisteredStays(Consumers):
+    def unregister(self, number: int, group: str) -> _Notified:
+        kept = self.groups
+        notified = super().unregister(number, group)
+        self.groups = kept
+        return notified
+
+
+class UnregistersAll(Consumers):
+    """One member that unregisters ends the group."""
+
+    def unregister(self, number: int, group: str) -> _Notified:
+        super().unregister(number, group)
+        self.groups = {name: entry for name, entry in self.groups.items() if name != group}
+        return ()
+
+
+class StrangersLeaveQuietly(Consumers):
+    """Members are not notified when a connection unregisters that was none of them."""
+
+    def unregister(self, number: int, group: str) -> _Notified:
+        registered = self.groups.get(group)
+        stranger = registered is None or number not in registered.members
+        notified = super().unregister(number, group)
+        return () if stranger else notified
+
+
+# --- notifications -------------------------------------------------------------------------------------------
+
+
+class NewcomerUnnotified(_Registering):
+    """A new member is not notified of itself."""
+
+    def notified(
+        self, notified: _Notified, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> _Notified:
+        return tuple(one for one in notified if one != number)
+
+
+class NewcomerAlone(_Registering):
+    """The members are not notified of a new one, which is."""
+
+    def notified(
+        self, notified: _Notified, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> _Notified:
+        return tuple(one for one in notified if one == number)
+
+
+class TopicsUnnoticed(_Registering):
+    """Members are not notified when the topics of the group change."""
+
+    def notified(
+        self, notified: _Notified, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> _Notified:
+        return () if number in old.members else notified
+
+
+class IdsNoticed(_Registering):
+    """Members are notified when a connection changes its client id."""
+
+    def notified(
+        self, notified: _Notified, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> _Notified:
+        if number in old.members and old.members[number] != new.members[number]:
+            return tuple(new.members)
+        return notified
+
+
+class VersionsNoticed(_Registering):
+    """Members are notified of a newer subscription to a known topic."""
+
+    def notified(
+        self, notified: _Notified, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> _Notified:
+        return tuple(new.members) if old.subscriptions != new.subscriptions else notified
+
+
+class BroadcastNotified(_Registering):
+    """Groups that broadcast are notified, too."""
+
+    def notified(
+        self, notified: _Notified, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> _Notified:
+        joined = number not in old.members
+        return tuple(new.members) if consumer.broadcasting and joined else notified
+
+
+class QuietNotified(Storage):
+    """Every group is notified of heartbeats."""
+
+    def set_group(self, group: str, settings: GroupSettings) -> None:
+        super().set_group(group, settings._replace(notifies=True))
+
+
+class QuietAlways(Consumers):
+    """A group that is not notified of heartbeats is not notified of closed connections either."""
+
+    def leave(self, number: int) -> tuple[tuple[str, int], ...]:
+        return tuple(pair for pair in super().leave(number) if self._storage.settings_of(pair[0]).notifies)
+
+
+# --- subscriptions -------------------------------------------------------------------------------------------
+
+
+class LastSubscription(_Registering):
+    """The subscription of the last heartbeat counts, whatever its version."""
+
+    def registered(
+        self, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> RegisteredGroup:
+        return new._replace(subscriptions=dict(consumer.subscriptions))
+
+
+class EqualReplaces(_Registering):
+    """A subscription of an equal version replaces the one that is held."""
+
+    def registered(
+        self, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> RegisteredGroup:
+        subscriptions = dict(new.subscriptions)
+        for topic, sent in consumer.subscriptions.items():
+            if sent.version == subscriptions[topic].version:
+                subscriptions[topic] = sent
+        return new._replace(subscriptions=subscriptions)
+
+
+class FirstSubscription(_Registering):
+    """A subscription that is held is never replaced."""
+
+    def registered(
+        self, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> RegisteredGroup:
+        kept = {topic: held for topic, held in old.subscriptions.items() if topic in new.subscriptions}
+        return new._replace(subscriptions={**new.subscriptions, **kept})
+
+
+class TopicsStay(_Registering):
+    """Topics that a heartbeat leaves out are still subscribed."""
+
+    def registered(
+        self, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> RegisteredGroup:
+        return new._replace(subscriptions={**old.subscriptions, **new.subscriptions})
+
+
+class NegativeIsZero(_Registering):
+    """A negative version counts as 0."""
+
+    def registered(
+        self, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> RegisteredGroup:
+        held = {topic: each._replace(version=max(each.version, 0)) for topic, each in new.subscriptions.items()}
+        return new._replace(subscriptions=held)
+
+
+class SubscriptionsOutlive(Consumers):
+    """The subscriptions of a group outlive its last member."""
+
+    def register(self, number: int, client: str, consumer: Consumer, known: bool) -> _Notified:
+        if consumer.group not in self.groups and consumer.group in self._outlived:
+            self.groups = {**self.groups, consumer.group: self._outlived[consumer.group]}
+        notified = super().register(number, client, consumer, known)
+        if consumer.group in self.groups:
+            self._outlived[consumer.group] = self.groups[consumer.group]._replace(members={})
+        return notified
+
+    @property
+    def _outlived(self) -> dict[str, RegisteredGroup]:
+        return vars(self).setdefault("outlived", dict(NO_GROUPS))  # type: ignore[no-any-return]
+
+
+class FirstKind(_Registering):
+    """How a group consumes is what its first member said."""
+
+    def registered(
+        self, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> RegisteredGroup:
+        return new._replace(consume_type=old.consume_type, start=old.start) if old.members else new
+
+
+class FirstModel(_Registering):
+    """Whether a group broadcasts is what its first member said."""
+
+    def registered(
+        self, old: RegisteredGroup, new: RegisteredGroup, consumer: Consumer, number: int
+    ) -> RegisteredGroup:
+        return new._replace(broadcasting=old.broadcasting) if old.members else new
+
+
+class OfflineListed(Consumers):
+    """A group without members has connections: none."""
+
+    def connections(self, group: str) -> Connections | Err:
+        found = super().connections(group)
+        return (
+            ((), "CONSUME_PASSIVELY", "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", ()) if isinstance(found, Err) else found
+        )
+
+
+class ForgetsTags(Consumers):
+    def connections(self, group: str) -> Connections | Err:
+        found = super().connections(group)
+        if isinstance(found, Err):
+            return found
+        return *found[:4], tuple((*each[:4], ()) for each in found[4])
+
+
+# --- pulls ---------------------------------------------------------------------------------------------------
+
+
+class SubscribedToAll(Consumers):
+    """A pull without any subscription is for everything."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        found = super().codes(group, topic, version)
+        return None if found == UNSUBSCRIBED else found
+
+
+class AnyVersion(Consumers):
+    """A pull may know a newer subscription."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        found = super().codes(group, topic, version)
+        return super().codes(group, topic, -(1 << 63)) if found == OUTDATED else found
+
+
+class SameVersion(Consumers):
+    """A pull must know the subscription that is held."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        held = _held(self, group).get(topic)
+        found = super().codes(group, topic, version)
+        return OUTDATED if held is not None and held.version > version and not isinstance(found, Err) else found
+
+
+class OwnHashes(Consumers):
+    """The broker computes the hashes of the expression itself."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        held = _held(self, group).get(topic)
+        found = super().codes(group, topic, version)
+        return found if held is None or held.codes is None or isinstance(found, Err) else tag_codes(held.text)
+
+
+class NoClassFilter(Consumers):
+    """Class filter mode is ignored: the expression counts."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        held = _held(self, group).get(topic)
+        found = super().codes(group, topic, version)
+        return tag_codes(held.text) if held is not None and found is None else found
+
+
+class BroadcastsAnyway(Storage):
+    def set_group(self, group: str, settings: GroupSettings) -> None:
+        super().set_group(group, settings._replace(broadcasts=True))
+
+
+class BroadcastForbidden(Consumers):
+    """A group that may not broadcast may not pull at all."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        if group in self.groups and not self._storage.settings_of(group).broadcasts:
+            return Err("NO_PERMISSION")
+        return super().codes(group, topic, version)
+
+
+class BroadcastLate(Consumers):
+    """Whether a group may broadcast is looked at after its subscription."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        settings = self._storage.settings_of(group)
+        self._storage.group_settings[group] = settings._replace(broadcasts=True)
+        found = super().codes(group, topic, version)
+        self._storage.group_settings[group] = settings
+        return found if isinstance(found, Err) else super().codes(group, topic, version)
+
+
+class SettingsOnce(Storage):
+    """The settings of a known group cannot be changed."""
+
+    def set_group(self, group: str, settings: GroupSettings) -> None:
+        self.group_settings.setdefault(group, settings if settings != ORDINARY_GROUP else ORDINARY_GROUP)
+
+
+def _held(consumers: Consumers, group: str) -> Mapping[str, RegisteredSubscription]:
+    return consumers.groups.get(group, RegisteredGroup()).subscriptions
+
+
+_consumers = mutants_of("consumers", "broker-members")
+_storage = mutants_of("storage", "broker-members")
+
+MUTANTS: tuple[BrokerMutant, ...] = (
+    _consumers("members-ids-once", "D26", "Equal client ids are listed once.", IdsOnce),
+    _consumers("members-empty-list", "D26", "A group without members has an empty list.", EmptyList),
+    _consumers("members-by-id", "D26", "Of two connections with one client id only one is a member.", MemberById),
+    _consumers("members-first-id", "D26", "A connection keeps its first client id.", FirstIdStays),
+    _consumers("members-closed-stay", "D133", "A closed connection stays a member.", ClosedStays),
+    _consumers("members-closed-unnoticed", "D133", "Members are not notified of closed connections.", ClosedUnnoticed),
+    _consumers("members-closed-once", "D133", "A closed connection leaves one of its groups.", ClosedOneGroup),
+    _consumers("members-unregistered-stay", "D133", "A member that unregisters stays one.", UnregisteredStays),
+    _consumers("members-unregister-all", "D133", "One member that unregisters ends the group.", UnregistersAll),
+    _consumers("members-strangers-quiet", "D133", "Strangers unregister without notice.", StrangersLeaveQuietly),
+    _consumers("members-newcomer-unnotified", "D133", "A new member is not notified of itself.", NewcomerUnnotified),
+    _consumers("members-newcomer-alone", "D133", "Only the new member is notified of itself.", NewcomerAlone),
+    _consumers("members-topics-unnoticed", "D130", "Members are not notified of changed topics.", TopicsUnnoticed),
+    _consumers("members-ids-noticed", "D133", "Members are notified of another client id.", IdsNoticed),
+    _consumers("members-versions-noticed", "D130", "Members are notified of newer subscriptions.", VersionsNoticed),
+    _consumers("members-broadcast-notified", "D133", "Groups that broadcast are notified.", BroadcastNotified),
+    _storage("members-quiet-notified", "D133", "Every group is notified of heartbeats.", QuietNotified),
+    _consumers("members-quiet-always", "D133", "A quiet group is never notified.", QuietAlways),
+    _consumers("subscription-last", "D130", "The last subscription counts, whatever its version.", LastSubscription),
+    _consumers("subscription-equal", "D130", "An equal version replaces a subscription.", EqualReplaces),
+    _consumers("subscription-first", "D96", "A subscription is never replaced.", FirstSubscription),
+    _consumers("subscription-topics-stay", "D130", "Topics stay until the last member leaves.", TopicsStay),
+    _consumers("subscription-negative", "D130", "A negative version counts as 0.", NegativeIsZero),
+    _consumers("subscription-outlives", "D130", "Subscriptions outlive the last member.", SubscriptionsOutlive),
+    _consumers("subscription-first-kind", "D130", "A group consumes as its first member did.", FirstKind),
+    _consumers("subscription-first-model", "D130", "A group broadcasts if its first member did.", FirstModel),
+    _consumers("connections-offline", "D133", "A group without members has a list of connections.", OfflineListed),
+    _consumers("connections-tags", "D130", "The tags of subscriptions are not shown.", ForgetsTags),
+    _consumers("registered-all", "D130", "A pull without a subscription is for everything.", SubscribedToAll),
+    _consumers("registered-any-version", "D130", "A pull may know a newer subscription.", AnyVersion),
+    _consumers("registered-same-version", "D130", "A pull may not know an older subscription.", SameVersion),
+    _consumers("registered-own-hashes", "D131", "The broker computes the hashes of tags itself.", OwnHashes),
+    _consumers("registered-no-class", "D131", "Class filter mode is ignored.", NoClassFilter),
+    _storage("registered-broadcast", "D133", "Every group may broadcast.", BroadcastsAnyway),
+    _consumers("registered-no-broadcast", "D133", "A group that may not broadcast may not pull.", BroadcastForbidden),
+    _consumers("registered-broadcast-late", "D133", "A missing subscription is noticed first.", BroadcastLate),
+    _storage("members-settings-once", "D99", "A known group keeps its settings.", SettingsOnce),
+)

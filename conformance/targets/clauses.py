@@ -1,0 +1,217 @@
+"""Which clauses of rules are seen: those about time, order, the number of requests, header fields, the one-way flag and
+repetition. docs/clauses.md is made from the table.
+
+A rule is confirmed by steps in which it decides an answer; that says nothing about a clause which no answer depends on.
+So each clause of these kinds has a row here, with a mutant that breaks it and is noticed, or the reason why none is.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+TIME, ORDER, NUMBER, FIELD, ONE_WAY, AGAIN = (
+    "time",
+    "order",
+    "number of requests",
+    "header field",
+    "one-way flag",
+    "repetition",
+)
+#: The words by which a sentence speaks of each kind.
+MARKERS = {
+    TIME: r"\b\d+ (s|ms)\b|\b(half a|a|ten) seconds?\b(?! time)|half an hour|the last 20 s",
+    ORDER: (
+        r"\bin this order\b|, and then (?!every|replaces)|, then (persists|unregisters)|before it (sends|waits)"
+        r"|(?<!,) and then sends"
+    ),
+    NUMBER: r"\b(one|by one|two equal) (one-way )?(requests?|commit|heartbeat|ones)\b",
+    FIELD: r"\b(header|sysFlag|field|flag)\b(?! file)",
+    ONE_WAY: r"\bone[- ]way\b",
+    AGAIN: r"\btwice\b|\b(tried|sent|given) again\b|\bonce only\b|, once a|\bup to three times\b|however often",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """A clause of a rule's sentence."""
+
+    rule: str
+    kind: str
+    #: The part of the sentence.
+    words: str
+    #: A mutant that breaks it, and the rule that a step blames then, if it is not this one.
+    mutant: str = ""
+    blamed: str = ""
+    #: Why no mutant breaks it.
+    unseen: str = ""
+
+
+#: Rules about what whole consumers do: played with threads and sockets, against brokers that fail by a script; mutants
+#: of the port are not played there.
+WHOLE = "WHOLE-"
+
+
+def markers_of(sentence: str) -> list[tuple[str, str]]:
+    """(kind, words) of all that a sentence says of these kinds."""
+    return [
+        (kind, found.group()) for kind, pattern in MARKERS.items() for found in re.finditer(pattern, sentence, re.I)
+    ]
+
+
+def _seen(rule: str, kind: str, words: str, mutant: str, blamed: str = "") -> Clause:
+    return Clause(rule=rule, kind=kind, words=words, mutant=mutant, blamed=blamed)
+
+
+def _unseen(rule: str, kind: str, words: str, reason: str) -> Clause:
+    return Clause(rule=rule, kind=kind, words=words, unseen=reason)
+
+
+CLAUSES: tuple[Clause, ...] = (
+    _unseen(
+        "ALLOC-CHK-1",
+        ORDER,
+        "In this order",
+        "The cases with two wrong arguments see it; no mutant breaks the order alone.",
+    ),
+    _seen("BQ-COM-12", TIME, "first 10 s after the start", "tables-timer-late"),
+    _seen("BQ-FIELD", FIELD, "without one of its required fields", "pull-any-number"),
+    _unseen(
+        "BQ-GROUP-2",
+        FIELD,
+        "The flag is removeOffset",
+        "The other name is sent to releases on both sides of the switch; no mutant mixes them up.",
+    ),
+    _seen("BQ-PULL-1", ORDER, "in this order", "language-first"),
+    _seen("BQ-PULL-10", AGAIN, "held once only", "poll-held-again"),
+    _seen("BQ-PULL-CHECK", TIME, "every 5 s", "poll-checks-always"),
+    _seen("BQ-PULL-8", FIELD, "has the commit flag", "reset-over-commit-flag", "BQ-COM-3"),
+    _seen("BQ-PULL-9", FIELD, "If it has the commit flag", "reset-over-commit-flag", "BQ-COM-3"),
+    _seen("BQ-PULL-BLANK", FIELD, "named by an empty field", "language-blank"),
+    _seen("BQ-PULL-CLASS", FIELD, "The flag of class filters in a pull's sysFlag", "filter-class-flag"),
+    _seen("CID-SHARE", NUMBER, "with one heartbeat for all their groups", "beats-per-group", "TIMER-BEAT"),
+    _seen("CONS-1-FULL", TIME, "5 s later", "refused-waits-10-s"),
+    _seen("CONS-1-FULL", NUMBER, "one request", "refused-rest-is-cut"),
+    _seen("CONS-1-LOCAL", TIME, "after 5 s", "tries-at-once"),
+    _seen("OFF-R-P", ONE_WAY, "sends the queue's entry one way", "sends-synchronously"),
+    _seen("OFF-R-PALL", ONE_WAY, "are sent one way", "sends-synchronously"),
+    _seen("OFF-R-UPD", ONE_WAY, "a one-way commit never reports one", "one-way-reports"),
+    _seen("PULL-ASK-1", TIME, "brokerSuspendMaxTimeMillis (20 s)", "suspends-as-long-as-it-waits"),
+    _seen("PULL-ASK-1", FIELD, "the expression with flag 4", "pull-hides-expression"),
+    _seen("PULL-ASK-1", FIELD, "flag 2 when it waits", "pull-always-waits"),
+    _seen("PULL-ASK-1", FIELD, "0 as the offset to commit without its flag", "application-pull-commits"),
+    _seen("PULL-ASK-LITE", TIME, "for 20 s, which cannot be set", "lite-takes-suspend-of-pull"),
+    _seen("PULL-ASK-LITE", FIELD, "with the flag 16", "lite-has-no-flag"),
+    _seen("PULL-ASK-PUSH", TIME, "hold it for 15 s", "push-is-held-20-s"),
+    _seen("PULL-ASK-PUSH", TIME, "after 30 s", "push-gives-up-early"),
+    _seen("PULL-ASK-WAIT", TIME, "consumerPullTimeoutMillis (10 s)", "pull-gives-up-late"),
+    _seen("PULL-ASK-WAIT", TIME, "consumerTimeoutMillisWhenSuspend (30 s)", "lite-gives-up-early"),
+    _seen("PULL-COM-1", FIELD, "its flag says to commit it", "pull-never-commits"),
+    _seen("PULL-COM-BC", FIELD, "no flag to commit it", "broadcast-pull-commits"),
+    _seen("PULL-ILL-1", TIME, "10 s later", "corrects-late"),
+    _seen("PULL-PRE-1", TIME, "3 s, 1 s from 4.6.0", "failure-waits-3-s"),
+    _seen("PULL-PRE-1", TIME, "50 ms each", "full-waits-a-second"),
+    _seen("PULL-PRE-1", ORDER, "in this order", "full-before-paused"),
+    _seen("PULL-RES-1", TIME, "for 20 ms", "flow-control-is-failure"),
+    _seen("PULL-SUB-3", FIELD, "flag 4", "always-posts-expression"),
+    _seen("REB-ADD-LOCK", TIME, "500 ms later", "refused-is-not-retried"),
+    _seen("REB-BRK-POP", TIME, "more than 120 s", "pop-expires-early"),
+    _unseen(
+        "REB-BRK-PROBE",
+        AGAIN,
+        "up to three times",
+        "Before 5.3.2 only, and the port, with all its mutants, is a client of the newest release.",
+    ),
+    _unseen(
+        "REB-DO-1",
+        ORDER,
+        ", and then drops the queues of topics",
+        "Queues of topics that are not subscribed belong to no share: the order shows in no answer.",
+    ),
+    _seen("REB-DROP-EXPIRY", TIME, "more than 120 s", "expires-early", "REB-CLU-4"),
+    _seen("REB-DROP-KEPT", AGAIN, "tried again in every round", "never-forces", "REB-REM-3"),
+    _seen("REB-LOCK-1", TIME, "for 30 s", "lock-expires-early"),
+    _seen("REB-LOCK-3", NUMBER, "in one request", "locks-by-one-timer", "TIMER-LOCK"),
+    _seen("REB-LOCK-4", ORDER, "before it sends their offsets", "persists-before-it-unlocks", "TIMER-END"),
+    _seen("REB-MQC-VERSION", ORDER, ", and then a heartbeat", "heartbeat-before-version"),
+    _seen("REB-PERSIST-1", ONE_WAY, "one way, and forgets all others", "persist-waits", "TIMER-PERSIST"),
+    _seen("REB-REM-1", ORDER, ", and then forgets it", "forgotten-first"),
+    _seen("REB-REM-1", ONE_WAY, "to the broker, one way", "loss-waits"),
+    _unseen(
+        "REB-REM-2",
+        TIME,
+        "20 s later",
+        "Its steps and those of REB-LOCK-DELAY see it; up to 5.1.4 only, and the mutants are of the newest release.",
+    ),
+    _unseen(
+        "REB-REM-2",
+        ONE_WAY,
+        "is unlocked, one way",
+        "Its steps see it; up to 5.1.4 only, and the mutants are of the newest release.",
+    ),
+    _seen("REB-REM-3", TIME, "in the last 20 s", "forces-early"),
+    _seen("REB-REM-3", ONE_WAY, "is unlocked, one way", "loss-unlock-waits"),
+    _seen("REB-REM-3", AGAIN, "it is sent again", "lost-is-sent-once"),
+    _seen("REB-SVC-1", TIME, "20 s after the last round", "always-soon"),
+    _seen("REB-SVC-MIN", TIME, "Less than a second", "wakes-at-once"),
+    _seen("REB-SVC-MIN", AGAIN, "however often it was woken up", "early-wake-waits", "REB-SVC-1"),
+    _seen("REB-SVC-SOON", TIME, "after a second", "never-soon"),
+    _seen("REB-SVC-WAKE", TIME, "20 s later again", "wakes-in-periods", "REB-SVC-1"),
+    _seen("RST-LISTENER", TIME, "ten seconds at most", "reset-gives-up-listener"),
+    _seen("RST-PUSH", ONE_WAY, "lower or not, one way", "reset-commit-waits"),
+    _seen("RST-TWICE", ORDER, "before it waits", "reset-commits-once"),
+    _seen("RST-TWICE", AGAIN, "commits an offset twice", "reset-commits-thrice"),
+    _seen("RST-UNLOCK", TIME, "for a second up to 5.1.4, for half a second from 5.2.0", "reset-unlocks-late"),
+    _seen("RST-UNLOCK", TIME, "granted more than 20 s ago", "reset-unlocks-by-force"),
+    _seen("RST-WAIT", TIME, "ten seconds pass", "reset-too-early"),
+    _seen("START-TS-DEFAULT", TIME, "half an hour before", "timestamp-is-an-hour-ago"),
+    _seen("TIMER-BEAT", TIME, "1 s after it began", "beats-after-30-s"),
+    _seen("TIMER-BEAT", TIME, "(30 s)", "beats-every-5-minutes"),
+    _seen("TIMER-BEAT", NUMBER, "one heartbeat for all its groups", "beats-per-group"),
+    _seen("TIMER-END", ORDER, ", then persists, then unregisters", "leaves-before-it-persists"),
+    _seen("TIMER-LOCK", TIME, "1 s after its own start", "locks-a-second-late"),
+    _seen("TIMER-LOCK", TIME, "every 20 s", "locks-every-30-s"),
+    _seen("TIMER-LOCK", NUMBER, "by one request up to 4.9, by two equal ones in 5.x", "locks-by-one-timer"),
+    _seen("TIMER-PERSIST", TIME, "10 s after it began", "persists-a-second-late"),
+    _seen("TIMER-PERSIST", TIME, "(5 s)", "persists-every-10-s"),
+    _seen("TIMER-PERSIST", NUMBER, "by one one-way commit a queue", "persists-three-times"),
+    _seen("TIMER-PERSIST", ONE_WAY, "one-way commit", "persist-waits"),
+    _seen("TIMER-ROUTE", TIME, "10 ms after it began", "routes-after-30-s"),
+    _seen("TIMER-ROUTE", TIME, "(30 s)", "routes-are-kept"),
+    _seen("TIMER-ROUTE", AGAIN, ", once a topic", "routes-per-consumer"),
+    _seen("TIMER-START", ORDER, "and then sends the heartbeat", "beats-before-routes"),
+    _unseen(
+        "WIRE-FRAME-1",
+        FIELD,
+        "in the form of the request's header",
+        "The wire is compared frame by frame in the proof; mutants are of answers.",
+    ),
+)
+
+
+def page() -> str:
+    """docs/clauses.md."""
+    unseen = [clause for clause in CLAUSES if clause.unseen]
+    lines = [
+        "# Clauses",
+        "",
+        "Made by `rocketmq-conformance regenerate` from `conformance/targets/clauses.py`; do not edit it.",
+        "",
+        "A rule counts as confirmed when it decided an answer that was right. A clause on which no answer depends",
+        "would be confirmed with it, unseen. So every clause about time, order, the number of requests, header",
+        "fields, the one-way flag and repetition is listed here with a mutant that breaks it. A test sees to it that",
+        "a step which the rule decides notices the mutant, or a step of the rule behind *as*. Clauses about whole",
+        "consumers (WHOLE-*) are left out: they are played with threads and sockets, against brokers with a script.",
+        "",
+        f"{len(CLAUSES) - len(unseen)} clauses are seen, and {len(unseen)} are not.",
+        "",
+        "| rule | kind | clause | broken by |",
+        "|---|---|---|---|",
+    ]
+    for clause in CLAUSES:
+        if clause.mutant:
+            blamed = f", as {clause.blamed}" if clause.blamed else ""
+            lines.append(f"| {clause.rule} | {clause.kind} | {clause.words} | `{clause.mutant}`{blamed} |")
+    lines += ["", "## Not seen", "", "| rule | kind | clause | why |", "|---|---|---|---|"]
+    lines += [f"| {clause.rule} | {clause.kind} | {clause.words} | {clause.unseen} |" for clause in unseen]
+    return "\n".join(lines) + "\n"

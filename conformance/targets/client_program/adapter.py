@@ -1,0 +1,112 @@
+"""The adapter of consumer programs: plays several cases side by side, each with a broker of its own."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello
+from rocketmq_conformance.conformance.targets.client_program.played_group import Interrupted, PlayedGroup, Timing
+from rocketmq_conformance.models.outcome import Err, Outcome
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.operation import Operation, Side
+from rocketmq_conformance.suites.declare.suite import Suite
+
+#: Cases that are played side by side, unless the address says otherwise; up to three programs run in each.
+LANES = 6
+#: Seconds that a batch of cases may take: every look has a limit of its own.
+PATIENCE = 3600.0
+
+
+class ClientProgram:
+    """A program by its command, whose timers are ``pace`` times faster than standard."""
+
+    def __init__(self, command: str, pace: float = 1.0, lanes: int = LANES, timing: Timing | None = None) -> None:
+        self._text = command
+        self._command = shlex.split(command)
+        self._pace, self._lanes = pace, lanes
+        self._timing = timing or Timing.of(pace)
+        self._profile = Profile()
+        self._interrupted = threading.Event()
+        #: The case of each lane, and whether any program ever connected.
+        self._groups: dict[int, PlayedGroup] = {}
+        self._connected = False
+
+    def hello(self) -> Hello:
+        """A consumer as a whole; CannotRunError when there is no such command."""
+        if not self._command or shutil.which(self._command[0]) is None:
+            name = self._command[0] if self._command else ""
+            raise CannotRunError(
+                f"The command {name!r} cannot be found: write client:COMMAND with one that can be run."
+            )
+        return Hello(self._text, "", sides=(Side.WHOLE.value,), clock=REAL, pace=self._pace, patience=PATIENCE)
+
+    def follow(self, profile: Profile) -> None:
+        """Judge by this profile: it decides how long a look waits for what."""
+        self._profile = profile
+
+    def group(self, suite: Suite) -> PlayedGroup:
+        """A case of its own, without members."""
+        return PlayedGroup(suite, self._profile, self._command, self._timing, self._interrupted)
+
+    def lanes(self, suite: Suite) -> int:
+        """How many cases are played side by side."""
+        return self._lanes
+
+    def reset(self, case: Case) -> None:
+        """Begin a case in the first lane."""
+        self._profile = case.profile
+        self.reset_many([(0, case.suite)])
+
+    def apply(self, operation: Operation) -> Outcome:
+        """Do one operation in the first lane."""
+        return self._step(self._groups[0], operation)
+
+    def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
+        """Begin a case in each of these lanes."""
+        self._end()
+        for lane, suite in cases:
+            self._groups[lane] = self.group(suite)
+
+    def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
+        """Do the operations of each lane, all lanes at the same time."""
+        with ThreadPoolExecutor(len(cases)) as pool:
+            try:
+                under_way = [pool.submit(self._play, self._groups[lane], operations) for lane, operations in cases]
+                return [done.result() for done in under_way]
+            except BaseException:
+                self._interrupted.set()
+                raise
+            finally:
+                pool.shutdown()
+                self._interrupted.clear()
+                self._end()
+
+    def close(self) -> None:
+        """Kill every program that still runs."""
+        self._interrupted.set()
+        self._end()
+
+    def _play(self, group: PlayedGroup, operations: Sequence[Operation]) -> list[Outcome]:
+        return [self._step(group, operation) for operation in operations]
+
+    def _step(self, group: PlayedGroup, operation: Operation) -> Outcome:
+        try:
+            outcome = group.do(operation)
+        except Interrupted:
+            raise AdapterError("The run ended while a case was played.") from None
+        except CannotRunError as error:
+            if not self._connected:
+                raise
+            # one program of many that is late on a busy machine decides nothing
+            return Err("NOT_CONNECTED", definite=False, detail=str(error))
+        self._connected = self._connected or bool(group.case.traffic.clients)
+        return outcome
+
+    def _end(self) -> None:
+        for group in self._groups.values():
+            group.close()
+        self._groups.clear()

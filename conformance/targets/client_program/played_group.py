@@ -1,0 +1,334 @@
+"""One case of a whole suite, played with a program for each member and judged by the traffic at their broker.
+
+The play follows the model itself, to know for what a look may stop waiting: it ends when the traffic shows what is
+expected, and has shown it for a while, or when its time is over. What it answers is what was seen, not what was
+expected.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.fakes.whole_case import Brought, WholeCase, runs
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.program import Program
+from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.client.whole_push import Setting
+from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_broadcast, whole_lite, whole_orderly
+from rocketmq_conformance.suites import whole_push as operations
+from rocketmq_conformance.suites.declare.answer_parts import filled
+from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
+from rocketmq_conformance.suites.declare.suite import Suite
+
+CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
+#: Seconds between two looks at the traffic.
+_PACE = 0.05
+#: The kind of consumer that each suite asks a program for, and its message model.
+KINDS = {
+    operations.SUITE.name: ("push", CLUSTERING),
+    whole_orderly.SUITE.name: ("orderly", CLUSTERING),
+    whole_broadcast.SUITE.name: ("push", BROADCASTING),
+    whole_lite.SUITE.name: ("lite", CLUSTERING),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How long is waited, in seconds."""
+
+    #: For a program's first heartbeat, and for its end after SIGTERM.
+    connect: float = 30.0
+    end: float = 15.0
+    #: For what a step is expected to show: a correction (10 s), a round (20 s) and a commit (10 s) may follow.
+    look: float = 50.0
+    #: How long nothing else may be seen after that.
+    quiet: float = 1.0
+    #: A round of rebalance.
+    round: float = 21.0
+    #: How long timers may take to write offsets.
+    write: float = 11.0
+
+    @classmethod
+    def of(cls, pace: float) -> Timing:
+        """Of a program whose timers are ``pace`` times faster than standard."""
+        return cls(look=5 + 45 / pace, quiet=0.5 + 0.5 / pace, round=0.5 + 20.5 / pace, write=0.5 + 10.5 / pace)
+
+
+class Interrupted(Exception):  # noqa: N818 - not an error: the run ends
+    """The run ends while a case is played."""
+
+
+class PlayedGroup:
+    """The members of one case; ``interrupted`` ends every wait."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        profile: Profile,
+        command: Sequence[str],
+        timing: Timing,
+        interrupted: threading.Event,
+    ) -> None:
+        self._bound = suite.bind(profile)
+        self._state = self._bound.initial
+        self._command = command
+        self._timing = timing
+        self._interrupted = interrupted
+        self._setting = Setting()
+        self._programs: dict[int, Program] = {}
+        #: The members' client ids, as far as their heartbeats have shown them.
+        self._ids: dict[int, str] = {}
+        self._begun = False
+        self._shows_all = suite is not operations.SUITE
+        self._kind, self._model = KINDS[suite.name]
+        #: The folder for the files of broadcasting members, which outlive them.
+        self._store = TemporaryDirectory(prefix="rocketmq-offsets-")
+        #: The messages that members said they were given since the last step, and whether any ever said so.
+        self._given: list[Brought] = []
+        self._says = False
+        self.case = WholeCase(profile, broadcasting=self._model == BROADCASTING)
+        self._prepare(Setting())
+        self.address = self.case.broker.open()
+
+    def close(self) -> None:
+        """Kill the programs that still run, and close the broker."""
+        for program in self._programs.values():
+            program.kill()
+        self._programs.clear()
+        self.case.broker.stop()
+        self._store.cleanup()
+
+    def do(self, operation: Operation) -> Outcome:
+        """Do one operation, and wait until the traffic shows its result. CannotRunError when a program does not
+        connect, Interrupted at the end of a run."""
+        self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
+        joined: str | None = None
+        # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset
+        limit = self._timing.look * (2 if self._model == BROADCASTING else 1)
+        match operation:
+            case operations.Prepare():
+                if not self._begun:
+                    self._prepare(Setting(*operation.args))
+                return Ok()
+            case operations.Join(member) if member not in self._programs:
+                self._begun = True
+                joined = self.start(member)
+            case operations.Leave(member) if member in self._programs:
+                if not self.stop(member):
+                    return self._still_running()
+            case operations.Crash(member) if member in self._programs:
+                self._crash(member)
+            case whole_broadcast.ComeBack(member, crashes) if member in self._programs:
+                if crashes:
+                    self._crash(member)
+                elif not self.stop(member):
+                    return self._still_running()
+                self._await_end(member)
+                self._send(EVERY)
+                joined = self.start(member)
+            case operations.Send(queue):
+                self._send(queue)
+            case operations.Freeze(member):
+                frozen = self._programs.get(member)
+                if frozen:
+                    frozen.pause()
+                self._send(EVERY)
+                if frozen:
+                    self._wait(lambda: False, self._timing.quiet)
+                    frozen.resume()
+            case whole_orderly.TakeLocks():
+                self._take_locks()
+            case whole_orderly.ExpireLocks():
+                self.case.expire_locks()
+            case operations.Reset(offset):
+                self._reset(offset)
+                # a correction and another round may follow
+                limit += self._timing.look
+            case whole_lite.Seek(member, queue, offset):
+                self._seek(member, queue, offset)
+            case operations.Look():
+                self._wait(lambda: False, self._timing.round)
+            case operations.Join() | operations.Leave() | operations.Crash() | whole_broadcast.ComeBack():
+                pass
+            case _:
+                return Unsupported(f"a program is not asked for {operation.spec.name}")
+        return self._look(operation.spec, expected, joined, limit)
+
+    # --- members ----------------------------------------------------------------------------------------------
+
+    def start(self, member: int) -> str:
+        """Start a member; its client id, once it has sent a heartbeat."""
+        name = MEMBERS[member]
+        before = set(self.case.traffic.clients.values())
+        program = self._programs[member] = Program(self._command, self.variables(name))
+
+        def known() -> list[str]:
+            return [client for client in set(self.case.traffic.clients.values()) - before if client]
+
+        self._wait(lambda: bool(known()) or program.code is not None, self._timing.connect)
+        found = known()
+        if not found:
+            raise CannotRunError(self._not_connected(program))
+        if len(found) > 1 or name not in found[0]:
+            ids = " and ".join(sorted(found))
+            raise CannotRunError(
+                f"The client id of {name} is {ids}: make one client, with {name} (ROCKETMQ_INSTANCE) as its instance "
+                "name, since client ids decide who gets which queue."
+            )
+        self._ids[member] = found[0]
+        return found[0]
+
+    def stop(self, member: int) -> bool:
+        """Shut a member down; False when it had to be killed."""
+        return self._programs.pop(member).stop(self._timing.end)
+
+    def _send(self, queue: int) -> None:
+        for number in range(self.case.queues):
+            if queue in (number, EVERY):
+                self.case.send(number)
+
+    def _await_end(self, member: int) -> None:
+        """Wait until the broker knows that a member is gone."""
+        clients = self.case.traffic.clients
+        self._wait(lambda: self._ids[member] not in list(clients.values()), self._timing.end)
+
+    def _still_running(self) -> Err:
+        return Err("STILL_RUNNING", detail=f"it did not end within {self._timing.end:g} s of SIGTERM")
+
+    def _crash(self, member: int) -> None:
+        if self._model == BROADCASTING:
+            # nothing shows when a timer has written a file
+            self._wait(self._ended, self._timing.write)
+        self._programs.pop(member).kill()
+
+    def variables(self, name: str) -> dict[str, str]:
+        """The environment of a member."""
+        return {
+            "ROCKETMQ_NAME_SERVER": self.address,
+            "ROCKETMQ_GROUP": GROUP,
+            "ROCKETMQ_TOPIC": TOPIC,
+            "ROCKETMQ_INSTANCE": name,
+            "ROCKETMQ_KIND": self._kind,
+            "ROCKETMQ_MODEL": self._model,
+            "ROCKETMQ_OFFSETS": self._store.name,
+            "ROCKETMQ_CONSUME_FROM": self._setting.where,
+            "ROCKETMQ_CONSUME_TIMESTAMP": TIMESTAMP_TEXT,
+            "TZ": "UTC",
+        }
+
+    def _not_connected(self, program: Program) -> str:
+        connected = " It connected, but sent no heartbeat." if self.case.traffic.sent else ""
+        words = f" Its last line on standard error: {program.last_words}" if program.last_words else ""
+        code = program.code
+        if code is not None:
+            end = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+            return f"{self._command[0]} {end} before its first heartbeat.{connected}{words}"
+        return (
+            f"{self._command[0]} sent no heartbeat within {self._timing.connect:g} s: let it start a consumer of "
+            f"the name server in ROCKETMQ_NAME_SERVER.{connected}{words}"
+        )
+
+    def _take_locks(self) -> None:
+        """Wait until the members know that their locks are lost, and end their pulls."""
+        lost = self.case.pullers()
+        self.case.take_locks()
+        self._wait(lambda: self._ended() or lost <= self.case.traffic.refused, self._timing.look)
+        self.case.broker.fail_held_pulls()
+
+    def _reset(self, offset: int) -> None:
+        """Wait until the queue is pulled anew, or until it was not for as long as clients sleep before they reset."""
+        before = self.case.latest_pull(0)
+        waits = any(queue == 0 for _, queue in self.case.pullers()) and self._kind != "lite"
+        self.case.reset(offset)
+        limit = self._timing.look if waits else self._timing.write
+        self._wait(lambda: self._ended() or self.case.latest_pull(0) is not before, limit)
+
+    def _seek(self, member: int, queue: int, offset: int) -> None:
+        """Wait until the queue is pulled anew, or until it was not for a while."""
+        program, before = self._programs.get(member), self.case.latest_pull(queue)
+        if program is not None:
+            program.send({"seek": [TOPIC, queue, offset]})
+            moves = self.case.offers(queue, offset) and (self._ids[member], queue) in self.case.pullers()
+            limit = self._timing.look if moves else self._timing.quiet
+            self._wait(lambda: self._ended() or self.case.latest_pull(queue) is not before, limit)
+
+    # --- looks ------------------------------------------------------------------------------------------------
+
+    def _look(self, spec: OperationSpec, expected: Expected, joined: str | None, limit: float) -> Outcome:
+        brought: list[Brought] = []
+        self._given.clear()
+
+        def agrees() -> bool:
+            return filled(spec, expected, self._observed(brought))[0] == expected
+
+        until = time.monotonic() + limit
+        while True:
+            self._wait(lambda: self._ended() or (agrees() and self._reached(joined)), until - time.monotonic())
+            self._wait(self._ended, self._timing.quiet)
+            ended = self._ended()
+            if ended:
+                return Err("ENDED", detail=ended)
+            shows = agrees() and self._reached(joined)
+            if shows or time.monotonic() >= until:
+                break
+        if agrees() and not shows:
+            return Err("NOT_REACHED", definite=False, detail=f"{joined} neither asked for the members nor pulled")
+        return Ok(self._observed(brought))
+
+    def _reached(self, joined: str | None) -> bool:
+        """Has a member that joined got so far as to ask who else is there, or when broadcasting to pull?
+
+        Where nothing is to happen, that is how it is known that something could have.
+        """
+        if self._model == BROADCASTING:
+            return joined is None or self.case.traffic.has_sent(joined, Request.PULL_MESSAGE)
+        return joined is None or self.case.traffic.has_sent(joined, Request.GET_CONSUMER_LIST_BY_GROUP)
+
+    def _observed(self, brought: list[Brought]) -> Value:
+        brought += self.case.take_brought()
+        seen = self.case.observed({self._ids[member]: member for member in self._programs}, brought)
+        if not self._shows_all:
+            return seen
+        return (
+            *seen,
+            self.case.locks({client: member for member, client in self._ids.items()}),
+            self._listened(brought),
+        )
+
+    def _listened(self, brought: Sequence[Brought]) -> Value:
+        """What listeners were given in this step, in their order; None when members do not say such things."""
+        for member, program in self._programs.items():
+            while program.got:
+                topic, queue, offset = program.got.popleft()
+                if topic == TOPIC:
+                    self._says = True
+                    self._given.append((MEMBERS[member], queue, offset, 1))
+        if brought and not self._says:
+            return None
+        # concurrent listeners run beside one another
+        given = self._given if self._kind == "orderly" else sorted(self._given)
+        return tuple(sorted(((MEMBERS.index(one[0]), *one[1:]) for one in runs(given)), key=lambda one: one[:2]))
+
+    def _ended(self) -> str:
+        """What is to be said of a program that ended by itself, or ""."""
+        for member, program in self._programs.items():
+            if program.code is not None:
+                return f"{MEMBERS[member]} ended by itself with exit code {program.code}. {program.last_words}".strip()
+        return ""
+
+    def _wait(self, done: Callable[[], object], limit: float) -> None:
+        until = time.monotonic() + limit
+        while not done() and (left := until - time.monotonic()) > 0:
+            if self._interrupted.wait(min(_PACE, left)):
+                raise Interrupted
+
+    def _prepare(self, setting: Setting) -> None:
+        self._setting = setting
+        self.case.prepare(setting.queues, setting.shape, setting.stored)

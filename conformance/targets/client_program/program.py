@@ -1,0 +1,139 @@
+"""A consumer program: one process group, told what to do by environment variables."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import IO
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.targets.child_process import MARK, kill_marked
+
+#: The longest line of standard output that is read, in bytes; longer ones are skipped.
+LONGEST_LINE = 4096
+#: Bytes of standard error that are kept for the report.
+_KEPT = 2000
+_CHUNK = 65536
+#: Seconds between two looks at a process that is to end.
+_PACE = 0.02
+
+
+class Program:
+    """A program that runs from ``start`` to ``stop`` or ``kill``; what it leaves behind in its group ends with it."""
+
+    def __init__(self, command: Sequence[str], variables: Mapping[str, str]) -> None:
+        self._command = command
+        self._mark = uuid.uuid4().hex
+        #: (topic, queue, offset) of every message that it said it was given.
+        self.got: deque[tuple[str, int, int]] = deque(maxlen=100_000)
+        self._errors = b""
+        self._ended = False
+        try:
+            self._process = subprocess.Popen(
+                command,
+                env={**os.environ, **variables, MARK: self._mark},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CannotRunError(
+                f"The command {command[0]!r} cannot be started ({error.strerror}): name a program that is there and "
+                "may be executed."
+            ) from error
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        for read, pipe in ((self._read_lines, self._process.stdout), (self._read_errors, self._process.stderr)):
+            threading.Thread(target=read, args=(pipe,), daemon=True).start()
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, the negative number of a signal, or None while it runs."""
+        return self._process.poll()
+
+    @property
+    def last_words(self) -> str:
+        """The last line of its standard error, or ""."""
+        lines = self._errors.decode("utf-8", "replace").split("\n")
+        return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
+
+    def stop(self, limit: float) -> bool:
+        """Ask it to end by SIGTERM, and wait; False when it had to be killed after ``limit`` seconds."""
+        self._signal(signal.SIGTERM)
+        until = time.monotonic() + limit
+        while self._group_runs() and time.monotonic() < until:
+            time.sleep(_PACE)
+        ended = not self._group_runs()
+        self.kill()
+        return ended
+
+    def send(self, command: Mapping[str, object]) -> None:
+        """Write a command to its standard input; one that has ended, or closed it, is given none."""
+        assert self._process.stdin is not None
+        with suppress(OSError, ValueError):  # it has ended, or was killed
+            self._process.stdin.write(json.dumps(command).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def pause(self) -> None:
+        """Freeze it: nothing of it runs until ``resume``."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self._signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """End it, and every process that it started, at once; twice does no harm."""
+        self._signal(signal.SIGKILL)
+        if not self._ended:
+            kill_marked(self._mark)
+        self._process.wait()
+        if self._process.stdin is not None:
+            with suppress(OSError):  # what it did not read any more
+                self._process.stdin.close()
+        self._ended = True
+
+    def _group_runs(self) -> bool:
+        self._process.poll()
+        try:
+            os.killpg(self._process.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # everything has ended
+            os.killpg(self._process.pid, number)
+
+    def _read_lines(self, pipe: IO[bytes]) -> None:
+        rest, skipping = b"", False
+        while chunk := os.read(pipe.fileno(), _CHUNK):
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                if not skipping:
+                    self._line(line)
+                skipping = False
+            if len(rest) > LONGEST_LINE:
+                rest, skipping = b"", True
+
+    def _line(self, line: bytes) -> None:
+        if not line.startswith(b"{") or len(line) > LONGEST_LINE:
+            return
+        try:
+            topic, queue, offset = json.loads(line)["got"]
+            self.got.append((str(topic), int(queue), int(offset)))
+        except (ValueError, KeyError, TypeError):
+            pass  # a program may print what it likes
+
+    def _read_errors(self, pipe: IO[bytes]) -> None:
+        while chunk := os.read(pipe.fileno(), _CHUNK):
+            self._errors = (self._errors + chunk)[-_KEPT:]

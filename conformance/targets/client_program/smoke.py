@@ -1,0 +1,69 @@
+"""A first look at a consumer program: how far does one member get, and what is missing?"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.suites import whole_push
+
+#: Seconds for everything that follows the first heartbeat.
+LIMIT = 45.0
+_PACE = 0.05
+
+
+class Seen(NamedTuple):
+    """One thing that a consumer does, whether it was seen, and what to do when it was not."""
+
+    what: str
+    seen: bool
+    hint: str
+
+
+def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
+    """Start one member, send it messages, shut it down; what was seen, in order. CannotRunError when it does not
+    connect."""
+    program.hello()
+    group = program.group(whole_push.SUITE)
+    try:
+        client = group.start(0)
+        for number in range(group.case.queues):
+            group.case.send(number)
+        stored = [group.case.max_offset(queue) for queue in range(group.case.queues)]
+        until = time.monotonic() + limit
+        while list(group.case.stored()) != stored and time.monotonic() < until:
+            time.sleep(_PACE)
+        traffic, queues = group.case.traffic, group.case.queues
+        pulled = sum(owner == client for owner, _ in traffic.pulls.values())
+        committed = sum(offset == end for offset, end in zip(group.case.stored(), stored, strict=True))
+        lists = traffic.has_sent(client, Request.GET_CONSUMER_LIST_BY_GROUP)
+        stopped = group.stop(0)
+        group.case.broker.settle()
+        found = [
+            Seen("connected and sent a heartbeat", True, ""),
+            Seen(
+                "subscribed to the topic",
+                client in traffic.subscribed,
+                "subscribe to ROCKETMQ_TOPIC in the group ROCKETMQ_GROUP",
+            ),
+            Seen("asked for the members of its group", lists, "queues are divided among the members that it lists"),
+            Seen(f"pulled {pulled} of {queues} queues", pulled == queues, "one member owns every queue"),
+            Seen("was given messages", bool(traffic.brought), "let its listener be called"),
+            Seen(
+                f"committed {committed} of {queues} queues",
+                committed == queues,
+                "let its listener succeed, and its timer commit",
+            ),
+            Seen("ended on SIGTERM", stopped, "shut the consumer down when the signal comes"),
+            Seen(
+                "unregistered from its group",
+                traffic.has_sent(client, Request.UNREGISTER_CLIENT),
+                "shut the consumer down before the process ends",
+            ),
+        ]
+    finally:
+        group.close()
+        program.close()
+    return found

@@ -1,0 +1,99 @@
+"""Mutants of the port's whole push consumers, after real defects of clients."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
+from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.models.message_queue import MessageQueue
+from rocketmq_conformance.models.outcome import Result
+
+
+class CommitsNothing(WholePush):
+    def persisted(self, consumer: Consumer) -> tuple[int, ...]:
+        return ()
+
+
+class StaysDropped(WholePush):
+    def moved_to(self, consumer: Consumer, queue: int, offset: int) -> None:
+        self.drop(consumer.table[queue])
+
+
+class CorrectionIsNotStored(WholePush):
+    def moved_to(self, consumer: Consumer, queue: int, offset: int) -> None:
+        consumer.store.remove(queue)
+        super().begin(consumer, queue, offset, [])
+
+
+class IgnoresCorrectionToZero(WholePush):
+    def moved_to(self, consumer: Consumer, queue: int, offset: int) -> None:
+        if offset > 0:
+            super().moved_to(consumer, queue, offset)
+
+
+class MovesOnlyWithMessages(WholePush):
+    def answered(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue, response: Command) -> None:
+        if response.code == Response.PULL_OFFSET_MOVED:
+            self.ask(consumer, line, queue, owned)
+        else:
+            super().answered(consumer, line, queue, owned, response)
+
+
+class PullsWhatItLost(WholePush):
+    def takes(self, owned: OwnedQueue) -> bool:
+        return True
+
+
+class IgnoresResets(WholePush):
+    def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
+        pass
+
+
+class ResetsMemoryOnly(WholePush):
+    def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
+        for queue, offset in offsets.items():
+            consumer.store.update(QUEUES.index(queue), offset, False)
+
+
+class ResetsEveryQueue(WholePush):
+    def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
+        for queue in list(consumer.table):
+            self.moved_to(consumer, queue, max(offsets.values()))
+
+
+class FrozenMisses(WholePush):
+    def freeze(self, member: int) -> Result:
+        for queue in range(self.world.queues):
+            self.world.send(queue)
+        line = self._lines[member]
+        if line is not None:
+            line.inbox.clear()
+        return self.look()
+
+
+_mutant = partial(Mutant.of, "whole-push")
+
+MUTANTS = (
+    _mutant("whole-push-commits-nothing", "D31", "The timer finds nothing to commit.", CommitsNothing),
+    _mutant("whole-push-stays-dropped", "D42", "A queue that is sent elsewhere stays dropped.", StaysDropped),
+    _mutant(
+        "whole-push-correction-unstored", "D33", "A queue that is sent elsewhere stores nothing.", CorrectionIsNotStored
+    ),
+    _mutant("whole-push-not-to-zero", "D43", "A whole consumer ignores a correction to 0.", IgnoresCorrectionToZero),
+    _mutant(
+        "whole-push-never-corrected",
+        "D44",
+        "The broker's next offset counts with messages only.",
+        MovesOnlyWithMessages,
+    ),
+    _mutant("whole-push-pulls-lost", "D38", "A queue that was lost is pulled on.", PullsWhatItLost),
+    _mutant("whole-push-ignores-resets", "D44", "A whole consumer ignores what brokers reset.", IgnoresResets),
+    _mutant("whole-push-resets-memory", "D42", "A reset changes memory, and pulls go on.", ResetsMemoryOnly),
+    _mutant("whole-push-resets-all", "D33", "A reset of one queue is one of all queues.", ResetsEveryQueue),
+    _mutant("whole-push-frozen-misses", "D38", "What arrives while a member is frozen is lost to it.", FrozenMisses),
+)

@@ -1,0 +1,324 @@
+"""The port's whole push consumers: rounds of rebalance, pulls and commits by themselves, each over its own connection.
+
+The group is that of ``rebalance``, with real heartbeats, pulls that the broker may hold, and listeners that consume
+everything at once. Nothing runs beside it: after each operation its members take turns until nothing happens any more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.fakes.whole_case import Brought, WholeCase, runs
+from rocketmq_conformance.conformance.remoting.client_requests import offsets_of
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.conformance.targets.port.group_member import BROADCASTING, Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
+from rocketmq_conformance.conformance.targets.port.start import StartPosition
+from rocketmq_conformance.conformance.targets.port.transport import Answered, Transport
+from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, NOTHING, QUEUES, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.message_queue import MessageQueue
+from rocketmq_conformance.models.outcome import Result, Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_push as operations
+
+#: Turns of every member after an operation, until all is at rest: a queue that is sent elsewhere takes two.
+TURNS = 4
+_POSITIONS = {queue.id: at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC}
+#: Pull flags: it may be held, and it carries its subscription.
+_HELD, _SUBSCRIPTION = 2, 4
+
+
+class Line(Peer):
+    """A connection in this process; the responses to pulls that were held arrive in its inbox."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.inbox: list[tuple[Command, Command]] = []
+        #: The queue for which each pull was sent, by the number of the request.
+        self.asked: dict[int, OwnedQueue] = {}
+        #: The bodies of the broker's resets.
+        self.resets: list[bytes] = []
+
+    def answer(self, request: Command, response: Command) -> None:
+        self.inbox.append((request, response))
+
+    def send_request(self, command: Command) -> None:
+        """Keep a reset for the next turn; members take turns after every operation anyway."""
+        if command.code == Request.RESET_CONSUMER_CLIENT_OFFSET:
+            self.resets.append(command.body)
+
+
+class WholePush(Rebalance):
+    """The members that run."""
+
+    #: Their message model, and what kind of consumer their heartbeats name.
+    model = "CLUSTERING"
+    kind = "CONSUME_PASSIVELY"
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.members = [None for _ in MEMBERS]
+        self._world: WholeCase | None = None
+        self._profile: Profile | None = None
+        self._lines: list[Line | None] = [None for _ in MEMBERS]
+        self._opened = self._requests = 0
+        #: The connection of the member whose turn it is.
+        self._line = Line(0)
+        #: Readable queues of the topic, and where consumers begin.
+        self._queues, self._where = 4, LAST
+        self._begun = False
+        #: What listeners were given since the last operation, in their order.
+        self.given: list[Brought] = []
+
+    @property
+    def world(self) -> WholeCase:
+        """The broker of the case."""
+        assert self._world is not None  # made by begin_case
+        return self._world
+
+    def begin_case(self, case: Case) -> None:
+        """Begin a case: nobody runs."""
+        if self._world is None or self._profile != case.profile:
+            broadcasting = self.model == BROADCASTING
+            self._world, self._profile = WholeCase(case.profile, _never, broadcasting), case.profile
+        self.transport.begin(replace(case, exchange=self._exchange))
+        self.now = 0
+        for line in filter(None, self._lines):
+            self.world.closed(line)
+        self.members = [None for _ in MEMBERS]
+        self._lines = [None for _ in MEMBERS]
+        self._begun = False
+        self.given.clear()
+        self.files.clear()
+        self.prepare(4, "young", NOTHING, LAST)
+
+    def forget(self) -> None:
+        """Members are forgotten when a case begins."""
+
+    def _exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
+        response = self.world.handle(self._line, Command(code, dict(ext), body, flag=ONE_WAY if one_way else 0))
+        assert response is not None  # only pulls are held, and they are not sent here
+        return response.code, response.remark or "", response.ext, response.body
+
+    # --- a member's life ------------------------------------------------------------------------------------
+
+    def start(self, member: int) -> None:
+        """Start a member."""
+        self._opened += 1
+        line = self._lines[member] = self._line = Line(self._opened)
+        positions = StartPosition(self.transport)
+        self.open_store(positions, MEMBERS[member], self.model == BROADCASTING)
+        consumer = Consumer(positions, MEMBERS[member], self.model, self._where, "AVG")
+        consumer.topics = [TOPIC]
+        self.members[member] = consumer
+        self.refresh(consumer)
+        self.beat(consumer, line)
+
+    def beat(self, consumer: Consumer, line: Line) -> None:
+        """Send a heartbeat."""
+        subscription = {"topic": TOPIC, "subString": "*", "subVersion": 1}
+        data = {"groupName": GROUP, "consumeType": self.kind, "messageModel": self.model}
+        body = {"clientID": consumer.client, "consumerDataSet": [{**data, "subscriptionDataSet": [subscription]}]}
+        self.world.handle(line, Command(int(Request.HEART_BEAT), {}, json.dumps(body).encode()))
+
+    def end(self, member: int) -> None:
+        """Shut a member down: it commits, and unregisters."""
+        consumer, line = self.members[member], self._lines[member]
+        assert consumer is not None
+        assert line is not None
+        self._line = line
+        super().leave(member)
+        ext = {"clientID": consumer.client, "consumerGroup": GROUP}
+        self.world.handle(line, Command(int(Request.UNREGISTER_CLIENT), ext))
+        self.hang_up(member)
+
+    def hang_up(self, member: int) -> None:
+        """A member's connection is closed."""
+        line = self._lines[member]
+        assert line is not None
+        self.members[member] = self._lines[member] = None
+        self.world.closed(line)
+
+    # --- turns ----------------------------------------------------------------------------------------------
+
+    def turns(self) -> None:
+        """Every member takes a turn."""
+        for consumer, line in zip(self.members, self._lines, strict=True):
+            if consumer is not None and line is not None:
+                self.turn(consumer, line)
+
+    def turn(self, consumer: Consumer, line: Line) -> None:
+        """A round of rebalance, the pulls that it begins and those that were answered, and the commits."""
+        self._line = line
+        while line.resets:
+            self.handle_reset(consumer, offsets_of(line.resets.pop(0), "offsetTable"))
+        self.rebalance(consumer)
+        for request, response in self.answers(line):
+            queue = _POSITIONS[int(request.ext["queueId"])]
+            owned = line.asked.pop(request.opaque)
+            if self.takes(owned):
+                self.answered(consumer, line, queue, owned, response)
+        self.persist(consumer)
+
+    def takes(self, owned: OwnedQueue) -> bool:
+        """Does the answer to a pull count?"""
+        return not owned.dropped
+
+    def answers(self, line: Line) -> list[tuple[Command, Command]]:
+        """The pulls that were answered since the last turn."""
+        found, line.inbox = line.inbox, []
+        return found
+
+    def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: list[tuple[int, int]]) -> None:
+        """Own a queue, and pull it."""
+        super().begin(consumer, queue, offset, new_pulls)
+        self.ask(consumer, self._line, queue, consumer.table[queue])
+
+    def ask(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue) -> None:
+        """Pull a queue from where its owner is."""
+        ext = {
+            "consumerGroup": GROUP,
+            "topic": TOPIC,
+            "queueId": str(QUEUES[queue].id),
+            "queueOffset": str(owned.offset),
+            "maxMsgNums": "32",
+            "sysFlag": str(_HELD | _SUBSCRIPTION),
+            "commitOffset": "0",
+            "suspendTimeoutMillis": "15000",
+            "subscription": "*",
+            "subVersion": "1",
+        }
+        self._requests += 1
+        request = Command(int(Request.PULL_MESSAGE), ext, opaque=self._requests)
+        line.asked[request.opaque] = owned
+        response = self.world.handle(line, request)
+        if response is not None:
+            line.inbox.append((request, response))
+
+    def answered(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue, response: Command) -> None:
+        """A pull was answered: consume, and pull on."""
+        following = int(response.ext["nextBeginOffset"])
+        if response.code == Response.PULL_OFFSET_MOVED:
+            self.moved_to(consumer, queue, following)
+            return
+        if response.code == 0:
+            self.give(consumer, queue, owned, following)
+        owned.offset = following
+        self.ask(consumer, line, queue, owned)
+
+    def give(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
+        """Messages were pulled, up to an offset: the listener consumes them all."""
+        self.given.append((consumer.client, QUEUES[queue].id, owned.offset, following - owned.offset))
+        self.result(consumer, queue, owned, following)
+
+    def moved_to(self, consumer: Consumer, queue: int, offset: int) -> None:
+        """The broker sent the consumer elsewhere: store that, and let the next round begin there."""
+        consumer.store.update(queue, offset, False)
+        consumer.store.persist(queue)
+        consumer.store.remove(queue)
+        self.drop(consumer.table.pop(queue))
+
+    def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
+        """The broker resets queues: begin there in the next round."""
+        for queue, offset in offsets.items():
+            place = QUEUES.index(queue)
+            if place in consumer.table:
+                self.moved_to(consumer, place, offset)
+
+    def beginning(self, consumer: Consumer, queue: int) -> int:
+        """The start offset of a queue; NoStartError."""
+        return consumer.positions.push(queue, consumer.where, TIMESTAMP_TEXT, "UTC")
+
+    # --- operations -----------------------------------------------------------------------------------------
+
+    def prepare(self, queues: int, shape: str, stored: int, where: str) -> Result:
+        """Choose how the case begins."""
+        if not self._begun:
+            self._queues, self._where = queues, where
+            self.world.prepare(queues, shape, stored)
+        return None
+
+    def join_group(self, member: int) -> Result:
+        """A member starts, unless it runs."""
+        self._begun = True
+        if self.members[member] is None:
+            self.start(member)
+        return self.look()
+
+    def leave_group(self, member: int) -> Result:
+        """A member is shut down, if it runs."""
+        if self.members[member] is not None:
+            self.end(member)
+        return self.look()
+
+    def crash(self, member: int) -> Result:
+        """A member ends without a word, if it runs."""
+        if self.members[member] is not None:
+            self.hang_up(member)
+        return self.look()
+
+    def send(self, queue: int) -> Result:
+        """A message arrives in a queue, if there is one, or in every queue."""
+        for number in range(self._queues):
+            if queue in (number, EVERY):
+                self.world.send(number)
+        return self.look()
+
+    def reset(self, offset: int) -> Result:
+        """The broker tells the members to reset queue 0."""
+        self.world.reset(offset)
+        return self.look()
+
+    def freeze(self, member: int) -> Result:
+        """A message arrives in every queue while a member does nothing."""
+        return self.send(EVERY)
+
+    def look(self) -> Result:
+        """Let the members take turns, and see what their traffic shows."""
+        for _ in range(TURNS):
+            self.turns()
+        running = {name: at for at, name in enumerate(MEMBERS) if self.members[at] is not None}
+        return self.observed(running)
+
+    def observed(self, running: dict[str, int]) -> Value:
+        """What the traffic shows, with the numbers of the members that run, by client id."""
+        return self.world.observed(running, self.world.take_brought())
+
+    def observed_of_all(self, running: dict[str, int]) -> Value:
+        """The same with the holders of locks, and what listeners were given."""
+        given = sorted(((running[one[0]], *one[1:]) for one in runs(self.given)), key=lambda one: one[:2])
+        self.given.clear()
+        everyone = {name: at for at, name in enumerate(MEMBERS)}
+        seen = self.world.observed(running, self.world.take_brought())
+        return (*seen, self.world.locks(everyone), tuple(given))
+
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
+        return {
+            operations.Prepare: self.prepare,
+            operations.Join: self.join_group,
+            operations.Leave: self.leave_group,
+            operations.Crash: self.crash,
+            operations.Send: self.send,
+            operations.Look: self.look,
+            operations.Reset: self.reset,
+            operations.Freeze: self.freeze,
+        }
+
+
+def _never(seconds: float, action: Callable[[], object]) -> _NoTimer:
+    """No timer goes off: pulls are held for good."""
+    return _NoTimer()
+
+
+class _NoTimer:
+    def cancel(self) -> None:
+        """There is nothing to cancel."""
+
+
+PART = WholePush

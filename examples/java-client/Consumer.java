@@ -1,0 +1,47 @@
+// Licensed under the Apache License, Version 2.0.
+
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
+import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.common.message.MessageExt;
+
+/** A push consumer that is told by environment variables what to consume, and ends by SIGTERM. */
+public class Consumer {
+    public static void main(String[] arguments) throws Exception {
+        Map<String, String> told = System.getenv();
+        System.setProperty("rocketmq.client.localOffsetStoreDir", told.get("ROCKETMQ_OFFSETS"));
+        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(told.get("ROCKETMQ_GROUP"));
+        consumer.setNamesrvAddr(told.get("ROCKETMQ_NAME_SERVER"));
+        consumer.setInstanceName(told.get("ROCKETMQ_INSTANCE"));
+        consumer.setConsumeFromWhere(ConsumeFromWhere.valueOf(told.get("ROCKETMQ_CONSUME_FROM")));
+        consumer.setConsumeTimestamp(told.get("ROCKETMQ_CONSUME_TIMESTAMP"));
+        // the package of this enumeration depends on the release
+        consumer.setMessageModel(Enum.valueOf(consumer.getMessageModel().getDeclaringClass(), told.get("ROCKETMQ_MODEL")));
+        consumer.setVipChannelEnabled(false);
+        consumer.subscribe(told.get("ROCKETMQ_TOPIC"), "*");
+        if (told.get("ROCKETMQ_KIND").equals("orderly")) {
+            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
+                messages.forEach(Consumer::print);
+                return ConsumeOrderlyStatus.SUCCESS;
+            });
+        } else {
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+                messages.forEach(Consumer::print);
+                return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+            });
+        }
+        consumer.start();
+        Runtime.getRuntime().addShutdownHook(new Thread(consumer::shutdown));
+        new CountDownLatch(1).await();
+    }
+
+    static void print(MessageExt message) {
+        System.out.printf("{\"got\": [\"%s\", %d, %d]}%n",
+            message.getTopic(), message.getQueueId(), message.getQueueOffset());
+    }
+}

@@ -1,0 +1,143 @@
+"""The state of a group and its environment, and what can be read off it.
+
+The list of members and the routes are the environment's to change, and need not be true (``rebalance``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
+
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.client.broadcast import NO_FILES, NOTHING_PERSISTED, FilesById
+from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, ROUND_QUEUES, TOPIC_QUEUES
+from rocketmq_conformance.models.client.initial_broker import initial_broker
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, TOPICS, Member, new_member
+from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE, RebalanceRound
+from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.fast_tuples import maker, replaced
+from rocketmq_conformance.models.rule import Answer
+
+#: Routes in the initial state: readable queues by topic.
+ROUTES: Mapping[str, int] = {topic: len(queues) for topic, queues in TOPIC_QUEUES.items()}
+
+
+class RebalanceState(NamedTuple):
+    """A group and its environment. Queues are indexes of the fixtures, times ms of the case's clock."""
+
+    broker: BrokerState
+    routes: Mapping[str, int] = ROUTES
+    #: The client ids that brokers list, in their order.
+    listed: tuple[str, ...] = CLIENTS
+    now: int = 0
+    members: tuple[Member | None, ...] = ()
+    #: Of broadcasting members, by client id.
+    files: FilesById = NOTHING_PERSISTED
+
+
+rebalance_state = maker(RebalanceState)
+
+
+#: A state whose first item is a group: the other items are the additions of a kind of member.
+WiderState = TypeVar("WiderState", bound=tuple[Any, ...])
+
+
+def widen(
+    make: Callable[[tuple[Any, ...]], WiderState],
+) -> Callable[[Callable[..., Answer[RebalanceState]]], Callable[..., Answer[WiderState]]]:
+    """Make an operation of a plain group one of a wider state, whose other items it leaves alone; ``make`` makes a
+    wider state from its items."""
+
+    def of_group(handler: Callable[..., Answer[RebalanceState]]) -> Callable[..., Answer[WiderState]]:
+        def handle(state: WiderState, *args: Any) -> Answer[WiderState]:
+            before = state[0]
+            after, result, why = handler(before, *args)
+            return (state if after is before else make((after, *state[1:]))), result, why
+
+        return handle
+
+    return of_group
+
+
+def initial_state() -> RebalanceState:
+    """The initial state: three new members."""
+    return RebalanceState(
+        initial_broker(), members=tuple(begun_member(client, CLUSTERING, LAST, "AVG", ROUTES) for client in CLIENTS)
+    )
+
+
+def client_id(member: int, twin: bool) -> str:
+    """The client id of a member, or that of the next one."""
+    return CLIENTS[(member + twin) % len(CLIENTS)]
+
+
+@lru_cache(maxsize=256)
+def listed_ids(members: tuple[int, ...]) -> tuple[str, ...]:
+    """The client ids of these members, in this order."""
+    return tuple([CLIENTS[member] for member in members])
+
+
+def readable_queues(topic: str, queues: int) -> int:
+    """Readable queues of a route that should have so many."""
+    return min(queues, len(ROUND_QUEUES[topic]))
+
+
+def begun_member(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
+    """A push consumer that has begun: it knows these routes."""
+    topics = TOPICS[mode]
+    return new_member(client, mode, where, strategy, topics, known_routes(topics, routes))
+
+
+def known_routes(topics: frozenset[str], routes: Mapping[str, int]) -> dict[str, int]:
+    """REB-ROUTE-1: readable queues of the topics that have a route."""
+    return {topic: routes[topic] for topic in topics if routes[topic] != NO_ROUTE}
+
+
+# --- other states from a state ----------------------------------------------------------------------------------
+
+
+def with_member(state: RebalanceState, number: int, member: Member) -> RebalanceState:
+    """The state with another member of this number."""
+    broker, routes, listed, now, members, files = state
+    return rebalance_state((broker, routes, listed, now, replaced(members, number, member), files))
+
+
+def with_broker(state: RebalanceState, broker: BrokerState) -> RebalanceState:
+    """The state with another broker."""
+    _, routes, listed, now, members, files = state
+    return rebalance_state((broker, routes, listed, now, members, files))
+
+
+def files_after(files: FilesById, current: RebalanceRound) -> FilesById:
+    """The files when a round has dropped queues of a broadcasting member."""
+    client = current.member.client
+    return files if current.files is files.get(client, NO_FILES) else {**files, client: current.files}
+
+
+# --- the group as a whole ---------------------------------------------------------------------------------------
+
+
+def owners(state: RebalanceState) -> dict[int, tuple[int, ...]]:
+    """The members, by number, that own each queue of the topics that have a route."""
+    return {
+        queue: tuple(number for number, who in enumerate(state.members) if who is not None and queue in who.table)
+        for topic, queues in TOPIC_QUEUES.items()
+        for queue in queues[: max(0, state.routes[topic])]
+    }
+
+
+def unowned_messages(state: RebalanceState) -> dict[int, int]:
+    """Number of messages that wait in queues without owner: from the group's stored offset, or from min, to max."""
+    found = {}
+    for queue, members in owners(state).items():
+        if not members:
+            topic, _, number = QUEUES[queue]
+            log = state.broker.logs[topic, number]
+            found[queue] = log.max - max(log.min, state.broker.stored.get((GROUP, topic, number), log.min))
+    return found
+
+
+def broadcasts(state: RebalanceState) -> bool:
+    """Is any member broadcasting?"""
+    return any(who is not None and who.mode == BROADCASTING for who in state.members)

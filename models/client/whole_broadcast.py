@@ -1,0 +1,162 @@
+"""Whole broadcasting consumers of one group, as an observer sees them from their traffic and their listeners.
+
+Each member has every queue, and keeps its offsets in a file of its own, which outlives it: one that comes back goes on
+where it was, and one that was never there begins by ConsumeFromWhere. A file learns of a queue with the first messages,
+or when the broker sends the member elsewhere: until then one that comes back begins anew, behind what arrived in the
+meantime. The broker is asked for no stored offset, and told none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple, cast
+
+from rocketmq_conformance.models.broker.send import send
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.client.broadcast import file_store
+from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, QUEUES, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.local_store import MISSING
+from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.whole import BROADCAST, first_message
+from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_broker
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Reason, reasons_by_kind
+
+#: Offsets by queue of the fixtures.
+Offsets = Mapping[int, int]
+#: What is seen: places, messages that pulls brought, stored offsets, locks, and messages that listeners were given.
+Seen = tuple[Value, tuple[tuple[int, int, int, int], ...], Value, Value, Value]
+_NOTHING: Mapping[str, Offsets] = MappingProxyType({})
+
+_CHOSEN = Reason(("REB-BC-1",), "before anyone joins")
+_SEEN = reasons_by_kind(("REB-BC-1", "REB-BC-STORE"), "nothing is new", "nobody is there")
+_GIVEN = Reason(("REB-BC-1", "REB-BC-STORE", "WHOLE-FIRST"), "messages are given")
+_MOVED = Reason(("REB-BC-1", "REB-BC-STORE", "WHOLE-MOVED"), "sent elsewhere")
+_BEGUN = reasons_by_kind(("START-BC-1", "REB-BC-1", "REB-BC-STORE", "WHOLE-FIRST"), "by its file", "without a file")
+
+
+class WholeBroadcastState(NamedTuple):
+    """The members and their broker; ``begun``: has any member joined?"""
+
+    setting: Setting
+    broker: BrokerState
+    #: Of each member that runs, by name: where it waits in each queue.
+    members: Mapping[str, Offsets] = _NOTHING
+    #: What the files hold, by the name of their member.
+    files: Mapping[str, Offsets] = _NOTHING
+    begun: bool = False
+
+
+class WholeBroadcastModel:
+    """The observations of broadcasting consumers of one profile; every method is pure."""
+
+    __slots__ = ("_rules", "_start")
+
+    def __init__(self, profile: Profile) -> None:
+        self._start = StartModel(profile)
+        self._rules = self._start.store.broker
+
+    def initial(self) -> WholeBroadcastState:
+        """Before anything happened."""
+        return self._begun(Setting())
+
+    def prepare(
+        self, state: WholeBroadcastState, queues: int, shape: str, stored: int, where: str
+    ) -> Answer[WholeBroadcastState]:
+        """Choose how the case begins; nothing happens once a member has joined."""
+        if not state.begun:
+            state = self._begun(Setting(queues, shape, stored, where))
+        return state, None, _CHOSEN
+
+    def join(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
+        """A member starts, unless it runs."""
+        name = MEMBERS[member]
+        if name in state.members:
+            return self._look(state)
+        file = state.files.get(name)
+        store = file_store({}, (MISSING if file is None else file, MISSING))
+        where, pulls = state.setting.where, {}
+        for at in self._queues(state):
+            store, found, _ = self._start.push_from_file(
+                store, state.broker, at, where, TIMESTAMP_TEXT, "UTC", self._start.client.checked_start, "answer"
+            )
+            assert isinstance(found, int)  # every broker answers
+            pulls[at] = found
+        members = dict(sorted({**state.members, name: pulls}.items()))
+        state, seen, why = self._look(state._replace(members=members, begun=True))
+        if why is not _MOVED:
+            why = _BEGUN["without a file" if file is None else "by its file"]
+        return state, seen, why
+
+    def leave(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
+        """A member ends, if it runs: its file has been written by then, whether it is shut down or killed."""
+        left = {name: pulls for name, pulls in state.members.items() if name != MEMBERS[member]}
+        return self._look(state._replace(members=left))
+
+    def come_back(self, state: WholeBroadcastState, member: int, crashes: bool) -> Answer[WholeBroadcastState]:
+        """A member ends, a message arrives in every queue, and it starts again, if it runs."""
+        if MEMBERS[member] not in state.members:
+            return self._look(state)
+        state, _, _ = self.leave(state, member)
+        state, arrived, _ = self.send(state, EVERY)
+        state, seen, why = self.join(state, member)
+        _, by_others, *_ = cast(Seen, arrived)
+        places, by_itself, stored, locks, _ = cast(Seen, seen)
+        brought = tuple(sorted((*by_others, *by_itself)))
+        return state, (places, brought, stored, locks, brought), why
+
+    def send(self, state: WholeBroadcastState, queue: int) -> Answer[WholeBroadcastState]:
+        """A message arrives in a queue, if there is one, or in every queue."""
+        broker = state.broker
+        for number in range(state.setting.queues):
+            if queue in (number, EVERY):
+                broker = send(self._rules, broker, TOPIC, number, TIMES[-1:])[0]
+        return self._look(state._replace(broker=broker))
+
+    def freeze(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
+        """A message arrives in every queue while a member is frozen: it is late, and loses nothing."""
+        return self.send(state, EVERY)
+
+    def look(self, state: WholeBroadcastState) -> Answer[WholeBroadcastState]:
+        """Time passes, a round of rebalance at least."""
+        return self._look(state)
+
+    def _begun(self, setting: Setting) -> WholeBroadcastState:
+        return WholeBroadcastState(setting, initial_broker(self._rules, setting))
+
+    def _queues(self, state: WholeBroadcastState) -> list[int]:
+        """The queues of the topic, by their places in the fixtures and in the order of their ids."""
+        return [at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC and queue.id < state.setting.queues]
+
+    def _look(self, state: WholeBroadcastState) -> Answer[WholeBroadcastState]:
+        """Who waits where in each queue, the messages that pulls brought, the stored offsets, nobody's locks, and the
+        messages that listeners were given."""
+        why = _SEEN["nothing is new" if state.members else "nobody is there"]
+        members, files = dict(state.members), dict(state.files)
+        given: list[tuple[int, int, int, int]] = []
+        for name, pulls in state.members.items():
+            waits, kept = dict(pulls), dict(files.get(name, {}))
+            for at, offset in pulls.items():
+                number = QUEUES[at].id
+                _, first, fired = first_message(self._start, state.broker, BROADCAST, at, offset)
+                end = state.broker.logs.get((TOPIC, number), ABSENT).max
+                if any("WHOLE-MOVED" in one.rules for one in fired):
+                    why, kept[at] = _MOVED, first
+                if first < end:
+                    why = why if why is _MOVED else _GIVEN
+                    given.append((MEMBERS.index(name), number, first, end - first))
+                    kept[at] = end
+                waits[at] = max(first, end)
+            members[name], files[name] = waits, kept
+        state = state._replace(members=members, files=files)
+        places = tuple(
+            tuple((MEMBERS.index(name), waits[at]) for name, waits in members.items()) for at in self._queues(state)
+        )
+        ids = range(state.setting.queues)
+        stored = tuple(state.broker.stored.get((GROUP, TOPIC, number), -1) for number in ids)
+        nobody = tuple(NO_OWNER for _ in ids)
+        brought = tuple(sorted(given))
+        return state, (places, brought, stored, nobody, brought), why

@@ -1,0 +1,149 @@
+"""summary.md and badge.json: a run for the summary page of a CI server, and for a README.
+
+The summary holds the verdict, a line per suite that does not simply conform, the suites that do, and the first kinds of
+divergences with their replay lines. The badge is an endpoint of shields.io: a label, a message and a colour. Both are
+written when the run begins and again when it ends, so that a killed run never shows an old pass.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from rocketmq_conformance.reports.event import (
+    CONFORMS,
+    COULD_NOT_RUN,
+    DIVERGES,
+    MODEL,
+    UNDECIDED,
+    UNSUPPORTED,
+    Event,
+    RunStarted,
+    SuiteEnded,
+)
+from rocketmq_conformance.reports.kinds import Kind, first_kinds, kinds_of
+from rocketmq_conformance.reports.run_summary import RunSummary
+from rocketmq_conformance.reports.text import clean, count, duration, first_names, profile
+
+#: Names of the files in the folder of a run.
+SUMMARY, BADGE = "summary.md", "badge.json"
+
+_COLOURS = {CONFORMS: "brightgreen", DIVERGES: "red", UNDECIDED: "yellow", COULD_NOT_RUN: "lightgrey"}
+#: Characters of Markdown that an answer must not be read as.
+_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]<>#|!~"})
+#: Longest answer in the summary.
+_LONG = 200
+
+
+class MarkdownReport:
+    """Writes both files into the folder of a run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._summary = RunSummary()
+
+    def __call__(self, event: Event) -> None:
+        """Enter the event; the header writes the files."""
+        self._summary.add(event)
+        if isinstance(event, RunStarted):
+            self.close()
+
+    def close(self) -> None:
+        """Write the files for the last time."""
+        _write(self._folder / SUMMARY, summary_page(self._summary))
+        _write(self._folder / BADGE, json.dumps(badge(self._summary)) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    # Written to a temporary file and renamed, so that no reader sees part of it.
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(text, encoding="utf-8")
+    os.replace(beside, path)
+
+
+def badge(summary: RunSummary) -> dict[str, object]:
+    """The endpoint of a badge: the verdict, and by which releases."""
+    conclusion = summary.conclusion()
+    found = len(kinds_of(summary.divergences))
+    message = f"{conclusion.verdict} ({found})" if conclusion.verdict == DIVERGES and found else conclusion.verdict
+    colour = _COLOURS.get(conclusion.verdict, "lightgrey")
+    return {"schemaVersion": 1, "label": "RocketMQ conformance", "message": message, "color": colour}
+
+
+def summary_page(summary: RunSummary) -> str:
+    """The summary as Markdown."""
+    header, footer, conclusion = summary.header, summary.footer, summary.conclusion()
+    reason = f": {_text(conclusion.reason)}" if conclusion.reason else ""
+    lines = [f"## RocketMQ conformance: {_text(conclusion.verdict)}{reason}", ""]
+    if header is not None:
+        lines += [f"{_code(header.address)}, judged as {_text(profile(header.profile))}; seed {header.seed}.", ""]
+    if footer is not None:
+        cases = count(sum(footer.cases.values()), "case")
+        lines += [f"{cases}, {count(footer.steps, 'step')}, {duration(footer.seconds)}.", ""]
+    if header is not None and header.notes:
+        lines += [*(f"- {_text(note)}" for note in header.notes), ""]
+    lines += _suites(summary)
+    kinds = kinds_of(summary.divergences + summary.differences)
+    shown = first_kinds(kinds)
+    for kind in shown:
+        lines += _divergence(summary, kind)
+    if len(kinds) > len(shown):
+        lines += [f"{count(len(kinds) - len(shown), 'more kind')} of divergences: `report.html` has them all.", ""]
+    return "\n".join(lines)
+
+
+def _suites(summary: RunSummary) -> list[str]:
+    conforming = [part for part in summary.parts if part in summary.ended and summary.ended[part].verdict == CONFORMS]
+    others = [part for part in summary.parts if part not in conforming]
+    lines = []
+    if others:
+        lines += ["| suite | verdict | cases | why |", "|---|---|---:|---|"]
+        for part in others:
+            name, ended = _text(summary.part_name(*part)), summary.ended.get(part)
+            if ended is None:
+                lines.append(f"| {name} | undecided | | it did not end |")
+            else:
+                lines.append(f"| {name} | {_text(ended.verdict)} | {sum(ended.cases.values()):,} | {_why(ended)} |")
+        lines.append("")
+    if conforming:
+        names = ", ".join(_text(summary.part_name(*part)) for part in conforming)
+        lines += [f"Conforming: {names}.", ""]
+    return lines
+
+
+def _why(ended: SuiteEnded) -> str:
+    if ended.reason or ended.verdict != UNSUPPORTED:
+        return _text(ended.reason)
+    return _text(first_names(f"{name}: {reason}" for name, reason in ended.unsupported.items()))
+
+
+def _divergence(summary: RunSummary, kind: Kind) -> list[str]:
+    one = kind.exemplar
+    noun = "Divergence" if one.against == MODEL else "Difference"
+    of = f" of {one.address}" if one.address else ""
+    more = f", and {kind.cases - 1:,} more" if kind.cases > 1 else ""
+    where = _text(f"{one.suite}, {summary.case_name(one.suite, one.case)}{of}{more}")
+    lines = [f"<details><summary>{noun}: {where}</summary>", ""]
+    lines += [f"- {_text(rule.get('id', '?'))}: {_text(rule.get('sentence', ''))}" for rule in one.rules]
+    if one.steps:
+        lines += ["", "| step | |", "|---:|---|"]
+        lines += [f"| {step.number} | {_code(step.operation)} |" for step in one.steps]
+    lines += ["", f"Expected {_code(one.expected)}, observed {_code(one.observed)}.", ""]
+    lines += [f"    {clean(one.replay)}", "", "</details>", ""]
+    return lines
+
+
+def _text(text: str) -> str:
+    return clean(text).translate(_MARKS)
+
+
+def _code(text: str) -> str:
+    """Text in code marks that no character of it ends, cut where it is long."""
+    shown = clean(text)
+    shown = shown if len(shown) <= _LONG else shown[:_LONG] + "…"
+    fence = "`"
+    while fence in shown:
+        fence += "`"
+    space = " " if shown[:1] == "`" or shown[-1:] == "`" else ""
+    return f"{fence}{space}{shown}{space}{fence}".replace("|", "\\|")

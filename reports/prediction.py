@@ -1,0 +1,105 @@
+"""Predictions on a terminal and in Markdown: a title, facts, and sections of tables and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from rich.box import SIMPLE_HEAD
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from rocketmq_conformance.reports.screen import Screen
+from rocketmq_conformance.reports.text import clean
+
+#: Styles of cells and lines by name.
+GOOD, BAD, DOUBTFUL, PLAIN, CODE = "green", "bold red", "yellow", "", "bold cyan"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table, or a line; ``style`` is one of the names above."""
+
+    text: str
+    style: str = PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table with its columns, and lines after it; either may be empty."""
+
+    title: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    lines: tuple[Cell, ...] = ()
+    #: Columns of numbers.
+    numbers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A prediction as it is shown."""
+
+    title: str
+    #: The answer in one line.
+    answer: Cell
+    sections: tuple[Section, ...]
+
+
+def show(page: Page, stream: TextIO, width: int | None = None) -> None:
+    """Print a page for people."""
+    screen = Screen(stream, width)
+    screen.show(Text(clean(page.title), style="bold"))
+    screen.show(Text(clean(page.answer.text), style=page.answer.style))
+    for section in page.sections:
+        screen.gap()
+        screen.show(Text(clean(section.title), style="bold"))
+        if section.columns:
+            screen.show(_table(section))
+        for line in section.lines:
+            # a command must stay one line, to be copied
+            code = line.style == CODE
+            shown = Text(("  " if code else "") + clean(line.text), style=line.style)
+            screen.show(shown if code else Padding(shown, (0, 0, 0, 2)), wrap=not code)
+
+
+def markdown(page: Page) -> str:
+    """The page in Markdown."""
+    lines = [f"# {_escaped(page.title)}", "", _escaped(page.answer.text), ""]
+    for section in page.sections:
+        lines += [f"## {_escaped(section.title)}", ""]
+        if section.columns:
+            lines += [
+                _row(section.columns),
+                _row(["--:" if name in section.numbers else "---" for name in section.columns]),
+            ]
+            lines += [_row([_escaped(cell.text) for cell in row]) for row in section.rows]
+            lines.append("")
+        for line in section.lines:
+            lines += [f"    {clean(line.text)}", ""] if line.style == CODE else [f"- {_escaped(line.text)}"]
+        if section.lines and lines[-1]:
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(section: Section) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=True, header_style="dim", show_edge=False)
+    for name in section.columns:
+        number = name in section.numbers
+        table.add_column(name, justify="right" if number else "left", no_wrap=number, overflow="fold")
+    for row in section.rows:
+        table.add_row(*(Text(clean(cell.text), style=cell.style) for cell in row))
+    return table
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    found = clean(text)
+    for mark in ("\\", "`", "*", "_", "<", "|"):
+        found = found.replace(mark, f"\\{mark}")
+    return found

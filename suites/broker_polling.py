@@ -1,0 +1,123 @@
+"""The suite ``broker-polling``: pulls that a broker holds until a message passes, or until their time is up.
+
+A case takes as long as its waits: a broker checks held pulls every 5 s. What a broker is too slow for must not count
+against it, so no operation asks how soon an answer comes; see the model for what is asked instead.
+"""
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker.broker_polling import (
+    FOREVER,
+    SLOTS,
+    BrokerPollingModel,
+    BrokerPollingState,
+    show,
+)
+from rocketmq_conformance.models.broker.configuration import LONG_POLLING
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.domain import Values, Whole
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import broker as values
+
+_SLOT = Whole(0, SLOTS - 1)
+_QUEUE = Values(0, 1, weights=(6, 1))
+
+
+@operation(
+    "Send messages with these tags to a queue, one after the other: answers their offsets.", side=Side.BROKER, weight=10
+)
+class SendTags(Operation):
+    queue: Annotated[int, _QUEUE]
+    tags: Annotated[tuple[str, ...], Values(("A",), ("B",), ("B", "A"), ("",), ("B", "B"), weights=(4, 5, 2, 1, 1))]
+
+
+@operation(
+    "Pull over the connection of a slot, from so many messages beyond max, by tags, waiting for so many thousandths of "
+    "the time between two checks, with the flag that lets the broker hold the pull or without. Answers 'held', or the "
+    "response code, the next offset and the offsets of the messages; then when it was sent, and when that was seen.",
+    side=Side.BROKER,
+    weight=12,
+    observes=True,
+)
+class HoldPull(Operation):
+    slot: Annotated[int, _SLOT]
+    queue: Annotated[int, _QUEUE]
+    distance: Annotated[int, Values(0, 1, -1, weights=(12, 1, 1))]
+    expression: Annotated[str, Values("*", "A", "A || C", "C", weights=(3, 6, 2, 2))]
+    wait: Annotated[int, Values(FOREVER, 0, 300, 1400, -1000, weights=(10, 8, 2, 1, 2))]
+    suspends: Annotated[bool, Values(True, False, weights=(12, 1))]
+
+
+@operation("See whether the pull of a slot is answered: the same.", side=Side.BROKER, weight=12, observes=True)
+class LookAtPull(Operation):
+    slot: Annotated[int, _SLOT]
+
+
+@operation(
+    "Wait until the pull of a slot is answered, or a check did not answer it: the same.",
+    side=Side.BROKER,
+    weight=6,
+    observes=True,
+)
+class AwaitPull(Operation):
+    slot: Annotated[int, _SLOT]
+
+
+@operation(
+    "Hold a pull, send a message that passes its filter, and one to another queue, where a pull with another filter "
+    "waits: answers the response as if from offset 0, and whether it came before that of the other pull.",
+    side=Side.BROKER,
+    weight=2,
+)
+class WakePull(Operation):
+    expression: Annotated[str, Values("*", "A || C", weights=(1, 2))]
+    tag: Annotated[str, Values("A", "C")]
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = BrokerPollingModel(profile)
+    return BoundModel(
+        BrokerPollingState(),
+        {
+            SendTags: model.send,
+            HoldPull: model.hold,
+            LookAtPull: model.look,
+            AwaitPull: model.wait,
+            WakePull: model.wake,
+        },
+    )
+
+
+SUITE = Suite(
+    name="broker-polling",
+    sentence="Pulls that are held until a message passes, or until their time is up.",
+    side=Side.BROKER,
+    bind=_bind,
+    steps=12,
+    cases=64,
+    show=show,
+    rules=(
+        "BQ-PULL-10",
+        "BQ-PULL-3",
+        "BQ-PULL-7",
+        "BQ-PULL-BROKER",
+        "BQ-PULL-CHECK",
+        "BQ-PULL-SHORT",
+        "BQ-PULL-STATUS",
+        "BQ-PULL-TAGS",
+        "BQ-SEND-1",
+        "BQ-STORE-MAX",
+    ),
+    repeatable=False,
+    limits=(
+        values.NOT_READABLE,
+        RuleLimit(
+            rules=("BQ-PULL-SHORT",),
+            setting=LONG_POLLING,
+            values=("false",),
+            because="pulls are held for the time they ask for: longPollingEnable is on, the default",
+        ),
+    ),
+)

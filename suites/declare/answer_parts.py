@@ -1,0 +1,81 @@
+"""The parts of an answer: which of them differs first, and which rule decides it.
+
+An operation whose answer is a list of different things names them (``OperationSpec.answer``), so that a difference has
+a name, and a responsible rule: the one that decides that part.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rocketmq_conformance.models.outcome import Expected, agrees
+from rocketmq_conformance.models.rule import Reason
+from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.suites.declare.oracle import Step
+    from rocketmq_conformance.suites.declare.suite import Suite
+
+
+def named_parts(spec: OperationSpec, answer: Expected) -> dict[str, Expected] | None:
+    """An answer by the names of its parts; None when it has none. Some whole consumers do not show the last ones."""
+    if type(answer) is not tuple or not answer:
+        return None
+    missing = len(spec.answer) - len(answer)
+    if missing and (missing < 0 or spec.side is not Side.WHOLE):
+        return None
+    return dict(zip(spec.answer, answer, strict=False))
+
+
+def differing_parts(spec: OperationSpec, expected: Expected, observed: Expected) -> list[str]:
+    """The names of the parts in which two answers differ; none when one of them has no named parts."""
+    wanted, given = named_parts(spec, expected), named_parts(spec, observed)
+    if wanted is None or given is None:
+        return []
+    if wanted.keys() != given.keys():
+        return []
+    return [name for name in wanted if not agrees(wanted[name], given[name])]
+
+
+def first_difference(suite: Suite, step: Step) -> tuple[str, Expected, Expected]:
+    """The name of the first part in which a step differs, what was expected of it, and what was observed.
+
+    Without named parts the name is "", and the answers are whole.
+    """
+    spec = suite.operations[step.row[0]].spec
+    parts = differing_parts(spec, step.expected, step.observed)
+    wanted, given = named_parts(spec, step.expected), named_parts(spec, step.observed)
+    if not parts or wanted is None or given is None:
+        return "", step.expected, step.observed
+    return parts[0], wanted[parts[0]], given[parts[0]]
+
+
+def responsible(suite: Suite, step: Step) -> str:
+    """The id of the rule that decides what differs: of the part that differs first, else the first of the reason."""
+    name, _, _ = first_difference(suite, step)
+    deciding = suite.operations[step.row[0]].spec.answer.get(name, ())
+    rules = step.why.rules
+    return next((rule for rule in rules if rule in deciding), rules[0] if rules else "")
+
+
+def filled(spec: OperationSpec, expected: Expected, observed: Expected) -> tuple[Expected, tuple[str, ...]]:
+    """An answer with the parts that it leaves open (``OperationSpec.unsaid``) as they are expected, and their names."""
+    wanted, given = named_parts(spec, expected), named_parts(spec, observed)
+    if wanted is None or given is None:
+        return observed, ()
+    left = tuple(name for name in spec.unsaid if given.get(name, 0) is None and wanted.get(name) is not None)
+    if not left:
+        return observed, ()
+    return tuple(wanted[name] if name in left else value for name, value in given.items()), left  # type: ignore[misc]
+
+
+@lru_cache(maxsize=1024)
+def weaker(why: Reason, spec: OperationSpec, left: tuple[str, ...]) -> Reason:
+    """A reason without the rules whose deciding parts were all left open: these did not fire."""
+
+    def decided(rule: str) -> bool:
+        parts = [name for name, rules in spec.answer.items() if rule in rules]
+        return not parts or any(name not in left for name in parts)
+
+    return Reason(tuple(rule for rule in why.rules if decided(rule)), why.kind)

@@ -1,0 +1,60 @@
+"""The suite ``whole-broadcast``: whole broadcasting consumers of one group, judged from traffic and listeners."""
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client.whole_broadcast import WholeBroadcastModel, WholeBroadcastState
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+
+
+@operation(
+    "If a member runs, it is shut down or killed, a message arrives in every queue, and it is started again. "
+    f"{group.SEEN}",
+    side=Side.WHOLE,
+    weight=3,
+    answer=group.PARTS,
+    unsaid=("given",),
+)
+class ComeBack(Operation):
+    member: Annotated[int, group.MEMBER]
+    crashes: Annotated[bool, Values(False, True)]
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = WholeBroadcastModel(profile)
+    return BoundModel(
+        model.initial(),
+        {
+            group.Prepare: model.prepare,
+            group.Join: model.join,
+            group.Leave: model.leave,
+            group.Crash: model.leave,
+            group.Send: model.send,
+            group.Look: model.look,
+            group.Freeze: model.freeze,
+            ComeBack: model.come_back,
+        },
+    )
+
+
+def _show(state: WholeBroadcastState) -> str:
+    members = [f"{name} waits at {dict(waits)}" for name, waits in state.members.items()]
+    files = [f"file of {name} {dict(file)}" for name, file in state.files.items()]
+    return "; ".join([str(state.setting), *(members or ["no member"]), *files])
+
+
+SUITE = Suite(
+    name="whole-broadcast",
+    sentence="Broadcasting consumers as their users start them: every member gets all, and goes on by its own file.",
+    side=Side.WHOLE,
+    bind=_bind,
+    steps=8,
+    cases=40,
+    show=_show,
+    rules=("REB-BC-1", "REB-BC-STORE", "START-BC-1", "WHOLE-FIRST", "WHOLE-MOVED"),
+    beginning="A topic of four young queues, a group that has stored nothing, no member, and no file.",
+    confirmations=2,
+)

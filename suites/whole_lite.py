@@ -1,0 +1,89 @@
+"""The suite ``whole-lite``: whole lite pull consumers of one group, judged from traffic and what is polled."""
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client.switches import LITE_STARTS
+from rocketmq_conformance.models.client.whole_lite import WholeLiteModel
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+
+
+def _has_starts(profile: Profile) -> bool:
+    return LITE_STARTS.on(profile.client)
+
+
+@operation(
+    f"A member is started and polled all the time, unless it runs. {group.SEEN}",
+    side=Side.WHOLE,
+    weight=5,
+    answer=group.PARTS,
+    unsaid=("given",),
+    offered=_has_starts,
+)
+class Join(group.Join):
+    member: Annotated[int, group.MEMBER]
+
+
+@operation(
+    "A member seeks to an offset of a queue, if it runs; that fails where it does not have the queue, or the offset is "
+    f"below min or beyond max. {group.SEEN}",
+    side=Side.WHOLE,
+    weight=3,
+    answer=group.PARTS,
+    unsaid=("given",),
+)
+class Seek(Operation):
+    member: Annotated[int, group.MEMBER]
+    queue: Annotated[int, Values(0, 1, 3)]
+    offset: Annotated[int, Values(3, 0, 12, 99)]
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = WholeLiteModel(profile)
+    return BoundModel(
+        model.initial(),
+        {
+            group.Prepare: model.prepare,
+            Join: model.join,
+            group.Leave: model.leave,
+            group.Crash: model.crash,
+            group.Send: model.send,
+            group.Look: model.look,
+            group.Reset: model.reset,
+            group.Freeze: model.freeze,
+            Seek: model.seek,
+        },
+    )
+
+
+SUITE = Suite(
+    name="whole-lite",
+    sentence="Lite pull consumers as their users poll them: who pulls which queue, from where, and what is committed.",
+    side=Side.WHOLE,
+    bind=_bind,
+    steps=8,
+    cases=40,
+    show=group.show,
+    rules=(
+        *("WHOLE-FIRST", "WHOLE-MOVED-LITE", "WHOLE-SHARE", "WHOLE-UNREAD"),
+        *("WHOLE-RESET-LITE", "WHOLE-SEEK", "LITE-POLL", "LITE-COMMIT"),
+    ),
+    limits=(
+        RuleLimit(
+            rules=("WHOLE-FIRST", "LITE-POLL", "LITE-COMMIT"),
+            client="4.6.1+",
+            because="the lite pull consumer of 4.6.0 always starts at 0 (START-LITE-0); before there was none",
+        ),
+        RuleLimit(
+            rules=("WHOLE-UNREAD",),
+            client="5.0.0-ALPHA",
+            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
+        ),
+    ),
+    beginning="A topic of four young queues, a group that has stored nothing, and no member.",
+    confirmations=2,
+)

@@ -1,0 +1,74 @@
+"""The suite ``whole-orderly``: whole orderly consumers of one group, judged from traffic, locks and listeners."""
+
+from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+
+
+@operation(
+    "The broker loses all locks, as at a restart, and a client outside the group takes those of the topic before the "
+    f"members ask again. Pulls that were held fail. {group.SEEN}",
+    side=Side.WHOLE,
+    weight=2,
+    answer=group.PARTS,
+    unsaid=("given",),
+)
+class TakeLocks(Operation):
+    pass
+
+
+@operation(
+    f"A minute passes at the broker: the locks of clients that are gone, or outside the group, expire. {group.SEEN}",
+    side=Side.WHOLE,
+    weight=3,
+    answer=group.PARTS,
+    unsaid=("given",),
+)
+class ExpireLocks(Operation):
+    pass
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = WholeOrderlyModel(profile)
+    return BoundModel(
+        model.initial(),
+        {
+            group.Prepare: model.prepare,
+            group.Join: model.join,
+            group.Leave: model.leave,
+            group.Crash: model.crash,
+            group.Send: model.send,
+            group.Look: model.look,
+            group.Reset: model.reset,
+            group.Freeze: model.freeze,
+            TakeLocks: model.take_locks,
+            ExpireLocks: model.expire_locks,
+        },
+    )
+
+
+SUITE = Suite(
+    name="whole-orderly",
+    sentence="Orderly consumers as their users start them: who has which lock and queue, and the order of consumption.",
+    side=Side.WHOLE,
+    bind=_bind,
+    steps=8,
+    cases=40,
+    show=group.show,
+    rules=(
+        *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD", "WHOLE-LOCK", "WHOLE-RESET"),
+        *("REB-LOCK-3", "REB-LOCK-4", "PULL-PRE-LOCK", "CONS-ORDER-1", "BQ-LOCK-3"),
+    ),
+    limits=(
+        RuleLimit(
+            rules=("WHOLE-UNREAD",),
+            client="5.0.0-ALPHA",
+            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
+        ),
+    ),
+    beginning="A topic of four young queues, a group that has stored nothing, no member, and no lock.",
+    confirmations=2,
+)

@@ -1,0 +1,140 @@
+"""The suite ``whole-push``: whole push consumers of one group, judged from the traffic at their broker alone."""
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, NOTHING
+from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
+from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+
+MEMBER = Values(*range(len(MEMBERS)), weights=(3, 2, 1))
+SEEN = (
+    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
+    "member waits (-1, -1: nobody does), then the messages that pulls brought since the step before (member, queue, "
+    "first offset, messages), then the stored offset of each queue (-1: none). Consumers of other kinds show "
+    "two more parts: the member that has the lock of each queue (-1: nobody, -2: a client outside the group), and the "
+    "messages that listeners were given, those of orderly ones in their order (null: the program does not say). "
+    "Broadcasting ones show everybody that waits in a queue, as a list."
+)
+_LOCKED, _RESET = ("WHOLE-LOCK", "PULL-PRE-LOCK"), ("WHOLE-RESET", "WHOLE-RESET-LITE", "WHOLE-SEEK")
+#: The parts of what more than push consumers show, and the rules that decide each.
+PARTS = {
+    "places": (*_LOCKED, *_RESET, "WHOLE-SHARE", "WHOLE-MOVED", "START-BC-1", "REB-BC-1"),
+    "brought": (*_RESET, "WHOLE-FIRST", "WHOLE-SHARE"),
+    "stored": (*_RESET, "WHOLE-COMMIT", "WHOLE-MOVED", "REB-BC-STORE"),
+    "locks": ("REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3", "REB-BC-1"),
+    "given": ("CONS-ORDER-1", "WHOLE-FIRST"),
+}
+
+
+@operation(
+    "Before the first member joins: the topic has so many queues of a shape, the group has stored an offset in each "
+    "(-1: none), and consumers are configured with ConsumeFromWhere. Later nothing happens.",
+    side=Side.WHOLE,
+    weight=3,
+)
+class Prepare(Operation):
+    queues: Annotated[int, Values(4, 1, 2, 5)]
+    shape: Annotated[str, Values("young", "empty", "expired", "gone")]
+    stored: Annotated[int, Values(NOTHING, 7, 2, 99, weights=(3, 2, 1, 1))]
+    where: Annotated[str, Values(LAST, FIRST, TIMESTAMP)]
+
+
+@operation(f"A member is started, unless it runs. {SEEN}", side=Side.WHOLE, weight=5, answer=PARTS, unsaid=("given",))
+class Join(Operation):
+    member: Annotated[int, MEMBER]
+
+
+@operation(f"A member is shut down, if it runs. {SEEN}", side=Side.WHOLE, weight=2, answer=PARTS, unsaid=("given",))
+class Leave(Operation):
+    member: Annotated[int, MEMBER]
+
+
+@operation(f"A member's process is killed, if it runs. {SEEN}", side=Side.WHOLE, answer=PARTS, unsaid=("given",))
+class Crash(Operation):
+    member: Annotated[int, MEMBER]
+
+
+@operation(
+    f"A message arrives in a queue, if there is one, or in every queue (-1). {SEEN}",
+    side=Side.WHOLE,
+    weight=4,
+    answer=PARTS,
+    unsaid=("given",),
+)
+class Send(Operation):
+    queue: Annotated[int, Values(EVERY, 0, 1, 3)]
+
+
+@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS, unsaid=("given",))
+class Look(Operation):
+    pass
+
+
+@operation(
+    f"The broker tells the members to reset queue 0 to an offset (RESET_CONSUMER_CLIENT_OFFSET). {SEEN}",
+    side=Side.WHOLE,
+    answer=PARTS,
+    unsaid=("given",),
+)
+class Reset(Operation):
+    offset: Annotated[int, Values(3, 0, 9)]
+
+
+@operation(
+    f"A message arrives in every queue while a member, if it runs, is frozen; then it goes on. {SEEN}",
+    side=Side.WHOLE,
+    answer=PARTS,
+    unsaid=("given",),
+)
+class Freeze(Operation):
+    member: Annotated[int, MEMBER]
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = WholePushModel(profile)
+    return BoundModel(
+        model.initial(),
+        {
+            Prepare: model.prepare,
+            Join: model.join,
+            Leave: model.leave,
+            Crash: model.crash,
+            Send: model.send,
+            Look: model.look,
+            Reset: model.reset,
+            Freeze: model.freeze,
+        },
+    )
+
+
+def show(state: WholePushState) -> str:
+    """The state of the model to a reader."""
+    group = state.group
+    members = [f"{name} pulls {dict(member.pulls)}" for name, member in group.members.items()]
+    return f"{state.setting}; {'; '.join(members) or 'no member'}; stored {dict(group.broker.stored)}"
+
+
+SUITE = Suite(
+    name="whole-push",
+    sentence="Push consumers as their users start them: who pulls which queue, from where, and what is committed.",
+    side=Side.WHOLE,
+    bind=_bind,
+    steps=8,
+    cases=40,
+    show=show,
+    rules=("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD", "WHOLE-RESET"),
+    limits=(
+        RuleLimit(
+            rules=("WHOLE-UNREAD",),
+            client="5.0.0-ALPHA",
+            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
+        ),
+    ),
+    beginning="A topic of four young queues, a group that has stored nothing, and no member.",
+    confirmations=2,
+)

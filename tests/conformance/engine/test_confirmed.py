@@ -1,0 +1,71 @@
+"""A difference on a real clock is played again before it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocketmq_conformance.conformance.adapter import REAL, Case, Hello
+from rocketmq_conformance.conformance.engine.handshake import hello_of
+from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.player import Player
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.models.outcome import Ok, Outcome
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import DIVERGES, UNDECIDED
+from rocketmq_conformance.suites import whole_push
+from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.declare.suite import Suite
+
+
+class Differs:
+    """Answers wrongly in the first ``wrong`` plays of a case, and then as the model does."""
+
+    def __init__(self, wrong: int, lanes: int) -> None:
+        self.wrong, self._lanes, self.plays = wrong, lanes, 0
+
+    def hello(self) -> Hello:
+        return Hello("it", "1", sides=("whole",), clock=REAL)
+
+    def reset(self, case: Case) -> None:
+        self.reset_many([(0, case.suite)])
+
+    def apply(self, operation: Operation) -> Outcome:
+        self.plays += 1
+        return Ok("wrong" if self.plays <= self.wrong else None)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def lanes(self, suite: Suite) -> int:
+        return self._lanes
+
+    def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
+        """Nothing to begin."""
+
+    def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
+        return [[self.apply(operation) for operation in operations] for _, operations in cases]
+
+
+def verdict(wrong: int, lanes: int) -> tuple[str, str, int]:
+    """(verdict, reason, plays) of a case of one step."""
+    adapter = Differs(wrong, lanes)
+    stage = Stage(adapter, Profile())
+    hello_of(stage)
+    player = Player(stage, Judge(whole_push.SUITE, Profile()))
+    row = whole_push.SUITE.row(whole_push.Prepare(4, "young", 7, "CONSUME_FROM_LAST_OFFSET"))
+    (played,) = player.play([(0, [row])])
+    stage.close()
+    return played.verdict, played.reason, adapter.plays
+
+
+def test_a_difference_that_shows_every_time_is_a_divergence() -> None:
+    for lanes in (1, 4):
+        assert verdict(3, lanes) == (DIVERGES, "", 3)
+
+
+def test_a_difference_that_does_not_repeat_is_undecided_with_its_counts() -> None:
+    for lanes in (1, 4):
+        for wrong in (1, 2):
+            found, reason, plays = verdict(wrong, lanes)
+            assert (found, plays) == (UNDECIDED, 3)
+            assert reason.startswith(f"it differed in {wrong} of 3 plays: prepare(")

@@ -1,0 +1,164 @@
+"""Reading a cluster: nothing is created or changed by it, and what cannot be read is one sentence."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from guarded import ACL_1, ACL_2, Guard, guarded
+from predicted_broker import GROUP, TIME, TOPIC, cluster, join
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.predict.api import access, consumer_of, read_group
+from rocketmq_conformance.conformance.predict.cluster import ClusterReader
+from rocketmq_conformance.conformance.predict.facts import masked, read_file, to_json
+from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped, range_of
+from rocketmq_conformance.conformance.proof import java
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.models.broker.wire import ordinal
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
+
+#: The requests that read and nothing else, on every release (docs/predict.md).
+READS = {
+    Request.GET_ROUTEINFO_BY_TOPIC,
+    Request.GET_BROKER_CLUSTER_INFO,
+    Request.GET_BROKER_RUNTIME_INFO,
+    Request.GET_BROKER_CONFIG,
+    Request.GET_CONSUMER_CONNECTION_LIST,
+    Request.GET_ALL_CONSUMER_OFFSET,
+    Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
+    Request.QUERY_CONSUMER_OFFSET,
+    Request.GET_MIN_OFFSET,
+    Request.GET_MAX_OFFSET,
+    Request.GET_EARLIEST_MSG_STORETIME,
+    Request.SEARCH_OFFSET_BY_TIMESTAMP,
+}
+
+
+@pytest.mark.parametrize("release", ["4.9.7", "5.5.0"])
+def test_nothing_is_created_or_changed(release: str) -> None:
+    with cluster(release, {0: 7}) as broker:
+        before = broker.state
+        for group in (GROUP, "unknown"):
+            read_group(broker.address, group, [TOPIC], TIME)
+        assert broker.state == before
+        assert {request for request in Request if broker.arrived(request)} == READS
+
+
+@pytest.mark.parametrize("release", ["4.9.7", "5.5.0"])
+def test_a_stored_0_is_not_taken_for_no_offset(release: str) -> None:
+    with cluster(release, {0: 0}) as broker:
+        known = read_group(broker.address, GROUP, [TOPIC])
+        other = read_group(broker.address, "other", [TOPIC])
+    assert (known.queues[0].answer, known.queues[0].stored) == (0, 0)
+    assert (other.queues[0].answer, other.queues[0].stored) == (0, None)
+
+
+def test_members_say_what_they_are_and_which_topics_they_consume() -> None:
+    with cluster() as broker, ExitStack() as members:
+        for _ in range(2):
+            members.enter_context(join(broker, version=ordinal(Release.parse("4.9.8"))))
+        known = read_group(broker.address, GROUP)
+        assert known.topics == (TOPIC, f"%RETRY%{GROUP}")
+        consumer = consumer_of(known)
+        assert (consumer.kind, consumer.model, consumer.where) == ("push", "clustering", "CONSUME_FROM_LAST_OFFSET")
+        assert [member.client for member in known.members] == ["10.0.0.1@1"] * 2
+        broker.settle()
+
+
+def test_topics_are_those_of_the_stored_offsets_without_members() -> None:
+    with cluster(stored={0: 7}) as broker:
+        assert read_group(broker.address, GROUP).topics == (TOPIC,)
+
+
+def test_the_groups_of_a_cluster() -> None:
+    with cluster(stored={0: 7}) as broker, ClusterReader(broker.address) as reader:
+        broker.create_group("other")
+        assert reader.groups() == (GROUP, "other")
+
+
+def test_properties_off_the_default_are_read() -> None:
+    properties = {"useServerSideResetOffset": "false", "someProperty": "1"}
+    with cluster(properties=properties) as broker:
+        known = read_group(broker.address, GROUP, [TOPIC])
+    assert known.brokers[0].configuration == {"useServerSideResetOffset": "false"}
+    assert known.brokers[0].doubts == ("someProperty=1",)
+
+
+def test_an_account_that_may_read_little_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCKETMQ_CONFORMANCE_ACCESS_KEY", "reader")
+    monkeypatch.setenv("ROCKETMQ_CONFORMANCE_SECRET_KEY", "secret")
+    with cluster(stored={0: 7}) as broker:
+        hidden = frozenset(
+            {
+                int(Request.GET_BROKER_CONFIG),
+                int(Request.GET_ALL_CONSUMER_OFFSET),
+                int(Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG),
+            }
+        )
+        guard = Guard(refusals=ACL_2, account=("reader", "secret"), forbidden=hidden)
+        with guarded(broker.address, guard) as address, ClusterReader(address, access()) as reader:
+            known = reader._facts("broker-a", address, GROUP, Release.parse("4.9.7"), hides=True)
+            assert reader._stored(address, GROUP) is None
+    assert (known.knows_group, known.configuration, known.hides_offsets) == (None, {}, True)
+    assert "has no permission" in known.unread
+
+
+def test_a_group_that_pops_is_refused() -> None:
+    with cluster() as broker:
+        broker.create_topic(f"%RETRY%{GROUP}_{TOPIC}", 1)
+        with pytest.raises(CannotRunError, match="gRPC proxy"):
+            read_group(broker.address, GROUP, [TOPIC])
+
+
+def test_what_cannot_be_read_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with cluster() as broker, FakeBroker(Profile.of(broker="5.5.0")) as unread:
+        unread.create_topic("closed", 0)
+        asked = [
+            ("127.0.0.1:1", GROUP, [TOPIC], "No name server at 127.0.0.1:1 answers"),
+            ("nowhere", GROUP, [TOPIC], "no address"),
+            (broker.address, GROUP, ["missing"], "has no topic 'missing'"),
+            (broker.address, "unknown", [], "no members and no stored offsets"),
+            (unread.address, GROUP, ["closed"], "can be read"),
+        ]
+        for address, group, topics, sentence in asked:
+            with pytest.raises(CannotRunError, match=sentence):
+                read_group(address, group, topics)
+        for refusals in (ACL_1, ACL_2):
+            guard = Guard(refusals=refusals, account=("a", "b"))
+            with (
+                guarded(broker.address, guard) as address,
+                pytest.raises(CannotRunError, match="asks for credentials"),
+            ):
+                read_group(address, GROUP, [TOPIC])
+        monkeypatch.setenv("ROCKETMQ_CONFORMANCE_TLS", "perhaps")
+        with pytest.raises(CannotRunError, match="write one of on, off, insecure"):
+            read_group(broker.address, GROUP, [TOPIC])
+
+
+def test_facts_survive_their_file_and_are_masked(tmp_path: Path) -> None:
+    with cluster(stored={0: 7}) as broker, join(broker):
+        known = read_group(broker.address, GROUP, [TOPIC])
+    path = tmp_path / "facts.json"
+    path.write_text(to_json(known))
+    assert read_file(path) == known
+    hidden = to_json(masked(known))
+    assert not [name for name in (GROUP, TOPIC, "10.0.0.1", broker.address, "broker-a") if f'"{name}' in hidden]
+    assert [queue.stored for queue in masked(known).queues] == [queue.stored for queue in known.queues]
+
+
+def test_ranges_of_releases() -> None:
+    assert list(map(str, range_of("4.9.7..5.0.0-ALPHA,5.5.0"))) == [
+        *("4.9.7", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.5.0")
+    ]
+    for text in ("5.5.0..4.9.4", "5.9.9", "five"):
+        with pytest.raises(ValueError, match="release"):
+            range_of(text)
+    assert grouped(range_of("4.9.7..5.0.0-ALPHA"), lambda release: release.major) == (
+        ("4.9.7–4.9.8", 4),
+        ("5.0.0-PREVIEW–5.0.0-ALPHA", 5),
+    )
+    assert [str(release) for release in RELEASES] == [text.removesuffix("-incubating") for text in java.RELEASES]

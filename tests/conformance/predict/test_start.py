@@ -1,0 +1,199 @@
+"""Where a group starts: read from a broker that the model answers, and from facts made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from predicted_broker import GROUP, TIME, TOPIC, cluster
+
+from rocketmq_conformance.conformance.predict.api import consumer_of, read_group
+from rocketmq_conformance.conformance.predict.documents import start_document
+from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFacts, QueueFacts
+from rocketmq_conformance.conformance.predict.pages import others_text, start_page
+from rocketmq_conformance.conformance.predict.remedies import effect_on_members, remedies
+from rocketmq_conformance.conformance.predict.start import (
+    Consumer,
+    PredictError,
+    QueueStart,
+    StartPrediction,
+    predict_start,
+)
+from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.reports.prediction import markdown
+
+
+def facts(
+    release: str = "5.5.0",
+    stored: int | None = None,
+    answer: int | None = 0,
+    least: int = 0,
+    most: int = 75,
+    topic: str = TOPIC,
+    found: int | None = None,
+    time: int | None = None,
+) -> GroupFacts:
+    """One queue."""
+    queue = QueueFacts(
+        topic=topic,
+        broker="a",
+        queue=0,
+        min=least,
+        max=most,
+        earliest=TIME if least < most else -1,
+        answer=answer,
+        stored=stored,
+        found=found,
+    )
+    return GroupFacts(group=GROUP, brokers=(BrokerFacts(name="a", release=release),), queues=(queue,), time=time)
+
+
+def start(made: GroupFacts, **consumer: object) -> QueueStart:
+    """The start of the one queue."""
+    return predict_start(made, Consumer(**consumer)).queues[0]  # type: ignore[arg-type]
+
+
+def read(release: str, stored: dict[int, int] | None = None, **consumer: object) -> StartPrediction:
+    """The prediction for the group of a fake broker."""
+    with cluster(release, stored) as broker:
+        known = read_group(broker.address, GROUP, [TOPIC])
+    return predict_start(known, consumer_of(known, **consumer))  # type: ignore[arg-type]
+
+
+def test_a_new_group_from_last_takes_everything_where_message_0_is_in_memory() -> None:
+    found = read("5.5.0")
+    assert [(queue.start, queue.first, queue.source, queue.repeats) for queue in found.queues] == [
+        (0, 0, "0", 75),
+        (75, 75, "max", 0),
+        (0, 0, "max", 0),
+        (30, 30, "max", 0),
+    ]
+    assert found.queues[0].rule == "BQ-QUERY-G3"
+    assert found.queues[0].since == TIME
+    assert found.queues[1].rule == "START-PUSH-1"
+
+
+def test_stored_offsets_win_and_invalid_ones_are_corrected() -> None:
+    new = read("5.5.0", {0: 100, 1: 7, 3: 5})
+    assert [(queue.start, queue.first, queue.repeats, queue.expired) for queue in new.queues] == [
+        (100, 75, 0, 0),
+        (7, 50, 0, 43),
+        (0, 0, 0, 0),
+        (5, 30, 0, 25),
+    ]
+    old = read("4.9.3", {0: 100})
+    assert (old.queues[0].start, old.queues[0].first, old.queues[0].repeats) == (100, 0, 75)
+
+
+def test_client_releases_that_start_alike_are_one_range() -> None:
+    made = facts()
+    assert others_text(predict_start(made, Consumer()), TOPIC) == "4.0.0–5.0.0-ALPHA: 0 · 5.0.0: max · 5.1.0–5.5.0: 0"
+    lite = predict_start(facts(answer=None, least=4), Consumer(kind="lite"))
+    assert others_text(lite, TOPIC).startswith("4.6.0: 0 · 4.6.1–")
+
+
+@pytest.mark.parametrize(
+    ("consumer", "expected"),
+    [
+        ({"where": FIRST}, (0, "0")),
+        ({"where": LAST, "model": "broadcasting"}, (75, "max")),
+        ({"where": LAST, "model": "broadcasting", "kind": "lite"}, (75, "max")),
+        ({"kind": "pull"}, (0, "0")),
+        ({"client": Release.parse("5.0.0")}, (75, "max")),
+        ({"client": Release.parse("5.0.0-ALPHA")}, (None, "none")),
+        ({"where": TIMESTAMP, "timestamp": "20240101000000"}, (60, "by time")),
+        ({"where": TIMESTAMP, "timestamp": "no time"}, (None, "none")),
+    ],
+)
+def test_a_group_without_an_offset_that_the_broker_gives_none(
+    consumer: dict[str, object], expected: tuple[int | None, str]
+) -> None:
+    # a broker of 5.x on a Java that sees pages: message 0 is out of memory
+    found = start(facts(answer=None, found=60, time=1_704_067_200_000), **consumer)
+    assert (found.start, found.source) == expected
+
+
+def test_a_time_that_no_search_was_made_for_is_not_known() -> None:
+    found = start(facts(answer=None, found=60, time=5), where=TIMESTAMP, timestamp="20240101000000")
+    assert (found.start, found.source) == (None, "unknown")
+    assert "no search" in found.unknown
+
+
+def test_a_retry_topic_starts_at_its_first_message() -> None:
+    made = facts(answer=None, topic=f"%RETRY%{GROUP}")
+    assert start(made).start == 0
+    assert start(made, where=TIMESTAMP, timestamp="20240101000000").start == 75
+
+
+def test_billions_of_messages_are_no_more_work() -> None:
+    found = start(facts(stored=5_000_000_000, answer=5_000_000_000, least=4_000_000_000, most=9_000_000_000))
+    assert (found.start, found.repeats, found.skips) == (5_000_000_000, 0, 0)
+
+
+def test_an_answer_that_the_model_does_not_expect_is_not_guessed() -> None:
+    made = facts(release="5.5.0", answer=3)
+    found = predict_start(replace(made, brokers=(replace(made.brokers[0], doubts=("someProperty=1",)),)), Consumer())
+    assert found.queues[0].source == "unknown"
+    assert "someProperty=1" in found.queues[0].unknown
+    assert any("someProperty=1" in note for note in found.notes)
+    assert start_page(found).answer.text.startswith("Not known")
+
+
+def test_what_cannot_be_predicted_is_one_sentence() -> None:
+    asked = [
+        (replace(facts(), queues=()), Consumer()),
+        (facts(), Consumer(kind="lite", client=Release.parse("4.5.2"))),
+        (facts(), Consumer(kind="pull", model="broadcasting")),
+    ]
+    for made, consumer in asked:
+        with pytest.raises(PredictError, match=r"^[A-Z][^.]*(\.\d[^.]*)*: [^.]+(\.\d[^.]*)*\.$"):
+            predict_start(made, consumer)
+
+
+def test_limits_of_a_prediction_are_notes() -> None:
+    newer = predict_start(facts(release="5.9.0"), Consumer(client=Release.parse("5.9.0"), model="broadcasting"))
+    assert len([note for note in newer.notes if "newer than the newest known one" in note]) == 2
+    assert any("offset file" in note for note in newer.notes)
+    made = facts(release="4.9.7", stored=0)
+    hidden = replace(made, brokers=(replace(made.brokers[0], hides_offsets=True, unread="NO_PERMISSION"),))
+    assert len(predict_start(hidden, Consumer()).notes) == 2
+
+
+def test_remedies_follow_from_what_the_broker_does_with_a_reset() -> None:
+    def commands(release: str) -> list[str]:
+        made = facts(release=release)
+        end = remedies(replace(made, brokers=(replace(made.brokers[0], knows_group=False),)), TOPIC, Consumer())[0]
+        return [command.split()[1] for command, _ in end.commands]
+
+    assert commands("5.1.4") == ["updateSubGroup", "cloneGroupOffset", "skipAccumulatedMessage"]
+    assert commands("5.2.0") == ["updateSubGroup", "skipAccumulatedMessage"]
+
+
+def test_what_a_reset_does_to_members_depends_on_who_makes_it_and_on_their_kind() -> None:
+    effects = [
+        effect_on_members((way,), Consumer(kind=kind, client=Release.parse(client)))
+        for way, kind, client in (
+            ("the members", "push", "5.5.0"),
+            ("the members", "orderly", "5.5.0"),
+            ("the members", "orderly", "5.4.0"),
+            ("the members", "lite", "5.5.0"),
+            ("the broker", "push", "5.5.0"),
+            ("the tool", "push", "5.5.0"),
+            ("refused", "push", "5.5.0"),
+        )
+    ]
+    assert effects[0] == effects[2] != effects[1]
+    assert "ignore" in effects[3]
+    assert len(set(effects)) == 6
+
+
+def test_the_page_and_the_document_say_the_same() -> None:
+    found = read("5.5.0")
+    document = start_document(found)
+    text = markdown(start_page(found))
+    assert document["repeats"] == 75
+    assert "75 messages again" in text
+    assert [queue["start"] for queue in document["queues"]] == [0, 75, 0, 30]
+    assert "5.0.0: max" in text
+    assert document["why"][0]["rule"] == "BQ-QUERY-G3"

@@ -1,0 +1,47 @@
+"""What stepped consumers are made of is compared with what ``start()`` makes; differences have documented reasons."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from places import ROOT
+
+from rocketmq_conformance.conformance.proof import assembly
+from rocketmq_conformance.conformance.proof.evidence import Tally
+
+
+def test_a_difference_without_a_reason_is_reported() -> None:
+    stepped = {"inside.offsetStore": "RemoteBrokerOffsetStore", "consumer.namesrvAddr": "null", "consumer.gone": "1"}
+    started = {"inside.offsetStore": "LocalFileOffsetStore", "consumer.namesrvAddr": "127.0.0.1:1"}
+    assert assembly.differences(stepped, started) == {
+        "consumer.gone": ("1", "no field"),
+        "inside.offsetStore": ("RemoteBrokerOffsetStore", "LocalFileOffsetStore"),
+    }
+
+
+def test_every_reason_is_documented() -> None:
+    page = (ROOT / "docs" / "java-client.md").read_text("utf-8")
+    documented = dict(re.findall(r"^\| `([a-z]+\.\w+)` \| (.*) \|$", page, re.MULTILINE))
+    assert documented == dict(assembly.REASONS)
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("version", ["4.1.0-incubating", "4.9.7", "5.5.0"])
+def test_stepped_consumers_are_made_of_what_start_makes(version: str) -> None:
+    from rocketmq_conformance.conformance.targets.java_client.release import java_release
+
+    tally = Tally("client", version)
+    assembly.prove(java_release(version), tally)
+    assert tally.cases == (6 if version.startswith("4.1") else 8)
+    assert tally.examples == []
+
+
+@pytest.mark.java
+def test_a_store_that_start_would_not_make_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rocketmq_conformance.conformance.targets.java_client import group
+    from rocketmq_conformance.conformance.targets.java_client.release import java_release
+
+    monkeypatch.setitem(group.STORES, "BROADCASTING", "RemoteBrokerOffsetStore")
+    found = assembly.compare(java_release("5.5.0"), "push", "BROADCASTING")
+    assert found == {"inside.offsetStore": ("RemoteBrokerOffsetStore", "LocalFileOffsetStore")}

@@ -1,0 +1,45 @@
+"""Predictions, compared with real consumers on a real broker."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rocketmq_conformance.conformance.proof.predicted_starts import BROKERS, CLIENTS, Agreement, page_of, pairs
+
+
+@pytest.mark.broker
+@pytest.mark.java
+def test_consumers_start_where_it_was_predicted(tmp_path: Path) -> None:
+    words = ("prove", "predict", "--brokers", "5.5.0", "--few", "--out", "page.md")
+    ended = subprocess.run(
+        [sys.executable, "-m", "rocketmq_conformance", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "0 differences" in ended.stdout
+    assert "| 5.5.0 | 5.5.0 | 4 | 80 | 0 |" in (tmp_path / "page.md").read_text("utf-8")
+
+
+def test_ten_brokers_and_ten_clients_are_compared() -> None:
+    assert len(BROKERS) == len(CLIENTS) == 10
+    assert len(pairs()) == 19
+
+
+def test_the_page_counts_what_differs_and_says_what_is_missing() -> None:
+    found = page_of(
+        [
+            Agreement(client="5.5.0", broker="4.9.7", groups=2, queues=40, differences=("one",)),
+            Agreement(client="4.9.8", broker="5.5.0", missing="There is no Java."),
+        ]
+    )
+    assert "| 5.5.0 | 4.9.7 | 2 | 40 | 1 |" in found
+    assert "| 4.9.8 | 5.5.0 | There is no Java. | | |" in found
+    assert "| all | | 2 | 40 | **1** |" in found

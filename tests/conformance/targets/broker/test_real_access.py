@@ -1,0 +1,71 @@
+"""Real brokers that ask for credentials and for TLS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from guarded import certificates
+
+from rocketmq_conformance.conformance import api
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
+from rocketmq_conformance.conformance.targets.broker.process import JavaProcess
+from rocketmq_conformance.reports.event import CONFORMS, RunEnded
+
+pytestmark = pytest.mark.broker
+NAME, KEY = "conformance-account", 'a\\secret"ké y'
+ASKING = {"4.9.7": "aclEnable", "5.5.0": "authenticationEnabled"}
+
+
+@pytest.mark.parametrize("version", ASKING)
+def test_a_broker_with_accounts_and_tls(version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One broker of a release: it conforms, restarts included, and what it is not given is named."""
+    made = certificates(tmp_path)
+    settings = {
+        "ACCESS_KEY": NAME,
+        "SECRET_KEY": KEY,
+        "TLS": "on",
+        "TLS_CA": str(made.authority),
+        "TLS_BROKER_CERTIFICATE": str(made.server),
+        "TLS_BROKER_KEY": str(made.server_key),
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(PREFIX + name, value)
+    started = open_address(f"broker:{version}?set={ASKING[version]}=true")
+    assert isinstance(started, BrokerAdapter)
+    try:
+        assert started.hello().broker == version
+        running = started.shared_address()
+        suites = ["broker-admin", "broker-offsets", "broker-assignment"]
+        assert verdict_of(running, suites) == CONFORMS
+        source = started.source
+        assert isinstance(source, StartedBroker)
+        process = source.broker.process
+        assert isinstance(process, JavaProcess)
+        lines = [Path(f"/proc/{process.pid}/{name}").read_bytes() for name in ("cmdline", "environ")]
+        assert not any(text.encode() in line for line in lines for text in (NAME, KEY))
+        for changed, sentence in (
+            ({"SECRET_KEY": "another"}, "refuses the credentials"),
+            ({"ACCESS_KEY": None, "SECRET_KEY": None}, "asks for credentials"),
+            ({"TLS_CA": None}, "certificate of the broker at .* is not taken"),
+            ({name: None for name in settings if name.startswith("TLS")}, "asks for TLS"),
+        ):
+            with monkeypatch.context() as patch:
+                for name, value in changed.items():
+                    patch.setenv(PREFIX + name, value or "")
+                other = open_address(running)
+                with pytest.raises(CannotRunError, match=sentence):
+                    other.hello()
+                other.close()
+    finally:
+        started.close()
+
+
+def verdict_of(address: str, suites: list[str]) -> str:
+    ended = list(api.run(address, suites=suites, cases=16, seed=1))[-1]
+    assert isinstance(ended, RunEnded)
+    return ended.verdict

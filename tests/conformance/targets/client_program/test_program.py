@@ -1,0 +1,219 @@
+"""Programs that are no good consumers: one sentence each, and nothing is left running."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from places import ROOT
+
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.program import Program
+from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
+from rocketmq_conformance.models.outcome import Err, Ok
+from rocketmq_conformance.suites import whole_broadcast, whole_lite, whole_orderly
+from rocketmq_conformance.suites import whole_push as operations
+from rocketmq_conformance.suites.declare.suite import Suite
+
+PROGRAM = ROOT / "tests" / "helpers" / "program.py"
+BRIEF = Timing(connect=15.0, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1)
+
+
+def client(behaviour: str, connect: float = 15.0) -> ClientProgram:
+    timing = replace(BRIEF, connect=connect)
+    return ClientProgram(f"{sys.executable} {PROGRAM} {behaviour}", timing=timing)
+
+
+def runs(process: int) -> bool:
+    """Does a process run? One that has ended and waits for its parent does not."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def group_of(suite: Suite, behaviour: str) -> Iterator[PlayedGroup]:
+    """A case of a suite with a program."""
+    group = client(behaviour).group(suite)
+    try:
+        yield group
+    finally:
+        group.close()
+
+
+@pytest.fixture
+def opened(request: pytest.FixtureRequest) -> Iterator[PlayedGroup]:
+    """A case of a program that behaves as the parameter says."""
+    with group_of(operations.SUITE, request.param) as group:
+        yield group
+
+
+def sentence(behaviour: str, connect: float = 15.0) -> str:
+    """Why a member does not count as started."""
+    program = client(behaviour, connect)
+    program.reset_many([(0, operations.SUITE)])
+    with pytest.raises(CannotRunError) as raised:
+        program.apply(operations.Join(0))
+    program.close()
+    return str(raised.value)
+
+
+def test_a_command_that_is_not_there_is_named() -> None:
+    for command in ("no-such-program x", ""):
+        with pytest.raises(CannotRunError, match="cannot be found"):
+            ClientProgram(command).hello()
+
+
+def test_why_a_program_is_no_consumer() -> None:
+    assert "sent no heartbeat within 1 s" in sentence("never", 1.0)
+    assert "sent no heartbeat within 2 s" in sentence("garbage", 2.0)
+    assert "It connected, but sent no heartbeat" in sentence("connects", 2.0)
+    assert "make one client" in sentence("twice")
+    assert "The client id of member-0 is someone" in sentence("nameless")
+
+
+def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
+    program = ClientProgram("sh -c 'echo oops >&2; exit 7'", timing=BRIEF)
+    program.reset_many([(0, operations.SUITE)])
+    with pytest.raises(CannotRunError, match="ended with exit code 7 before its first heartbeat"):
+        program.apply(operations.Join(0))
+    program.close()
+
+
+@pytest.mark.parametrize("opened", ["ends"], indirect=True)
+def test_one_that_ends_by_itself_has_ended(opened: PlayedGroup) -> None:
+    outcome = opened.do(operations.Join(0))
+    until = time.monotonic() + 10
+    while isinstance(outcome, Ok) and time.monotonic() < until:
+        outcome = opened.do(operations.Look())
+    assert outcome == Err("ENDED")
+
+
+@pytest.mark.parametrize("opened", ["ignores-term"], indirect=True)
+def test_one_that_ignores_sigterm_is_killed(opened: PlayedGroup) -> None:
+    opened.do(operations.Join(0))
+    assert opened.do(operations.Leave(0)) == Err("STILL_RUNNING")
+
+
+@pytest.mark.parametrize("opened", ["sits"], indirect=True)
+def test_a_consumer_that_does_nothing_shows_nothing(opened: PlayedGroup) -> None:
+    nobody = ((-1, -1),) * 4
+    assert opened.do(operations.Prepare(4, "young", 7, "CONSUME_FROM_LAST_OFFSET")) == Ok()
+    assert opened.do(operations.Join(0)) == Ok((nobody, (), (7, 7, 7, 7)))
+    assert opened.do(operations.Join(0)) == Ok((nobody, (), (7, 7, 7, 7)))
+    for move in (operations.Send(-1), operations.Freeze(0), operations.Freeze(1), operations.Reset(3)):
+        assert opened.do(move) == Ok((nobody, (), (7, 7, 7, 7)))
+    assert opened.do(operations.Crash(0)) == Ok((nobody, (), (7, 7, 7, 7)))
+    assert opened.do(operations.Leave(0)) == Ok((nobody, (), (7, 7, 7, 7)))
+
+
+def test_locks_and_what_listeners_say_belong_to_what_consumers_of_other_kinds_show() -> None:
+    nobody, stored = ((-1, -1),) * 4, (-1,) * 4
+    said = ((0, 0, 7, 1),)
+    with group_of(whole_lite.SUITE, "sits") as group:
+        assert group.do(whole_lite.Join(0)) == Ok((nobody, (), stored, (-1,) * 4, said))
+        for member in (0, 1):
+            assert group.do(whole_lite.Seek(member, 0, 3)) == Ok((nobody, (), stored, (-1,) * 4, ()))
+    with group_of(whole_broadcast.SUITE, "sits") as group:
+        assert group.do(operations.Join(0)) == Ok((((),) * 4, (), stored, (-1,) * 4, said))
+        for crashes in (True, False):
+            assert group.do(whole_broadcast.ComeBack(0, crashes)) == Ok((((),) * 4, (), stored, (-1,) * 4, said))
+        assert group.do(whole_broadcast.ComeBack(1, False)) == Ok((((),) * 4, (), stored, (-1,) * 4, ()))
+        assert group.do(operations.Crash(0)) == Ok((((),) * 4, (), stored, (-1,) * 4, ()))
+    with group_of(whole_orderly.SUITE, "sits") as group:
+        assert group.do(operations.Join(0)) == Ok((nobody, (), stored, (-1,) * 4, said))
+        assert group.do(whole_orderly.TakeLocks()) == Ok((nobody, (), stored, (-2,) * 4, ()))
+        assert group.do(whole_orderly.ExpireLocks()) == Ok((nobody, (), stored, (-1,) * 4, ()))
+
+
+def test_commands_are_lines_of_standard_input() -> None:
+    program = Program(["sh", "-c", "head -n 1 >&2; sleep 600"], {})
+    program.send({"seek": ["T", 0, 3]})
+    until = time.monotonic() + 10
+    while not program.last_words and time.monotonic() < until:
+        time.sleep(0.02)
+    program.kill()
+    assert program.last_words == '{"seek": ["T", 0, 3]}'
+    program.send({"seek": ["T", 0, 3]})
+
+
+def state_of(process: int) -> str:
+    with open(f"/proc/{process}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+def test_a_frozen_program_goes_on() -> None:
+    # without children: one that is stopped before it has begun would make its parent wait, not stop
+    program = Program(["sh", "-c", "echo $$ >&2; while :; do :; done"], {})
+    until = time.monotonic() + 10
+    while not program.last_words and time.monotonic() < until:
+        time.sleep(0.02)
+    process = int(program.last_words)
+    for act, frozen in ((program.pause, True), (program.resume, False)):
+        act()
+        while (state_of(process) == "T") is not frozen and time.monotonic() < until:
+            time.sleep(0.02)
+        assert (state_of(process) == "T") is frozen
+    program.kill()
+
+
+def test_children_end_with_their_program() -> None:
+    program = Program([sys.executable, "-c", FORKS], {})
+    until = time.monotonic() + 10
+    while not program.last_words and time.monotonic() < until:
+        time.sleep(0.02)
+    child = int(program.last_words)
+    assert runs(child)
+    assert program.stop(5.0)
+    assert not runs(child)
+
+
+FORKS = """
+import subprocess, sys, time
+print(subprocess.Popen(["sleep", "600"]).pid, file=sys.stderr, flush=True)
+time.sleep(600)
+"""
+
+
+def test_lines_that_are_no_messages_are_skipped() -> None:
+    program = Program(["sh", "-c", """echo '{"got": ["T", 1, 7]}'; echo '{"got": 1}'; echo '{'; echo x"""], {})
+    until = time.monotonic() + 10
+    while not program.got and time.monotonic() < until:
+        time.sleep(0.02)
+    program.kill()
+    assert list(program.got) == [("T", 1, 7)]
+
+
+def test_smoke_says_what_was_missed() -> None:
+    missed = [one.what for one in look_at(client("sits"), limit=0.2) if not one.seen]
+    assert missed == [
+        "subscribed to the topic",
+        "asked for the members of its group",
+        "pulled 0 of 4 queues",
+        "was given messages",
+        "committed 0 of 4 queues",
+        "unregistered from its group",
+    ]
+
+
+def test_settings_stand_before_the_colon() -> None:
+    hello = open_address("client?pace=20&lanes=2:sh -c 'exit 1?x=y:z'").hello()
+    assert (hello.name, hello.pace, hello.sides) == ("sh -c 'exit 1?x=y:z'", 20, ("whole",))
+    wrong = {
+        "client?speed=2:sh": "no option 'speed'",
+        "client?lanes=0:sh": "no number of lanes",
+        "client?pace=0:sh": "no pace",
+        "client:sh -c 'x": "cannot be read",
+    }
+    for address, sentence_part in wrong.items():
+        with pytest.raises(AddressError, match=sentence_part):
+            open_address(address)

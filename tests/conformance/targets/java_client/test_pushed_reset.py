@@ -1,0 +1,56 @@
+"""The real consumers' resets on the clock of a case: that it is theirs, that it is exact, and that it can differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from by_hand import java_stage, rows_of, values, verdicts
+
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
+from rocketmq_conformance.suites.declare.suite import Row
+from rocketmq_conformance.suites.pushed_reset import SUITE
+
+pytestmark = pytest.mark.java
+
+row = rows_of(SUITE)
+#: Releases on each side of a switch, and one that has other rules.
+OTHERS = {"4.8.0": "4.9.8", "4.9.8": "4.8.0", "5.4.0": "5.5.0", "5.5.0": "5.4.0"}
+NOTHING: tuple[Any, ...] = ((), ())
+
+
+@pytest.fixture(params=OTHERS)
+def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
+    yield from java_stage(request.param)
+
+
+def done(stage: Stage, *rows: Row) -> list[Any]:
+    """The values that the steps of one case answer."""
+    return values(stage, SUITE, *rows)
+
+
+def test_a_concurrent_consumer_sleeps_for_exactly_ten_seconds(stage: Stage) -> None:
+    steps = done(stage, row("reset_queue", 0, 8, "T", "java"), row("elapse", 9_999), row("elapse", 1))
+    assert steps == [NOTHING, NOTHING, (((1, ((0, 8),)),), ((0, 8),))]
+
+
+def test_an_orderly_consumer_waits_for_its_listener_alone_from_5_5(stage: Stage) -> None:
+    reset, ten = row("reset_queue", 0, 8, "T", "java"), row("elapse", 10_000)
+    idle = done(stage, row("start", "orderly"), reset)[1]
+    newest = str(stage.profile.client) == "5.5.0"
+    assert idle == ((((0, ((0, 8),)),), ((0, 8), (0, 8))) if newest else NOTHING)
+    _, _, begun, late = done(stage, row("start", "orderly"), row("take", 0, 6), reset, ten)
+    assert (begun, late) == (NOTHING, ((), ((0, 8),)))
+
+
+def test_a_client_answers_what_a_broker_asks_about_its_offsets(stage: Stage) -> None:
+    steps = done(stage, row("update", 5, 7), row("status", "G", "T"), row("status", "G", ""), row("status", "H", "T"))
+    assert steps[1:] == [((0, 0), (1, 0), (5, 7)), ((0, 0), (1, 0), (2, 0), (3, 0), (5, 7)), ()]
+
+
+def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
+    assert verdicts(stage, SUITE, stage.profile, 15, 40) == [CONFORMS] * 15
+    assert DIVERGES in verdicts(stage, SUITE, Profile.of(client=OTHERS[str(stage.profile.client)]), 15, 40)

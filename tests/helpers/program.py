@@ -1,0 +1,40 @@
+"""A program that plays a consumer badly: ``python program.py BEHAVIOUR``."""
+
+import json
+import os
+import signal
+import sys
+import time
+
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+
+
+def beat(client: str) -> Connection:
+    """Connect, and send a heartbeat."""
+    host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
+    connection = Connection(host, int(port))
+    consumer = {"groupName": os.environ["ROCKETMQ_GROUP"], "subscriptionDataSet": []}
+    body = json.dumps({"clientID": client, "consumerDataSet": [consumer]}).encode()
+    connection.call(int(Request.HEART_BEAT), {}, body)
+    return connection
+
+
+behaviour, me = sys.argv[1], os.environ["ROCKETMQ_INSTANCE"]
+if behaviour == "garbage":
+    while True:
+        os.write(1, b"x" * 65536)
+        os.write(2, b"x" * 65536)
+if behaviour == "ignores-term":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if behaviour == "connects":
+    host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
+    Connection(host, int(port)).call(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": "T"})
+if behaviour not in ("connects", "never"):
+    names = (f"{me}-x", f"{me}-y") if behaviour == "twice" else ("someone",) if behaviour == "nameless" else (me,)
+    kept = [beat(name) for name in names]
+    print('{"got": ["T", 0, 7]}\n{"got": 1}\nhello\n' + "x" * 10_000, flush=True)
+if behaviour == "ends":
+    time.sleep(0.2)
+    sys.exit(3)
+time.sleep(600)
