@@ -1,12 +1,15 @@
 """The broker of a case with whole consumers, and what their traffic shows.
 
 Consumers are known by the connections over which they send heartbeats. A pull that finds nothing is held beyond the
-end of a case, so that its end, which lets clients commit a corrected offset, falls into none.
+end of a case, so that its end, which lets clients commit a corrected offset, falls into none. Its client may have given
+it up by then and be about to pull again: messages in an answer that comes later than the client asked for count once
+the queue is pulled from behind them.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +32,8 @@ from rocketmq_conformance.models.profile import Profile
 
 #: How long a pull that finds nothing is held (ms).
 HOLD = 3_600_000
+#: Seconds in which a pull that is not to be held is answered.
+_AT_ONCE = 0.5
 #: The number of a client that is no member.
 STRANGER = -2
 #: The id of a client outside the group.
@@ -58,7 +63,11 @@ class Traffic:
         self.latest: dict[Pulled, Command] = {}
         #: The connection over which each queue's latest pull waits; none once it was answered.
         self._waiting: dict[Pulled, int] = {}
+        #: Until when (seconds, monotonic) each queue's latest pull was to be held by what its client asked.
+        self._until: dict[Pulled, float] = {}
         self.brought: list[Brought] = []
+        #: Messages in a late answer to each queue's latest pull.
+        self._late: dict[Pulled, Brought] = {}
         #: (client id, queue id) of locks that were refused since the locks were taken.
         self.refused: set[tuple[str, int]] = set()
         #: Do those that sent a heartbeat subscribe to the topic?
@@ -82,8 +91,13 @@ class Traffic:
     def pull(self, peer: Peer, command: Command) -> None:
         """A pull of the topic arrived."""
         client, pulled = self._of(peer, command)
-        self.pulls[pulled], self.latest[pulled] = (client, int(command.ext["queueOffset"])), command
+        offset = int(command.ext["queueOffset"])
+        self.pulls[pulled], self.latest[pulled] = (client, offset), command
         self._waiting[pulled] = peer.number
+        self._until[pulled] = time.monotonic() + int(command.ext.get("suspendTimeoutMillis", "0")) / 1000 + _AT_ONCE
+        late = self._late.pop(pulled, None)
+        if late is not None and offset > late[2]:
+            self.brought.append(late)
 
     def ended(self, peer: Peer, command: Command) -> None:
         """A pull of the topic does not wait any more."""
@@ -100,11 +114,16 @@ class Traffic:
         return client, (int(command.ext["queueId"]), client if self._broadcasting else "")
 
     def answer(self, peer: Peer, command: Command, response: Command) -> None:
-        """A pull of the topic was answered. It counts if it is the latest of its queue."""
+        """A pull of the topic was answered. It counts if it is the latest of its queue; a late one, if the next pull
+        shows that it arrived."""
         client, pulled = self._of(peer, command)
         if response.code == 0 and self.latest.get(pulled) is command:
             first = int(command.ext["queueOffset"])
-            self.brought.append((client, pulled[0], first, int(response.ext["nextBeginOffset"]) - first))
+            brought = client, pulled[0], first, int(response.ext["nextBeginOffset"]) - first
+            if time.monotonic() > self._until[pulled]:
+                self._late[pulled] = brought
+            else:
+                self.brought.append(brought)
 
     def has_sent(self, client: str, request: Request) -> bool:
         """Has a client sent a request of this kind?"""
@@ -132,10 +151,12 @@ class WholeCase:
                 self._later = later or self._later
 
             def pull(self, peer: Peer, request: Command) -> Command | None:
+                watched = request.ext.get("topic") == TOPIC
+                if watched:
+                    case.traffic.pull(peer, request)
                 request.ext["suspendTimeoutMillis"] = str(HOLD)
-                if request.ext.get("topic") != TOPIC:
+                if not watched:
                     return super().pull(peer, request)
-                case.traffic.pull(peer, request)
                 response = super().pull(peer, request)
                 if response is not None:
                     case.traffic.ended(peer, request)

@@ -145,7 +145,9 @@ def test_a_player_that_is_killed_loses_no_case(tmp_path: Path, healthy: dict[int
 
         one.player.ask = killing  # type: ignore[method-assign]
         assert one.play(BLOCK) == FINISHED
-        assert (len(set(killed)), one.player.replaced) == (3, 3)
+        assert len(set(killed)) == 3
+        # one that is killed when it has sent its last case is not missed
+        assert 1 <= one.player.replaced <= 3
     assert [without(row) for row in rows(tmp_path)] == [without(row) for row in healthy.values()]
 
 

@@ -1,0 +1,57 @@
+"""What the traffic of whole consumers shows."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rocketmq_conformance.conformance.fakes.whole_case import Traffic
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+
+PEER: Any = SimpleNamespace(number=1)
+
+
+def pulling(traffic: Traffic, offset: int) -> Command:
+    """A pull from an offset that arrives, to be held for 20 s."""
+    fields = {"queueId": "0", "queueOffset": str(offset), "suspendTimeoutMillis": "20000"}
+    command = Command(int(Request.PULL_MESSAGE), fields)
+    traffic.pull(PEER, command)
+    return command
+
+
+def answering(traffic: Traffic, pull: Command) -> None:
+    """One message in the answer to a pull."""
+    behind = str(int(pull.ext["queueOffset"]) + 1)
+    traffic.answer(PEER, pull, Command(0, {"nextBeginOffset": behind}))
+
+
+@pytest.mark.parametrize(("held", "late"), [(19, False), (25, True)])
+def test_a_late_answer_counts_when_the_next_pull_shows_it(
+    held: int, late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    message = [("", 0, 12, 1)]
+    traffic = Traffic()
+    pull = pulling(traffic, 12)
+    now += held
+    answering(traffic, pull)
+    assert traffic.brought == ([] if late else message)
+    pulling(traffic, 13)
+    assert traffic.brought == message
+
+
+def test_an_answer_that_its_client_gave_up_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    traffic = Traffic()
+    given_up = pulling(traffic, 12)
+    now += 31
+    answering(traffic, given_up)
+    again = pulling(traffic, 12)
+    answering(traffic, again)
+    assert traffic.brought == [("", 0, 12, 1)]
