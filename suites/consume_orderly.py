@@ -90,6 +90,13 @@ class Tick(Operation):
     millis: Annotated[int, Duration(1_000, 9, 10, 999, 5_000, 30_000, weights=(4, 1, 1, 1, 2, 4))]
 
 
+@operation(
+    "The executor of listeners takes so many runs more, and refuses those after them (null: it takes all).", weight=2
+)
+class Fill(Operation):
+    room: Annotated[int | None, Values(None, 0, 1, weights=(3, 2, 2))]
+
+
 @operation("A queue is lost and won again: its process queue is dropped, and a new one made.", weight=1)
 class Drop(Operation):
     queue: Annotated[int, QUEUE]
@@ -115,6 +122,7 @@ def _bind(profile: Profile) -> BoundModel:
             Put: model.put,
             Consume: model.consume,
             Tick: model.tick,
+            Fill: model.fill,
             Drop: model.drop,
             Clear: model.clear,
             Update: model.update,
@@ -137,7 +145,7 @@ def _show(state: ConsumeOrderlyState) -> str:
     mode = BROADCASTING if state.broadcasts else CLUSTERING
     return (
         f"{mode}, most tries {state.max_times}, batch {state.batch}; {'; '.join(queues)}; runs {runs}, later {later}, "
-        f"memory {dict(state.memory)}, clock {state.now}"
+        f"memory {dict(state.memory)}, clock {state.now}, room {'for all' if state.room is None else state.room}"
     )
 
 
@@ -159,6 +167,7 @@ SUITE = Suite(
         "CONS-2-TIMES",
         "CONS-2-COPY",
         "CONS-2-COMMIT",
+        "CONS-2-FULL",
         "CONS-DROP",
         "OFF-UPD-1",
     ),

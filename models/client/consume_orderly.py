@@ -16,6 +16,7 @@ The queues of this consumer are locked; ``rebalance_orderly`` has the rules of l
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -85,6 +86,12 @@ RULES = (
         "pulled.",
         "ConsumeMessageOrderlyService#processConsumeResult, ProcessQueue#commit @ 4.0.0, 4.9.8, 5.5.0",
     ),
+    Rule(
+        "CONS-2-FULL",
+        "A run that the executor refuses is lost. A pull that was to begin it ends with an error, its messages stay in "
+        "the process queue, and no other run of the queue begins until it is lost and won again.",
+        "ConsumeMessageOrderlyService#submitConsumeRequest, #submitConsumeRequestLater @ 4.0.0, 4.9.8, 5.5.0",
+    ),
 )
 
 SUCCESS, COMMIT, ROLLBACK = "SUCCESS", "COMMIT", "ROLLBACK"
@@ -118,10 +125,14 @@ class ConsumeOrderlyState(NamedTuple):
     now: int = 0
     #: Messages that were pulled so far.
     pulled: int = 0
+    #: How many runs more the executor takes; None for all.
+    room: int | None = None
 
 
 BEGIN = Reason(("CONS-2",), "begins")
 TICK = reasons_by_kind(("CONS-2-SUSPEND",), "no run due", "another run")
+TICK_REFUSED = Reason(("CONS-2-FULL", "CONS-2-SUSPEND"), "another run is refused")
+FILL = reasons_by_kind(("CONS-2-FULL",), "takes all", "takes some", "takes none")
 DROP = Reason(("CONS-DROP",), "orderly queue lost and won again")
 CLEAR = Reason(("PQ-3",), "cleared")
 UPDATE = Reason(("OFF-UPD-1",), "set by the application")
@@ -147,6 +158,12 @@ _RUNS = {
 }
 
 
+@cache
+def _refused(why: Reason) -> Reason:
+    """The reason of a pull whose run is refused."""
+    return Reason(("CONS-2-FULL", *why.rules), f"{why.kind}, refused")
+
+
 class ConsumeOrderlyModel:
     """The rules for one profile; every method is pure."""
 
@@ -162,19 +179,22 @@ class ConsumeOrderlyModel:
     def put(
         self, state: ConsumeOrderlyState, queue: int, offsets: tuple[int, ...], size: int, times: int
     ) -> Answer[ConsumeOrderlyState]:
-        """PQ-1: (does a run begin?, the counts of the process queue)."""
-        broadcasts, max_times, batch, owned, cached, runs, later, memory, now, pulled = state
+        """PQ-1, CONS-2-FULL: (does a run begin?, the counts of the process queue)."""
+        broadcasts, max_times, batch, owned, cached, runs, later, memory, now, pulled, room = state
         number = owned[queue]
         messages = [
             CachedMessage(pulled + at, queue, offset, size, times) for at, offset in enumerate(offsets, start=1)
         ]
         after, starts, why = put(self.rules, cached[number], messages)
-        if starts:
+        refused = bool(starts) and room == 0
+        if starts and not refused:
             runs = (*runs, number)
+            if room is not None:
+                room -= 1
         cached, pulled = {**cached, number: after}, pulled + len(offsets)
-        state = ConsumeOrderlyState(broadcasts, max_times, batch, owned, cached, runs, later, memory, now, pulled)
-        if starts is None:
-            return state, FAILED, why
+        state = ConsumeOrderlyState(broadcasts, max_times, batch, owned, cached, runs, later, memory, now, pulled, room)
+        if starts is None or refused:
+            return state, FAILED, _refused(why) if refused else why
         return state, (starts, *flow_control_counts(self.rules, after)), why
 
     def consume(
@@ -190,7 +210,7 @@ class ConsumeOrderlyModel:
     ) -> Answer[ConsumeOrderlyState]:
         """CONS-2: the batches that the listener saw (None: it was not called), the offset in memory, the counts of the
         process queue, and the requests that reached the broker."""
-        broadcasts, max_times, batch, owned, caches, runs, later, memory, now, pulled = state
+        broadcasts, max_times, batch, owned, caches, runs, later, memory, now, pulled, room = state
         if not runs:
             return state, None, _NONE
         place = min(at, len(runs) - 1)
@@ -234,7 +254,7 @@ class ConsumeOrderlyModel:
                 if not cached.dropped:
                     memory = {**memory, queue: offset}
         state = ConsumeOrderlyState(
-            broadcasts, max_times, batch, owned, {**caches, number: cached}, runs, later, memory, now, pulled
+            broadcasts, max_times, batch, owned, {**caches, number: cached}, runs, later, memory, now, pulled, room
         )
         if end == "error":
             return state, FAILED, _RUNS[automatic, end]
@@ -264,14 +284,25 @@ class ConsumeOrderlyModel:
         return tuple(tried), waits
 
     def tick(self, state: ConsumeOrderlyState, millis: int) -> Answer[ConsumeOrderlyState]:
-        """CONS-2-SUSPEND: the number of runs that are to begin."""
-        now = state.now + millis
+        """CONS-2-SUSPEND, CONS-2-FULL: the number of runs that are to begin."""
+        now, room = state.now + millis, state.room
         due = sorted((entry for entry in state.later if entry[0] <= now), key=lambda entry: entry[0])
         if not due:
             return state._replace(now=now), len(state.runs), TICK["no run due"]
-        runs = (*state.runs, *[number for _, number in due])
         later = tuple([entry for entry in state.later if entry[0] > now])
-        return state._replace(now=now, runs=runs, later=later), len(runs), TICK["another run"]
+        why = TICK["another run"]
+        if room is not None:
+            if len(due) > room:
+                why = TICK_REFUSED
+            due = due[:room]
+            room -= len(due)
+        runs = (*state.runs, *[number for _, number in due])
+        return state._replace(now=now, runs=runs, later=later, room=room), len(runs), why
+
+    def fill(self, state: ConsumeOrderlyState, room: int | None) -> Answer[ConsumeOrderlyState]:
+        """CONS-2-FULL: from now on the executor takes so many runs, or all."""
+        kind = "takes all" if room is None else "takes some" if room else "takes none"
+        return state._replace(room=room), None, FILL[kind]
 
     def drop(self, state: ConsumeOrderlyState, queue: int) -> Answer[ConsumeOrderlyState]:
         """A rebalance takes a queue away and another one gives it back: the process queue is a new one, and the queue's

@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.consumption import JavaConsumption, returning_errors
 from rocketmq_conformance.models.client.consume_orderly import CLEARS, LOSES, NOTHING, RAISES
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.consume_orderly import Begin, Clear, Consume, Drop, Put, Tick, Update
+from rocketmq_conformance.suites.consume_orderly import Begin, Clear, Consume, Drop, Fill, Put, Tick, Update
 
 #: Ms by which the grant of locks is dated ahead: this suite is not about locks, and they must not expire within a run,
 #: however fast the timers of the classes are and however slow the machine is.
@@ -88,6 +88,7 @@ class JavaConsumeOrderly(JavaConsumption):
             Put: self.put,
             Consume: self.consume,
             Tick: self.tick,
+            Fill: self.fill,
             Drop: self.drop,
             Clear: self.clear,
             Update: self.update,

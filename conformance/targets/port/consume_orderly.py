@@ -24,15 +24,38 @@ class ConsumeOrderly(Consumption):
         self.runs: list[ProcessQueue] = []
         self.later: list[tuple[int, ProcessQueue]] = []
         self.limit = NO_LIMIT if max_times == -1 else max_times
+        #: How many runs more the executor takes, None for any number.
+        self.room: int | None = None
         return super().begin(mode, max_times, batch)
 
     def put(self, queue: int, offsets: tuple[int, ...], size: int, times: int) -> Result:
         """Put the messages of a pull response, and submit a consume request."""
         process_queue = self.owned[queue]
         woken = process_queue.put([Pulled(queue, offset, size, times) for offset in offsets])
-        if woken:
-            self.runs.append(process_queue)
+        if woken and not self.execute(process_queue):
+            return self.refused(process_queue)
         return woken, *process_queue.look()
+
+    def execute(self, process_queue: ProcessQueue) -> bool:
+        """Hand a run to the executor: does it take it?"""
+        if self.room is not None:
+            if not self.room:
+                return False
+            self.room -= 1
+        self.runs.append(process_queue)
+        return True
+
+    def refused(self, process_queue: ProcessQueue) -> Result:
+        """The executor is full when a pull is to begin a run: the pull fails."""
+        return Err("RUNTIME")
+
+    def refused_again(self, process_queue: ProcessQueue) -> None:
+        """The executor is full when a run is to begin after a pause: nothing follows."""
+
+    def fill(self, room: int | None) -> Result:
+        """The executor takes so many runs more, or any number."""
+        self.room = room
+        return None
 
     def consume(
         self,
@@ -128,7 +151,9 @@ class ConsumeOrderly(Consumption):
         if self.later:
             due = sorted((entry for entry in self.later if entry[0] <= self.now), key=lambda entry: entry[0])
             self.later = [entry for entry in self.later if entry[0] > self.now]
-            self.runs += [process_queue for _, process_queue in due]
+            for _, process_queue in due:
+                if not self.execute(process_queue):
+                    self.refused_again(process_queue)
         return len(self.runs)
 
     def clear(self, queue: int) -> Result:
@@ -143,6 +168,7 @@ class ConsumeOrderly(Consumption):
             operations.Put: self.put,
             operations.Consume: self.consume,
             operations.Tick: self.tick,
+            operations.Fill: self.fill,
             operations.Drop: self.drop,
             operations.Clear: self.clear,
             operations.Update: self.update,

@@ -234,6 +234,35 @@ def test_a_message_without_a_body_makes_the_commit_of_old_releases_fail() -> Non
     assert newer.run()[1] == 1
 
 
+# --- an executor that refuses --------------------------------------------------------------------------------
+
+
+def test_a_queue_whose_run_is_refused_is_stuck_until_it_is_lost_and_won_again() -> None:
+    consumer = Consumer()
+    consumer.do("fill", 0)
+    assert consumer.put(0) == FAILED
+    assert consumer.kind.endswith("refused")
+    consumer.do("fill", None)
+    assert consumer.put(1)[:2] == (False, 2)
+    assert consumer.do("tick", 30_000) == 0
+    consumer.do("drop", 0)
+    assert consumer.put(0)[0]
+
+
+def test_a_run_that_is_refused_after_a_pause_is_lost() -> None:
+    consumer = Consumer()
+    consumer.put(0, queue=0)
+    consumer.put(0, queue=1)
+    consumer.run(SUSPEND)
+    consumer.run(SUSPEND)
+    consumer.do("fill", 1)
+    assert consumer.do("tick", 1_000) == 1
+    assert consumer.kind == "another run is refused"
+    consumer.do("fill", None)
+    consumer.run(SUSPEND)
+    assert consumer.do("tick", 1_000) == 1
+
+
 # --- laws ----------------------------------------------------------------------------------------------------
 
 
@@ -264,3 +293,4 @@ def test_the_state_is_shown() -> None:
     shown = SUITE.show(consumer.state)
     assert "0: [0, 1], aside [], 2 messages, 2 bytes, busy" in shown
     assert "runs ['dropped 1'], later [(1000, 0)]" in shown
+    assert shown.endswith("room for all")

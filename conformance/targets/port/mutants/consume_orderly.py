@@ -239,6 +239,28 @@ class NeverWakes(ConsumeOrderly):
         pass
 
 
+class RefusedRunComesLater(ConsumeOrderly):
+    def refused(self, process_queue: ProcessQueue) -> Result:
+        self.wait(process_queue, 5_000)
+        return True, *process_queue.look()
+
+
+class RefusedRunIsNotMissed(ConsumeOrderly):
+    def refused(self, process_queue: ProcessQueue) -> Result:
+        return False, *process_queue.look()
+
+
+class RefusedQueueIsIdle(ConsumeOrderly):
+    def refused(self, process_queue: ProcessQueue) -> Result:
+        process_queue.consuming = False
+        return super().refused(process_queue)
+
+
+class RefusedPauseGoesOn(ConsumeOrderly):
+    def refused_again(self, process_queue: ProcessQueue) -> None:
+        self.wait(process_queue, -1)
+
+
 _with = partial(with_queues, ConsumeOrderly)
 _mutant = partial(Mutant.of, "consume-orderly")
 
@@ -279,4 +301,10 @@ MUTANTS = (
     _mutant("no-shortest-pause", "D95", "A pause may be 0.", NoShortest),
     _mutant("no-longest-pause", "D95", "A pause may be any time.", NoLongest),
     _mutant("never-wakes", "D95", "No run follows a suspension.", NeverWakes),
+    _mutant(
+        "refused-run-comes-later", "D166", "A run that a pull begins waits while others run.", RefusedRunComesLater
+    ),
+    _mutant("refused-run-is-hidden", "D166", "A pull whose run is refused ends well.", RefusedRunIsNotMissed),
+    _mutant("refused-leaves-queue-idle", "D166", "The next pull begins the run that was refused.", RefusedQueueIsIdle),
+    _mutant("refused-pause-goes-on", "D166", "A run that is refused after a pause is tried again.", RefusedPauseGoesOn),
 )
