@@ -54,6 +54,9 @@ class Stage:
         clock: SteadyClock = time,
     ) -> None:
         self.adapter = adapter
+        # asked once: whether an object follows a protocol takes as long as many a step
+        self._clocked: VirtualClock | None = adapter if isinstance(adapter, VirtualClock) else None
+        self._refuser: RefusesFaults | None = adapter if isinstance(adapter, RefusesFaults) else None
         self.profile = profile
         self.patience = patience
         self.max_wait = max_wait
@@ -157,12 +160,12 @@ class Stage:
         if refused:
             return Unsupported(refused)
         turns = operation.spec.duration is not None and not self.times
-        if turns and not isinstance(self.adapter, VirtualClock):
+        if turns and self._clocked is None:
             return Unsupported(NO_CLOCK)
         self._arm(operation.spec, args)
         with self.guarded(str(suite.operation(row))):
-            if turns and isinstance(self.adapter, VirtualClock):
-                outcome = self.adapter.pass_time(args[0])
+            if turns and self._clocked is not None:
+                outcome = self._clocked.pass_time(args[0])
             else:
                 outcome = self.adapter.apply(operation.for_implementation(args))
         if turns and isinstance(outcome, Ok):
@@ -183,9 +186,9 @@ class Stage:
 
     def _refused(self, faults: Sequence[str]) -> str:
         """Why an operation with these faults cannot be done, or ""."""
-        if not isinstance(self.adapter, RefusesFaults):
+        if self._refuser is None:
             return ""
-        return next(filter(None, map(self.adapter.refuses_fault, faults)), "")
+        return next(filter(None, map(self._refuser.refuses_fault, faults)), "")
 
     def _do_in_time(self, suite: Suite, row: Row, times: Timekeeper) -> Outcome:
         """Do one operation of an implementation with a real clock: the kit waits, unless that takes too long.
