@@ -7,7 +7,7 @@ starts: create it, clone the offsets of some other group, and reset it to -1, wh
 the members refuse that for a group that has no offsets (hence the clone), and for one without members (hence the
 commit of max, which is what the administration tool does then).
 
-The scenario has a step for each of these, and no rules of its own: every step is judged by the rules of the client and
+There is a step for each of these, and no rules of its own: every step is judged by the rules of the client and
 of the broker. The queues of its topic are all alike.
 """
 
@@ -43,8 +43,8 @@ MESSAGES_EACH = MESSAGES // QUEUE_COUNT
 DONOR, DONOR_OFFSET = "DONOR", 5
 
 
-class ScenarioStep(NamedTuple):
-    """A step of the scenario: its operation, and the answer by the common belief."""
+class FolkloreStep(NamedTuple):
+    """A step: its operation, and the answer by the common belief."""
 
     name: str
     sentence: str
@@ -84,11 +84,11 @@ def consumption_answer(first: int, messages: int, committed: int) -> Value:
 _FROM_THE_END = consumption_answer(MESSAGES_EACH, ARRIVING, MESSAGES_EACH + ARRIVING)
 
 STEPS = (
-    ScenarioStep("new group", "A new group starts on a topic that has all of its messages.", _FROM_THE_END),
-    ScenarioStep("expired", "A new group starts on a topic whose first messages have expired.", _FROM_THE_END),
-    ScenarioStep("reset alone", "A group that has no offsets is reset to -1.", ""),
-    ScenarioStep("remedy", "A group is created, given the offsets of another one, and reset to -1.", ""),
-    ScenarioStep("remedied", "That group starts on the topic that has all of its messages.", _FROM_THE_END),
+    FolkloreStep("new group", "A new group starts on a topic that has all of its messages.", _FROM_THE_END),
+    FolkloreStep("expired", "A new group starts on a topic whose first messages have expired.", _FROM_THE_END),
+    FolkloreStep("reset alone", "A group that has no offsets is reset to -1.", ""),
+    FolkloreStep("remedy", "A group is created, given the offsets of another one, and reset to -1.", ""),
+    FolkloreStep("remedied", "That group starts on the topic that has all of its messages.", _FROM_THE_END),
 )
 #: Steps in which a consumer runs.
 CONSUMING_STEPS = frozenset({"new group", "expired", "remedied"})

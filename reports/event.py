@@ -9,8 +9,8 @@ before ``RunEnded``. A run with a file of expected divergences emits an ``Expect
 
 A measurement of power is a stream of its own: ``PowerStarted``, a ``MutantJudged`` per mutant, ``PowerEnded``; so is
 one in which answers are corrupted: ``CorruptionStarted``, ``CorruptionJudged`` per suite, rule and way,
-``CorruptionEnded``. So is a scenario: ``ScenarioStarted``, a ``ScenarioStep`` per release and step, any
-``ScenarioDifference``, ``ScenarioEnded``.
+``CorruptionEnded``. So is the folklore: ``FolkloreStarted``, a ``FolkloreStep`` per release and step, any
+``FolkloreDifference``, ``FolkloreEnded``.
 
 New fields get a default and new event kinds a new class, which older readers can live with; anything else raises
 ``FORMAT``.
@@ -426,14 +426,13 @@ class CorruptionEnded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioStarted(Event):
-    """The header of a scenario: a fixed sequence of steps, which several releases go through."""
+class FolkloreStarted(Event):
+    """The header of the folklore: a fixed sequence of steps, which several releases go through."""
 
-    kind: ClassVar[str] = "scenario-started"
+    kind: ClassVar[str] = "folklore-started"
     format: int
     kit: str
     rulebook: str
-    scenario: str
     sentence: str
     #: Of broker and client alike.
     releases: list[str]
@@ -443,10 +442,10 @@ class ScenarioStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioStep(Event):
+class FolkloreStep(Event):
     """One step of one release: what the model expects, by which rules, and what was seen."""
 
-    kind: ClassVar[str] = "scenario-step"
+    kind: ClassVar[str] = "folklore-step"
     release: str
     step: str
     verdict: str
@@ -459,10 +458,10 @@ class ScenarioStep(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioDifference(Event):
+class FolkloreDifference(Event):
     """A step in which ``releases`` answer differently from ``others``, and the rules and changes behind it."""
 
-    kind: ClassVar[str] = "scenario-difference"
+    kind: ClassVar[str] = "folklore-difference"
     step: str
     releases: list[str]
     observed: str
@@ -475,10 +474,10 @@ class ScenarioDifference(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioEnded(Event):
-    """The footer of a scenario."""
+class FolkloreEnded(Event):
+    """The footer of the folklore."""
 
-    kind: ClassVar[str] = "scenario-ended"
+    kind: ClassVar[str] = "folklore-ended"
     verdict: str
     exit_code: int
     #: Steps by verdict.
@@ -504,8 +503,8 @@ EVENTS: tuple[type[Event], ...] = (
     CorruptionStarted,
     CorruptionJudged,
     CorruptionEnded,
-    ScenarioStarted,
-    ScenarioStep,
-    ScenarioDifference,
-    ScenarioEnded,
+    FolkloreStarted,
+    FolkloreStep,
+    FolkloreDifference,
+    FolkloreEnded,
 )

@@ -19,20 +19,20 @@ from rocketmq_conformance.reports.event import (
     CorruptionEnded,
     CorruptionStarted,
     Event,
+    FolkloreEnded,
+    FolkloreStarted,
     PowerEnded,
     PowerStarted,
     Progress,
     RunEnded,
     RunStarted,
-    ScenarioEnded,
-    ScenarioStarted,
 )
 from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 
 #: Name of the file in the folder of a run.
 NAME = "events.jsonl"
 #: The events that a stream begins with.
-_HEADERS = (RunStarted, PowerStarted, CorruptionStarted, ScenarioStarted)
+_HEADERS = (RunStarted, PowerStarted, CorruptionStarted, FolkloreStarted)
 
 #: ASCII only: a cut in the middle of the file never splits a character, and unpaired surrogates survive.
 _ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
@@ -131,7 +131,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def _is_footer(event: Event) -> bool:
-    return isinstance(event, RunEnded | PowerEnded | CorruptionEnded | ScenarioEnded)
+    return isinstance(event, RunEnded | PowerEnded | CorruptionEnded | FolkloreEnded)
 
 
 def _check_format(found: object) -> None:

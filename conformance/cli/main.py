@@ -32,7 +32,7 @@ COMMANDS = {
     "replay": Lazy(f"{_HERE}.replay:replay", "Run the cases of a plan file again."),
     "report": Lazy(f"{_HERE}.report:report", "Make one HTML page of a stored run or campaign."),
     "run": Lazy(f"{_HERE}.run:run", "Judge an address: generate plans, run them, and compare."),
-    "scenario": Lazy(f"{_HERE}.scenario:scenario", "Take real releases through a scenario, step by step."),
+    "scenario": Lazy(f"{_HERE}.scenario:scenario", "Play a plan that is told step by step."),
     "serve": Lazy(f"{_HERE}.serve:serve", "Run a fake name server and broker, answered by the model."),
     "shrink": Lazy(f"{_HERE}.shrink:shrink", "Find the shortest plan that shows a divergence."),
     "smoke": Lazy(f"{_HERE}.smoke:smoke", "Check with a few short cases that an adapter is wired up."),

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, finish
+from rocketmq_conformance.conformance.cli.folklore import folklore
 from rocketmq_conformance.conformance.cli.options import release_names
 from rocketmq_conformance.conformance.cli.proving import Proof, Work, rule_option, settle, suite_option, work_options
 from rocketmq_conformance.conformance.proof import broker as brokers_proof
@@ -213,6 +214,9 @@ def page(rows: Path, out: Path) -> None:
         raise click.UsageError(f"{error.filename} cannot be used: {error.strerror}.") from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+
+
+prove.add_command(folklore)
 
 
 def _prove(proof: Proof, units: Sequence[Unit], work: Work) -> None:

@@ -39,7 +39,7 @@ GOLDEN_TESTS = (
     "tests/reports/test_console.py",
     "tests/reports/test_html.py",
 )
-GOLDEN_FILES = ("tests/data/digests.json", "tests/golden/*", "docs/scenarios.md")
+GOLDEN_FILES = ("tests/data/digests.json", "tests/golden/*", "docs/folklore.md")
 
 
 @click.command()

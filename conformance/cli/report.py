@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
 from rocketmq_conformance.reports import html, jsonl
 from rocketmq_conformance.reports.campaign import CampaignReport
 from rocketmq_conformance.reports.console import ConsoleReport
-from rocketmq_conformance.reports.event import PowerStarted, ScenarioStarted
+from rocketmq_conformance.reports.event import FolkloreStarted, PowerStarted
 from rocketmq_conformance.reports.fanout import Fanout
 from rocketmq_conformance.reports.run_summary import RunSummary
 
@@ -60,8 +60,8 @@ def summary_of(events: Path) -> RunSummary:
         for event in jsonl.stream(events):
             if isinstance(event, PowerStarted):
                 raise click.UsageError(f"{events} is a measurement of mutants: a page shows a run or a campaign.")
-            if isinstance(event, ScenarioStarted):
-                raise click.UsageError(f"{events} is a scenario, whose report is the page beside it.")
+            if isinstance(event, FolkloreStarted):
+                raise click.UsageError(f"{events} is the folklore, whose report is the page beside it.")
             summary.add(event)
     except FileNotFoundError as error:
         raise click.UsageError(f"There is no {events}: name the folder of a run, or its {jsonl.NAME}.") from error

@@ -1,65 +1,52 @@
-"""The command ``scenario``: plays a scenario on real releases, and judges every step."""
+"""The command ``scenario``: a plan that is told step by step, at any addresses."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
-from rocketmq_conformance.conformance.cli.options import format_option, release_names, writable_folder
-from rocketmq_conformance.conformance.proof.new_group_start import NewGroupStartPlayer
-from rocketmq_conformance.conformance.proof.scenario import Scenario, play_scenario
-from rocketmq_conformance.conformance.startup import starting
-from rocketmq_conformance.conformance.targets.broker import launch_config as needs
-from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.reports import jsonl
-from rocketmq_conformance.reports.fanout import Fanout, Report
-from rocketmq_conformance.reports.scenario import PAGE, ScenarioPage, ScenarioReport
-from rocketmq_conformance.reports.start_display import StartDisplay
-
-SCENARIOS = {
-    "folklore": Scenario(
-        "folklore",
-        "Where does a new group with CONSUME_FROM_LAST_OFFSET start? Asked of a real broker and a whole Java consumer.",
-        ("4.9.7", "5.0.0", "5.1.4", "5.5.0"),
-        NewGroupStartPlayer,
-        lambda: needs.java_feature(needs.java()),
-    ),
-}
+from rocketmq_conformance.conformance.cli.axis_options import Comparing, addresses, comparing_options, progress, write
+from rocketmq_conformance.conformance.cli.exit import finish
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option(
-    "--releases", callback=release_names, metavar="R,R,…", help="Releases of broker and client, such as 4.9.7,5.5.0."
-)
-@click.option("--out", type=click.Path(path_type=Path), help=f"Folder for {jsonl.NAME} and {PAGE}.")
-@format_option
-def scenario(name: str | None, releases: tuple[str, ...], out: Path | None, form: str) -> None:
-    """Take real releases through the scenario NAME; without a NAME, list the scenarios.
+@click.argument("names", metavar="[ADDRESS...]", nargs=-1)
+@click.option("--plan", type=click.Path(path_type=Path), help="Write it as a plan, for replay, shrink and bisect.")
+@comparing_options
+def scenario(name: str | None, names: tuple[str, ...], plan: Path | None, comparing: Comparing) -> None:
+    """Play the scenario NAME, or that of a file, at each ADDRESS; without a NAME, list the scenarios.
 
-    A broker and a client of each release are started, and every step is judged by the model.
+    Each step is shown with its sentence, who answers what, and by which rules. broker:4.9.4..5.5.0 stands for every
+    release of a range. Exit codes: 0 all as the rules demand, 1 an answer is not, 3 not all was played, 4 nothing was.
     """
+    from rocketmq_conformance.conformance.release_axis import scenario as scenarios
+    from rocketmq_conformance.conformance.release_axis.matrix import matrix
+    from rocketmq_conformance.conformance.release_axis.scenario_page import (
+        scenario_document,
+        scenario_page,
+        verdict_of,
+    )
+    from rocketmq_conformance.reports.event import EXIT_CODES
+
     if name is None:
-        for known in SCENARIOS.values():
-            click.echo(f"{known.name:<12} {known.sentence}  [{', '.join(known.releases)}]")
+        every = scenarios.known()
+        width = max(len(one.name) for one in every)
+        for one in every:
+            click.echo(f"{one.name:<{width}}  {one.title}  [{one.suite.name}]")
         return
-    found = SCENARIOS.get(name)
-    if found is None:
-        raise click.UsageError(f"No scenario is called {name!r}; there is {', '.join(SCENARIOS)}.")
-    reports: list[Report] = [ScenarioReport(sys.stdout) if form == "human" else jsonl.JsonlReport(sys.stdout)]
-    if out:
-        folder = writable_folder(out)
-        reports += [jsonl.JsonlReport.to(folder / jsonl.NAME), ScenarioPage(folder / PAGE)]
-    fanout = Fanout(reports)
     try:
-        with StartDisplay(sys.stderr) as display, starting(None, display):
-            code = play_scenario(found, [Release.parse(text) for text in releases or found.releases], fanout)
-    except CannotRunError as error:
-        raise CouldNot(str(error)) from error
-    finally:
-        fanout.close()
-    finish(reported(fanout, code))
+        told = scenarios.find(name)
+    except scenarios.ScenarioError as error:
+        raise click.UsageError(str(error)) from error
+    if plan:
+        told.write_plan(plan)
+        if not names:
+            return
+    if not names:
+        raise click.UsageError(f"Name addresses that play {told.suite.name}, such as {told.example}.")
+    found = addresses(names, "", "ADDRESS")
+    made = matrix(found, [told.plans], comparing.stored(), progress=progress, **comparing.limits)
+    write(comparing.form, lambda: scenario_page(told, made), lambda: scenario_document(told, made))
+    finish(EXIT_CODES[verdict_of(made)])

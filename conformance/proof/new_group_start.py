@@ -37,7 +37,7 @@ _LOG = QueueLog(first=EXPIRED, times=(aged_store.EPOCH,) * (MESSAGES_EACH - EXPI
 
 
 class NewGroupStartPlayer:
-    """Plays the scenario on one release; a context manager that starts and stops a name server and a broker."""
+    """Plays the folklore on one release; a context manager that starts and stops a name server and a broker."""
 
     def __init__(self, release: Release) -> None:
         self.release = release

@@ -47,7 +47,10 @@ class Cache:
             kept = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
             cases = {
                 int(number): CaseRecord(
-                    tuple(StepRecord(at, observed, ok, tuple(rules)) for at, observed, ok, rules in steps), reason
+                    tuple(
+                        StepRecord(at, observed, ok, tuple(rules), answer) for at, observed, ok, rules, answer in steps
+                    ),
+                    reason,
                 )
                 for number, (steps, reason) in kept["cases"].items()
             }

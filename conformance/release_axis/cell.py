@@ -129,5 +129,5 @@ def _records(player: Player, rows: Sequence[Row], steps: Sequence[Step]) -> Iter
             observed = ALLOWED if allowed else f"{outcome_class(step.observed)}, which its rules forbid"
         else:
             observed = format_result(step.observed)
-        yield StepRecord(at, observed, allowed, step.why.rules)
+        yield StepRecord(at, observed, allowed, step.why.rules, format_result(step.observed))
         at += 1

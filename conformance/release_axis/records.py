@@ -10,12 +10,15 @@ OPEN = "anything"
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """A step: its position in the plan, what was observed, and whether the rules of its release allow that."""
+    """A step: its position in the plan, what was observed, whether the rules of its release allow that, by which rules,
+    and the answer itself. What was observed is compared, so that nothing in it depends on the time.
+    """
 
     at: int
     observed: str
     allowed: bool
     rules: tuple[str, ...]
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)

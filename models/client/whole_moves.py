@@ -1,4 +1,4 @@
-"""The moves of a scenario with whole consumers of a group, and the observation that a look makes (WHOLE-*).
+"""The moves of a play with whole consumers of a group, and the observation that a look makes (WHOLE-*).
 
 ``whole_group`` has their effect on the consumers.
 """

@@ -1,4 +1,4 @@
-"""The folklore of new groups: what the model expects, and what the scenario makes of what it sees."""
+"""The folklore of new groups: what the model expects, and what is made of what is seen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from places import GOLDEN, ROOT
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.main import cli
-from rocketmq_conformance.conformance.proof.scenario import Scenario, play_scenario
+from rocketmq_conformance.conformance.proof.folklore import Open, play_folklore
 from rocketmq_conformance.models import new_group_start
 from rocketmq_conformance.models.new_group_start import (
     STEPS,
@@ -30,12 +30,12 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rulebook import RULES
 from rocketmq_conformance.reports import jsonl
-from rocketmq_conformance.reports.event import Event, ScenarioDifference, ScenarioEnded, ScenarioStarted, ScenarioStep
-from rocketmq_conformance.reports.scenario import ScenarioPage, ScenarioReport, scenario_page, tables
+from rocketmq_conformance.reports.event import Event, FolkloreDifference, FolkloreEnded, FolkloreStarted, FolkloreStep
+from rocketmq_conformance.reports.folklore import FolklorePage, FolkloreReport, folklore_page, tables
 
 #: The answers of a run of the four releases on real brokers.
-KEPT = GOLDEN / "scenario.events.jsonl"
-DOCUMENT = ROOT / "docs" / "scenarios.md"
+KEPT = GOLDEN / "folklore.events.jsonl"
+DOCUMENT = ROOT / "docs" / "folklore.md"
 START, END = consumption_answer(0, 76, 76), consumption_answer(75, 1, 76)
 ALL_AT_75 = tuple((queue, 75) for queue in range(4))
 REFUSED = ("CONSUMER_NOT_ONLINE", ALL_AT_75)
@@ -138,23 +138,23 @@ class ScriptedBroker:
         return found  # type: ignore[return-value]
 
 
-def scenario(changed: dict[tuple[str, str], object]) -> Scenario:
+def scripted(changed: dict[tuple[str, str], object]) -> Open:
     @contextmanager
     def opened(release: Release) -> Iterator[ScriptedBroker]:
         yield ScriptedBroker(release, changed)
 
-    return Scenario("folklore", "A story.", tuple(EXPECTED), opened, lambda: 17)
+    return opened
 
 
 def played(changed: dict[tuple[str, str], object] | None = None, *releases: str) -> tuple[int, list[Event]]:
     events: list[Event] = []
     chosen = [Release.parse(text) for text in releases or EXPECTED]
-    return play_scenario(scenario(changed or {}), chosen, events.append), events
+    return play_folklore(scripted(changed or {}), 17, chosen, events.append), events
 
 
 def console(events: list[Event]) -> str:
     out = io.StringIO()
-    report = ScenarioReport(out, width=100)
+    report = FolkloreReport(out, width=100)
     for event in events:
         report(event)
     report.close()
@@ -164,38 +164,38 @@ def console(events: list[Event]) -> str:
 def test_releases_that_do_as_expected_conform_and_their_differences_are_explained() -> None:
     code, events = played()
     assert code == 0
-    steps = [event for event in events if isinstance(event, ScenarioStep)]
+    steps = [event for event in events if isinstance(event, FolkloreStep)]
     assert [(step.release, step.step) for step in steps] == [
         (release, step.name) for release in EXPECTED for step in STEPS
     ]
     assert {step.verdict for step in steps} == {"conforms"}
-    differences = {event.step: event for event in events if isinstance(event, ScenarioDifference)}
+    differences = {event.step: event for event in events if isinstance(event, FolkloreDifference)}
     assert set(differences) == {"new group", "reset alone", "remedy"}
     first = differences["new group"]
     assert (first.releases, first.others) == (["5.0.0"], ["4.9.7", "5.1.4", "5.5.0"])
     assert "OFF-R-FETCH" in first.rules
     assert [switch.split(":")[0] for switch in first.switches] == ["S17", "BQ-SETZERO"]
-    assert "Scenario: conforms (20 conforms)" in console(events)
+    assert "Folklore: conforms (20 conforms)" in console(events)
 
 
 def test_a_release_that_does_otherwise_diverges() -> None:
     code, events = played({("5.5.0", "new group"): END})
     assert code == 1
-    wrong = [event for event in events if isinstance(event, ScenarioStep) and event.verdict != "conforms"]
+    wrong = [event for event in events if isinstance(event, FolkloreStep) and event.verdict != "conforms"]
     assert [(step.release, step.step, step.verdict) for step in wrong] == [("5.5.0", "new group", "diverges")]
     assert wrong[0].expected == "every queue from 0: 76, commits 76"
     said_so = console(events)
-    assert "Scenario: diverges (19 conforms, 1 diverges)" in said_so
+    assert "Folklore: diverges (19 conforms, 1 diverges)" in said_so
     assert "BQ-QUERY-G3" in said_so
 
 
 def test_an_unavailable_release_is_reported_and_the_others_go_on() -> None:
     code, events = played({("4.9.7", "expired"): CannotRunError("There is no such broker.")}, "4.9.7", "5.5.0")
     assert code == 4
-    steps = [(event.release, event.verdict) for event in events if isinstance(event, ScenarioStep)]
+    steps = [(event.release, event.verdict) for event in events if isinstance(event, FolkloreStep)]
     assert steps == [("4.9.7", "conforms"), ("4.9.7", "could not run"), *[("5.5.0", "conforms")] * 5]
     assert "There is no such broker." in console(events)
-    assert "There is no such broker." in scenario_page(events)
+    assert "There is no such broker." in folklore_page(events)
 
 
 def test_a_divergence_counts_more_than_a_release_that_cannot_be_had() -> None:
@@ -203,11 +203,11 @@ def test_a_divergence_counts_more_than_a_release_that_cannot_be_had() -> None:
     assert code == 1
 
 
-def test_an_interrupted_scenario_is_undecided() -> None:
+def test_an_interrupted_play_is_undecided() -> None:
     code, events = played({("5.0.0", "expired"): KeyboardInterrupt()})
     assert code == 3
     footer = events[-1]
-    assert isinstance(footer, ScenarioEnded)
+    assert isinstance(footer, FolkloreEnded)
     assert (footer.verdict, footer.stopped) == ("undecided", "interrupted")
 
 
@@ -231,11 +231,11 @@ def test_events_are_written_and_read_again(tmp_path: Path) -> None:
 
 
 def test_the_page_marks_where_the_common_belief_is_wrong(tmp_path: Path) -> None:
-    report = ScenarioPage(tmp_path / "scenario.md")
+    report = FolklorePage(tmp_path / "folklore.md")
     for event in played()[1]:
         report(event)
     report.close()
-    lines = (tmp_path / "scenario.md").read_text("utf-8").splitlines()
+    lines = (tmp_path / "folklore.md").read_text("utf-8").splitlines()
     rows = [line for line in lines if line.startswith("| 4.9.7 | every queue from 0: 76")]
     assert len(rows) == 1
     assert "| **wrong** |" in rows[0]
@@ -249,13 +249,13 @@ def test_the_page_marks_where_the_common_belief_is_wrong(tmp_path: Path) -> None
 def test_events_that_were_cut_off_make_no_page_and_no_verdict(tmp_path: Path) -> None:
     events = played()[1][:-1]
     with pytest.raises(ValueError, match="incomplete"):
-        scenario_page(events)
-    assert "Scenario: undecided, cut off after 20 steps." in console(events)
-    report = ScenarioPage(tmp_path / "scenario.md")
+        folklore_page(events)
+    assert "Folklore: undecided, cut off after 20 steps." in console(events)
+    report = FolklorePage(tmp_path / "folklore.md")
     for event in events:
         report(event)
     report.close()
-    assert not (tmp_path / "scenario.md").exists()
+    assert not (tmp_path / "folklore.md").exists()
 
 
 def test_the_document_shows_the_run_that_is_kept() -> None:
@@ -263,8 +263,8 @@ def test_the_document_shows_the_run_that_is_kept() -> None:
     recording = jsonl.read(KEPT)
     assert recording.complete
     header, footer = recording.events[0], recording.events[-1]
-    assert isinstance(header, ScenarioStarted)
-    assert isinstance(footer, ScenarioEnded)
+    assert isinstance(header, FolkloreStarted)
+    assert isinstance(footer, FolkloreEnded)
     assert (header.releases, footer.verdict) == (list(EXPECTED), "conforms")
     written = "\n".join(tables(recording.events)).rstrip("\n") + "\n"
     text = DOCUMENT.read_text("utf-8")
@@ -276,7 +276,7 @@ def test_the_document_shows_the_run_that_is_kept() -> None:
 
 def test_the_run_that_is_kept_was_judged_by_the_rules_of_today() -> None:
     for event in jsonl.read(KEPT).events:
-        if isinstance(event, ScenarioStep):
+        if isinstance(event, FolkloreStep):
             prediction = predict(rules_of(event.release), event.step)
             assert (event.expected, event.rules) == (format_answer(prediction.expected), list(prediction.rules))
 
@@ -284,30 +284,16 @@ def test_the_run_that_is_kept_was_judged_by_the_rules_of_today() -> None:
 # --- the command --------------------------------------------------------------------------------------------------
 
 
-def test_without_a_name_the_scenarios_are_listed() -> None:
-    done = CliRunner().invoke(cli, ["scenario"])
-    assert done.exit_code == 0
-    assert done.output.startswith("folklore ")
-    assert "4.9.7, 5.0.0, 5.1.4, 5.5.0" in done.output
-
-
-@pytest.mark.parametrize(
-    ("args", "sentence"),
-    [
-        (["nothing"], "No scenario is called 'nothing'; there is folklore."),
-        (["folklore", "--releases", "4.9.7,latest"], "'latest' is not a RocketMQ release"),
-    ],
-)
-def test_bad_input_gets_one_sentence(args: list[str], sentence: str) -> None:
-    done = CliRunner().invoke(cli, ["scenario", *args])
+def test_bad_input_gets_one_sentence() -> None:
+    done = CliRunner().invoke(cli, ["prove", "folklore", "--releases", "4.9.7,latest"])
     assert done.exit_code == 2
-    assert sentence in done.output
+    assert "'latest' is not a RocketMQ release" in done.output
 
 
-def test_the_page_of_a_run_is_not_made_of_a_scenario() -> None:
+def test_the_page_of_a_run_is_not_made_of_the_folklore() -> None:
     done = CliRunner().invoke(cli, ["report", str(KEPT)])
     assert done.exit_code == 2
-    assert "is a scenario" in done.output
+    assert "is the folklore" in done.output
 
 
 def test_the_story_spreads_300_messages_evenly() -> None:

@@ -24,7 +24,7 @@ from rocketmq_conformance.reports.event import (
 )
 from rocketmq_conformance.reports.jsonl import JsonlReport, read
 
-WHOLE = ("conforms", "diverges", "undecided", "interrupted", "empty", "power", "corruption", "campaign", "scenario")
+WHOLE = ("conforms", "diverges", "undecided", "interrupted", "empty", "power", "corruption", "campaign", "folklore")
 
 
 def write(path: Path, *events: Event) -> Path:

@@ -9,7 +9,7 @@ from rocketmq_conformance.conformance.release_axis.records import OPEN, CaseReco
 def record(*answers: str, left_out: int | None = None) -> SuiteRecord:
     """One case with these answers, of all steps of its plan but one."""
     places = [at for at in range(len(answers) + 1) if at != left_out]
-    steps = tuple(StepRecord(at, answer, True, ("R",)) for at, answer in zip(places, answers, strict=False))
+    steps = tuple(StepRecord(at, answer, True, ("R",), answer) for at, answer in zip(places, answers, strict=False))
     return SuiteRecord({1: CaseRecord(steps)}, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""The reports of a scenario: on the console a line per step as it is judged, and a page in Markdown."""
+"""The reports of the folklore: on the console a line per step as it is judged, and a page in Markdown."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
     Event,
-    ScenarioDifference,
-    ScenarioEnded,
-    ScenarioStarted,
-    ScenarioStep,
+    FolkloreDifference,
+    FolkloreEnded,
+    FolkloreStarted,
+    FolkloreStep,
 )
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration
 
-#: Name of the page in the folder of a scenario.
-PAGE = "scenario.md"
+#: Name of the page in its folder.
+PAGE = "folklore.md"
 _STYLES = {CONFORMS: "green", DIVERGES: "bold red"}
 
 
-class ScenarioReport:
-    """Prints a scenario for people."""
+class FolkloreReport:
+    """Prints it for people."""
 
     def __init__(self, stream: TextIO, *, width: int | None = None) -> None:
         self._screen = Screen(stream, width)
-        self._header: ScenarioStarted | None = None
+        self._header: FolkloreStarted | None = None
         self._steps = 0
-        self._differences: list[ScenarioDifference] = []
+        self._differences: list[FolkloreDifference] = []
         self._ended = False
 
     def __call__(self, event: Event) -> None:
         """Print what the event adds."""
         match event:
-            case ScenarioStarted():
+            case FolkloreStarted():
                 self._header = event
                 self._screen.show(*_header(event))
                 self._screen.gap()
-            case ScenarioStep():
+            case FolkloreStep():
                 self._steps += 1
                 style = _STYLES.get(event.verdict, "yellow")
                 line = Text.assemble(
@@ -56,17 +56,17 @@ class ScenarioReport:
                 self._screen.show(line, wrap=False)
                 if event.verdict == DIVERGES:
                     self._screen.show(grid([("expected", Text(clean(event.expected))), ("rules", _names(event.rules))]))
-            case ScenarioDifference():
+            case FolkloreDifference():
                 self._differences.append(event)
-            case ScenarioEnded():
+            case FolkloreEnded():
                 self._end(event)
 
     def close(self) -> None:
-        """Finish; a scenario that was cut off says so."""
+        """Finish; what was cut off says so."""
         if self._header and not self._ended:
-            self._screen.show("", Text(f"Scenario: undecided, cut off after {count(self._steps, 'step')}."))
+            self._screen.show("", Text(f"Folklore: undecided, cut off after {count(self._steps, 'step')}."))
 
-    def _end(self, footer: ScenarioEnded) -> None:
+    def _end(self, footer: FolkloreEnded) -> None:
         self._ended = True
         if self._differences:
             self._screen.gap()
@@ -80,11 +80,11 @@ class ScenarioReport:
             ]
             self._screen.show(grid(rows))
         style = _STYLES.get(footer.verdict, "yellow")
-        self._screen.show("", Text.assemble("Scenario: ", (clean(footer.verdict), style), f" {_numbers(footer)}."))
+        self._screen.show("", Text.assemble("Folklore: ", (clean(footer.verdict), style), f" {_numbers(footer)}."))
 
 
-class ScenarioPage:
-    """Writes the page once the scenario has ended; one that was cut off leaves none."""
+class FolklorePage:
+    """Writes the page once all has ended; one that was cut off leaves none."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -93,21 +93,21 @@ class ScenarioPage:
     def __call__(self, event: Event) -> None:
         """Keep the event; write the page at the footer."""
         self._events.append(event)
-        if isinstance(event, ScenarioEnded):
-            self._path.write_text(scenario_page(self._events), "utf-8")
+        if isinstance(event, FolkloreEnded):
+            self._path.write_text(folklore_page(self._events), "utf-8")
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-def scenario_page(events: Sequence[Event]) -> str:
+def folklore_page(events: Sequence[Event]) -> str:
     """The whole page, as Markdown that ends with a line break; ValueError for events without header or footer."""
-    header = next((event for event in events if isinstance(event, ScenarioStarted)), None)
-    footer = next((event for event in events if isinstance(event, ScenarioEnded)), None)
+    header = next((event for event in events if isinstance(event, FolkloreStarted)), None)
+    footer = next((event for event in events if isinstance(event, FolkloreEnded)), None)
     if header is None or footer is None:
-        raise ValueError("the events of the scenario are incomplete: there is no verdict to write")
+        raise ValueError("the events are incomplete: there is no verdict to write")
     lines = [
-        f"# Scenario: {_plain(header.scenario)}",
+        "# Folklore",
         "",
         _plain(header.sentence),
         "",
@@ -121,15 +121,15 @@ def scenario_page(events: Sequence[Event]) -> str:
 
 def tables(events: Sequence[Event]) -> list[str]:
     """The lines of the page's tables: each step by release, then what releases do differently."""
-    header = next(event for event in events if isinstance(event, ScenarioStarted))
-    steps = [event for event in events if isinstance(event, ScenarioStep)]
+    header = next(event for event in events if isinstance(event, FolkloreStarted))
+    steps = [event for event in events if isinstance(event, FolkloreStep)]
     lines: list[str] = []
     for name, sentence, claim in header.steps:
         lines += [f"## {_plain(name)}", "", _plain(sentence) + (f" Folklore: {_plain(claim)}." if claim else ""), ""]
         lines += ["| release | expected | seen | folklore | verdict | rules |", "|---|---|---|---|---|---|"]
         lines += [_row(step, claim) for step in steps if step.step == name]
         lines.append("")
-    differences = [event for event in events if isinstance(event, ScenarioDifference)]
+    differences = [event for event in events if isinstance(event, FolkloreDifference)]
     if differences:
         lines += ["## What releases do differently", ""]
         lines += ["| step | releases | do | others | do | rules | decided by |", "|---|---|---|---|---|---|---|"]
@@ -138,10 +138,10 @@ def tables(events: Sequence[Event]) -> list[str]:
     return lines
 
 
-def _header(event: ScenarioStarted) -> list[RenderableType]:
+def _header(event: FolkloreStarted) -> list[RenderableType]:
     title = Text.assemble(("rocketmq-conformance", "bold"), f" {clean(event.kit)}, rule book {clean(event.rulebook)}")
     rows: list[tuple[str, RenderableType]] = [
-        ("scenario", Text(f"{clean(event.scenario)}: {clean(event.sentence)}")),
+        ("folklore", Text(clean(event.sentence))),
         ("releases", Text(f"{_names(event.releases)}, of broker and client alike")),
     ]
     rows += [(clean(name), Text(clean(sentence))) for name, sentence, _ in event.steps]
@@ -152,13 +152,13 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(map(clean, names))
 
 
-def _numbers(footer: ScenarioEnded) -> str:
+def _numbers(footer: FolkloreEnded) -> str:
     counts = ", ".join(f"{number} {clean(verdict)}" for verdict, number in footer.steps.items()) or "no step"
     stopped = f", {clean(footer.stopped)}" if footer.stopped else ""
     return f"({counts}{stopped}) in {duration(footer.seconds)}"
 
 
-def _row(step: ScenarioStep, claim: str) -> str:
+def _row(step: FolkloreStep, claim: str) -> str:
     holds = "" if not claim or not step.observed else "holds" if step.observed == claim else "**wrong**"
     verdict = step.verdict if step.verdict == CONFORMS else f"**{step.verdict}**"
     seen = step.observed or step.reason
@@ -166,7 +166,7 @@ def _row(step: ScenarioStep, claim: str) -> str:
     return _line(cells)
 
 
-def _difference(found: ScenarioDifference) -> str:
+def _difference(found: FolkloreDifference) -> str:
     releases, others = ", ".join(found.releases), ", ".join(found.others)
     rules, switches = ", ".join(found.rules), "; ".join(found.switches)
     return _line((found.step, releases, found.observed, others, found.others_observed, rules, switches))

@@ -1,4 +1,4 @@
-"""Scenarios: a fixed sequence of steps played on real releases, each step judged by the model."""
+"""The folklore of new groups, played on a real broker and a whole consumer of each release, judged by the model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -22,8 +21,8 @@ from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES
 Emit = Callable[[Event], None]
 
 
-class ScenarioPlayer(Protocol):
-    """Plays the steps of a scenario on one release, in their order."""
+class FolklorePlayer(Protocol):
+    """Plays the steps on one release, in their order."""
 
     def play(self, step: str) -> Value:
         """Play a step, and return the observed value; CannotRunError or AdapterError when there is none."""
@@ -31,19 +30,12 @@ class ScenarioPlayer(Protocol):
 
 
 #: Starts the processes that a release needs.
-Open = Callable[[Release], AbstractContextManager[ScenarioPlayer]]
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """A scenario, and its default releases."""
-
-    name: str
-    sentence: str
-    releases: tuple[str, ...]
-    open: Open
-    #: The Java that brokers run on; it decides which pages they consider in memory (BQ-MEM-2).
-    java: Callable[[], int]
+Open = Callable[[Release], AbstractContextManager[FolklorePlayer]]
+SENTENCE = (
+    "Where does a new group with CONSUME_FROM_LAST_OFFSET start? Asked of a real broker and a whole Java consumer."
+)
+#: Where releases part, without others.
+RELEASES = ("4.9.7", "5.0.0", "5.1.4", "5.5.0")
 
 
 class _Judged:
@@ -56,8 +48,8 @@ class _Judged:
         self.rules: dict[Release, new_group_start.ProfileRules] = {}
 
 
-def play_scenario(scenario: Scenario, releases: Sequence[Release], emit: Emit) -> int:
-    """Play a scenario on releases, of broker and client alike; the exit code.
+def play_folklore(opens: Open, java: int, releases: Sequence[Release], emit: Emit) -> int:
+    """Play it on releases, of broker and client alike; the exit code. ``java`` is the Java that brokers run on.
 
     A release that is not available, or that fails, is reported; the others are still played.
     """
@@ -67,12 +59,11 @@ def play_scenario(scenario: Scenario, releases: Sequence[Release], emit: Emit) -
         for step in new_group_start.STEPS
     ]
     emit(
-        event.ScenarioStarted(
+        event.FolkloreStarted(
             format=event.FORMAT,
             kit=__version__,
             rulebook=rulebook.digest(),
-            scenario=scenario.name,
-            sentence=scenario.sentence,
+            sentence=SENTENCE,
             releases=[str(release) for release in releases],
             steps=steps,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -82,7 +73,7 @@ def play_scenario(scenario: Scenario, releases: Sequence[Release], emit: Emit) -
     stopped = ""
     try:
         for release in releases:
-            _play(scenario, release, judged, emit)
+            _play(opens, java, release, judged, emit)
     except KeyboardInterrupt:
         stopped = event.INTERRUPTED
     for difference in _differences(judged):
@@ -93,19 +84,19 @@ def play_scenario(scenario: Scenario, releases: Sequence[Release], emit: Emit) -
         verdict = COULD_NOT_RUN
     code = EXIT_CODES[verdict]
     emit(
-        event.ScenarioEnded(
+        event.FolkloreEnded(
             verdict=verdict, exit_code=code, steps=dict(found), seconds=time.monotonic() - began, stopped=stopped
         )
     )
     return code
 
 
-def _play(scenario: Scenario, release: Release, judged: _Judged, emit: Emit) -> None:
-    rules = judged.rules[release] = new_group_start.ProfileRules.of(Profile(release, release, scenario.java()).judged())
+def _play(opens: Open, java: int, release: Release, judged: _Judged, emit: Emit) -> None:
+    rules = judged.rules[release] = new_group_start.ProfileRules.of(Profile(release, release, java).judged())
     at = time.monotonic()
     step = new_group_start.STEPS[0]
     try:
-        with scenario.open(release) as teller:
+        with opens(release) as teller:
             for step in new_group_start.STEPS:
                 observed = teller.play(step.name)
                 _judge(release, rules, step.name, observed, judged, emit, time.monotonic() - at)
@@ -115,7 +106,7 @@ def _play(scenario: Scenario, release: Release, judged: _Judged, emit: Emit) -> 
         judged.verdicts[COULD_NOT_RUN] += 1
         seconds = time.monotonic() - at
         emit(
-            event.ScenarioStep(
+            event.FolkloreStep(
                 release=str(release),
                 step=step.name,
                 verdict=COULD_NOT_RUN,
@@ -145,7 +136,7 @@ def _judge(
     expected = new_group_start.format_answer(prediction.expected)
     reason = "" if verdict == CONFORMS else "the model expects otherwise"
     emit(
-        event.ScenarioStep(
+        event.FolkloreStep(
             release=str(release),
             step=step,
             verdict=verdict,
@@ -158,7 +149,7 @@ def _judge(
     )
 
 
-def _differences(judged: _Judged) -> list[event.ScenarioDifference]:
+def _differences(judged: _Judged) -> list[event.FolkloreDifference]:
     """Each answer that differs from the first one."""
     found = []
     for step, answers in judged.answers.items():
@@ -172,7 +163,7 @@ def _differences(judged: _Judged) -> list[event.ScenarioDifference]:
                 f"{switch.id}: {switch.change}" for switch in new_group_start.deciding_switches(rules, base, step)
             ]
             found.append(
-                event.ScenarioDifference(
+                event.FolkloreDifference(
                     step=step,
                     releases=list(map(str, releases)),
                     observed=answer,
