@@ -20,6 +20,7 @@ COMMANDS = {
     "bisect": Lazy(f"{_HERE}.bisect:bisect", "Find the release at which the answers to a plan changed."),
     "campaign": Lazy(f"{_HERE}.campaign:campaign", "Play very many seeded cases with Spark, and keep them as tables."),
     "diff": Lazy(f"{_HERE}.diff:diff", "Compare what several addresses answer to the same plans."),
+    "enumerate": Lazy(f"{_HERE}.enumerate:enumerate_", "List every plan of a suite up to a bound, and play them."),
     "expect": Lazy(f"{_HERE}.expect:expect", "Keep a file of expected divergences: add, verify, prune."),
     "explain": Lazy(f"{_HERE}.explain:explain", "Show what a rule requires, of which releases, by which source."),
     "list": Lazy(f"{_HERE}.list:list_", "Name the suites, rules, operations or mutants."),
