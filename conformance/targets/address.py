@@ -23,6 +23,7 @@ FORMS = (
     "broker:VERSION[?via=jars][&set=NAME=VALUE]",
     "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
+    "broker:dir=PATH[?like=VERSION][&set=NAME=VALUE]",
     "broker[?like=VERSION]",
 )
 
