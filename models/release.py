@@ -60,6 +60,19 @@ PUBLISHED = tuple(
         ),
     )
 )
+#: The release that a version such as 5.5.1-SNAPSHOT begins with.
+_BEGINNING = re.compile(r"\d+\.\d+\.\d+(?:-(?:PREVIEW|ALPHA|incubating)\b)?")
+
+
+def nearest_published(version: str) -> Release:
+    """The newest published release that is not newer than a version such as 5.5.1-SNAPSHOT, else the first one.
+
+    A snapshot of a release that is published already is that release. ValueError with a sentence for a text that does
+    not begin with a release.
+    """
+    found = _BEGINNING.match(version)
+    release = Release.parse(found[0] if found else version)
+    return max((known for known in PUBLISHED if known <= release), default=PUBLISHED[0])
 
 
 @dataclass(frozen=True, slots=True)

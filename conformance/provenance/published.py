@@ -44,8 +44,9 @@ def published_sources(release: Release) -> Published:
     """The sources of a release; CannotRunError with a sentence when they cannot be had."""
     version = maven_version(release)
     artifacts = tuple(name for name in ARTIFACTS if release >= _SINCE.get(name, release))
+    lacking: list[str] = []
     try:
-        jars, lacking = list(source_jars(artifacts, version)), []
+        jars = list(source_jars(artifacts, version))
     except CannotRunError as error:
         if not _is_missing(error):
             raise

@@ -19,6 +19,7 @@ FORMS = (
     "java-client:VERSION[?via=tcp]",
     "java-client:VERSION?clock=real[&pace=N]",
     "java-client:VERSION?classpath=PATH",
+    "java-client:VERSION-SNAPSHOT",
     "client[?pace=N][&lanes=N]:COMMAND",
     "broker:VERSION[?via=jars][&set=NAME=VALUE]",
     "broker:VERSION?via=container[&image=NAME]",

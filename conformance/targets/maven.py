@@ -63,6 +63,11 @@ def cache_folder() -> Path:
     return Path(base) / "rocketmq-conformance"
 
 
+def is_snapshot(version: str) -> bool:
+    """Is it a version that changes, as a build that Maven has put into the repository of this machine?"""
+    return version.endswith("-SNAPSHOT")
+
+
 def class_path(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
     """The jars of artifacts such as "rocketmq-client" in one version, with all that they need at run time.
 
@@ -84,7 +89,7 @@ def _jars(artifacts: Sequence[str], version: str, form: str, prefix: str) -> tup
     if wrong or not artifacts:
         raise CannotRunError(f"{', '.join(wrong) or 'nothing'} is no Maven artifact or version: ask for a release.")
     remembered = cache_folder() / "class-path" / f"{prefix}{'+'.join(sorted(artifacts))}-{version}.txt"
-    known = _read(remembered)
+    known = () if is_snapshot(version) else _read(remembered)
     if known:
         return known
     text = _resolve(artifacts, version, form)

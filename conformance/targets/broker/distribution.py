@@ -9,10 +9,9 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.models.release import PUBLISHED, Release
+from rocketmq_conformance.models.release import Release, nearest_published
 
 _JAR = re.compile(r"rocketmq-broker(?:-(?P<version>\d[\w.-]*))?\.jar")
-_NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-(PREVIEW|ALPHA|incubating)\b)?")
 #: Where a jar says its version: the manifest of some builds, and what Maven writes.
 _SAYINGS = (
     ("META-INF/MANIFEST.MF", re.compile(r"^Implementation-Version: *(\S+)", re.MULTILINE)),
@@ -28,9 +27,12 @@ class Distribution:
     jars: tuple[Path, ...]
     version: str
     judged: Release
+    #: Was that release asked for?
+    asked: bool = False
 
     def __str__(self) -> str:
-        return f"{self.version or 'a version that its jars do not say'} in {self.folder}"
+        why = f"the rules of {self.judged}, as asked" if self.asked else f"the nearest published release {self.judged}"
+        return f"{self.version or 'a version that its jars do not say'} in {self.folder}, by {why}"
 
     def class_path(self, artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
         """Its jars, whatever is asked for."""
@@ -57,21 +59,10 @@ def distribution(path: str, like: Release | None = None) -> Distribution:
         raise CannotRunError(f"{path} has two brokers in lib, {names}: leave one of them there.")
     jar, named = brokers[0]
     version = named["version"] or _version_in(jar)
-    if like is None and not _NUMBERS.match(version):
-        raise CannotRunError(f"{jar} does not say which release it is: add like=VERSION, such as like=5.5.0.")
-    return Distribution(folder, jars, version, nearest(version) if like is None else like)
-
-
-def nearest(version: str) -> Release:
-    """The newest published release that is not newer than a version such as 5.5.1-SNAPSHOT, else the first one.
-
-    A snapshot of a release that is published already is judged by that.
-    """
-    found = _NUMBERS.match(version)
-    if found is None:
-        raise ValueError(f"{version!r} has no release in it")
-    release = Release.parse(found[0])
-    return max((known for known in PUBLISHED if known <= release), default=PUBLISHED[0])
+    try:
+        return Distribution(folder, jars, version, like or nearest_published(version), like is not None)
+    except ValueError:
+        raise CannotRunError(f"{jar} does not say which release it is: add like=VERSION, such as like=5.5.0.") from None
 
 
 def _version_in(jar: Path) -> str:

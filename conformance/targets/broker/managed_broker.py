@@ -94,6 +94,7 @@ class StartedBroker:
             place=place,
             properties=self.properties,
             asked=self._asked,
+            version=self.unpacked.version if self.unpacked else "",
         )
 
     # --- location ---------------------------------------------------------------------------------------------
