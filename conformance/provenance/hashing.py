@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from rocketmq_conformance.conformance.predict.releases import RELEASES
+from rocketmq_conformance.conformance.provenance.history import UNTOLD
 from rocketmq_conformance.conformance.provenance.named import Named, members_of
 from rocketmq_conformance.conformance.provenance.published import Published, published_sources
 from rocketmq_conformance.conformance.provenance.review import digest_of
@@ -17,7 +18,7 @@ def hashed(
     releases: Iterable[Release] = RELEASES,
     sources: Callable[[Release], Published] = published_sources,
 ) -> dict[Named, list[tuple[Release, str]]]:
-    """Each member that rules name, with its hash in each release that tells.
+    """Each member that rules name, with its hash in each release.
 
     CannotRunError with a sentence when the sources of a release cannot be had.
     """
@@ -25,7 +26,5 @@ def hashed(
     for release in releases:
         published = sources(release)
         for named, row in rows.items():
-            digest = digest_of(published, named)
-            if digest is not None:
-                row.append((release, digest))
+            row.append((release, digest_of(published, named) or UNTOLD))
     return rows

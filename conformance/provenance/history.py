@@ -2,7 +2,8 @@
 ``regenerate --provenance``.
 
 A line for each member: its name, then ranges of neighbouring releases and the hash of what it is in these. Releases
-in which it does not exist have none. Releases that do not tell are left out of a range, or stand inside one.
+in which it does not exist have "-". A release that does not tell, as its sources are not published, counts as its
+neighbours where these have the member, and has "?" where they do not.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from rocketmq_conformance.models.release import Release
 FILE = Path(__file__).parent / "history.txt"
 #: The hash of a member that a release does not have.
 ABSENT = "-"
+#: Stands for what a release does not tell.
+UNTOLD = "?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +57,20 @@ def _of_ranges(parts: Iterable[str]) -> Iterable[tuple[Release, str]]:
     for part in parts:
         between, _, digest = part.partition("=")
         first, _, last = between.partition("..")
+        if digest == UNTOLD:
+            continue
         begin, end = Release.parse(first), Release.parse(last or first)
         yield from ((release, digest) for release in RELEASES if begin <= release <= end)
 
 
 def text_of(rows: Mapping[Named, Sequence[tuple[Release, str]]]) -> str:
-    """The file's text, of what each member is in the releases that tell, the oldest first."""
+    """The file's text, of what each member is in all releases, the oldest first."""
     lines = ["# What rules name in the Java sources: Class#member, ranges of releases, the hash of its tokens."]
     for named, row in sorted(rows.items()):
         runs: list[tuple[Release, Release, str]] = []
         for release, digest in row:
+            if digest == UNTOLD and runs and runs[-1][2] != ABSENT:
+                continue
             if runs and runs[-1][2] == digest:
                 runs[-1] = (runs[-1][0], release, digest)
             else:
