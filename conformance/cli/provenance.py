@@ -29,7 +29,7 @@ def provenance(releases: tuple[str, ...], against: str | None, shows: bool) -> N
     from rocketmq_conformance.conformance.provenance import page
     from rocketmq_conformance.conformance.provenance.history import read_history
     from rocketmq_conformance.conformance.provenance.published import published_sources
-    from rocketmq_conformance.conformance.provenance.review import mistakes, prose, review
+    from rocketmq_conformance.conformance.provenance.review import mistakes, prose, review, unpublished
     from rocketmq_conformance.models.rulebook import RULES
 
     history, rules = read_history(), tuple(RULES.values())
@@ -52,6 +52,9 @@ def provenance(releases: tuple[str, ...], against: str | None, shows: bool) -> N
     wrong = list(mistakes(rules, history))
     for line in page.mistaken(wrong):
         click.echo(line)
+    for rule, citation in unpublished(rules, history):
+        at = ", ".join(map(str, citation.releases))
+        click.echo(f"not published, not compared: {citation.named} @ {at} ({rule})")
     for rule, words in prose(rules):
         click.echo(f"not of RocketMQ, not compared: {words} ({rule})")
     finish(1 if differ or wrong else 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from rocketmq_conformance.conformance.provenance.history import ABSENT, History
-from rocketmq_conformance.conformance.provenance.named import Named, sources_of
+from rocketmq_conformance.conformance.provenance.named import Citation, Named, sources_of
 from rocketmq_conformance.conformance.provenance.published import Published
 from rocketmq_conformance.models.release import Release, Releases
 from rocketmq_conformance.models.rule import Rule
@@ -106,8 +106,17 @@ def mistakes(rules: Iterable[Rule], history: History) -> Iterator[Mistake]:
             wrong = tuple(release for release in citation.releases if row.get(release) == ABSENT)
             if wrong:
                 yield Mistake(rule.id, citation.named, wrong, "does not exist there")
-            elif not any(digest != ABSENT for digest in row.values()):
+            elif not any(digest != ABSENT for digest in row.values()) and row.keys() >= set(citation.releases):
                 yield Mistake(rule.id, citation.named, (), "does not exist in any release")
+
+
+def unpublished(rules: Iterable[Rule], history: History) -> Iterator[tuple[str, Citation]]:
+    """(rule, citation) where the sources of none of the releases that it names are published."""
+    for rule in rules:
+        for citation in sources_of(rule.source).citations:
+            row = history.hashes.get(citation.named)
+            if row is not None and citation.releases and row.keys().isdisjoint(citation.releases):
+                yield rule.id, citation
 
 
 def prose(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
