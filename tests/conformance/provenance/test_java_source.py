@@ -27,6 +27,9 @@ public class A<T> extends Base<T> {
 }
 """
 BASE = b"class Base<T> { void above() { } void run() { } }"
+RUNS = """void run() { if ('}' == c) { say("} \\" // no comment"); } }
+
+void run(int n) { run(); /* twice */ }"""
 
 
 def source(text: bytes = CLASS) -> JavaSource:
@@ -42,7 +45,7 @@ def found(type_: str, member: str, text: bytes = CLASS) -> Member:
 @pytest.mark.parametrize(
     ("type_", "member", "text"),
     [
-        ("A", "run", 'void run() { if (\'}\' == c) { say("} \\" // no comment"); } }\n\nvoid run(int n) { run(); /* twice */ }'),
+        ("A", "run", RUNS),
         ("A", "<init>", "A() { }\n\nA(int n) { this(); }"),
         ("A", "OTHER", "private static final int LIMIT = 5, OTHER = 6;"),
         ("A", "above", "void above() { }"),
