@@ -57,6 +57,7 @@ def cli() -> None:
       java-client:VERSION            the real Java client's own classes
       broker                         the fake broker, which needs nothing
       broker:VERSION                 a real broker, started from jars
+      broker:dir=PATH                the broker of an unpacked distribution
       broker:HOST:PORT               a broker that is already running
       mutant:NAME                    the port, or a broker, with one deliberate fault
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from command_line import kit
 
@@ -15,7 +17,7 @@ from command_line import kit
         (("5.5.0", "--against", "5.6.0"), "--against: 5.6.0 was not reviewed; 5.5.0 is the newest that was."),
     ],
 )
-def test_releases_that_are_none(args: tuple[str, ...], sentence: str) -> None:
-    done = kit("provenance", *args)
+def test_releases_that_are_none(args: tuple[str, ...], sentence: str, tmp_path: Path) -> None:
+    done = kit("provenance", *args, cwd=tmp_path)
     assert done.returncode == 2
     assert sentence in done.stderr

@@ -137,12 +137,11 @@ def test_the_same_broker_by_its_address(adapter: BrokerAdapter) -> None:
 def test_an_unpacked_distribution_is_judged_by_the_nearest_release(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     for jar in class_path(("rocketmq-broker",), RELEASE):
-        (
-            tmp_path / "lib" / jar.name.replace(f"rocketmq-broker-{RELEASE}", "rocketmq-broker-5.5.1-SNAPSHOT")
-        ).symlink_to(jar)
+        name = jar.name.replace(f"rocketmq-broker-{RELEASE}", "rocketmq-broker-5.5.1-SNAPSHOT")
+        (tmp_path / "lib" / name).symlink_to(jar)
     events = list(api.run(f"broker:dir={tmp_path}", suites=("broker-offsets",), cases=5))
     (started,) = [event for event in events if isinstance(event, RunStarted)]
-    assert f"5.5.1-SNAPSHOT in {tmp_path}, by the nearest published release {RELEASE}" in started.implementation
+    assert f"5.5.1-SNAPSHOT in {tmp_path}, by the nearest published release {RELEASE}" in started.version
     assert isinstance(events[-1], RunEnded)
     assert events[-1].verdict == CONFORMS
 
