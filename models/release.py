@@ -47,6 +47,32 @@ class Release:
 
 #: Newest release the rules were proven against; anything newer is judged by it, and the report says so.
 NEWEST = Release(5, 5, 0)
+#: Every published release, the oldest first. Of some only the client was published; 5.3.4, of which only the broker
+#: was, is not among them.
+PUBLISHED = tuple(
+    map(
+        Release.parse,
+        (
+            *("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.3.1", "4.3.2", "4.4.0", "4.5.0", "4.5.1", "4.5.2", "4.6.0"),
+            *("4.6.1", "4.7.0", "4.7.1", "4.8.0", "4.9.0", "4.9.1", "4.9.2", "4.9.3", "4.9.4", "4.9.5", "4.9.6"),
+            *("4.9.7", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.2", "5.1.3"),
+            *("5.1.4", "5.2.0", "5.3.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0"),
+        ),
+    )
+)
+#: The release that a version such as 5.5.1-SNAPSHOT begins with.
+_BEGINNING = re.compile(r"\d+\.\d+\.\d+(?:-(?:PREVIEW|ALPHA|incubating)\b)?")
+
+
+def nearest_published(version: str) -> Release:
+    """The newest published release that is not newer than a version such as 5.5.1-SNAPSHOT, else the first one.
+
+    A snapshot of a release that is published already is that release. ValueError with a sentence for a text that does
+    not begin with a release.
+    """
+    found = _BEGINNING.match(version)
+    release = Release.parse(found[0] if found else version)
+    return max((known for known in PUBLISHED if known <= release), default=PUBLISHED[0])
 
 
 @dataclass(frozen=True, slots=True)

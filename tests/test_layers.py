@@ -24,7 +24,7 @@ ORDER = (
     ("conformance.api",),
     ("conformance.campaign", "conformance.predict"),
     ("conformance.proof",),
-    ("conformance.release_axis",),
+    ("conformance.release_axis", "conformance.provenance"),
     ("conformance.cli", "conformance.pytest_plugin"),
 )
 #: The first part that may import reports, which itself imports nothing of ours.

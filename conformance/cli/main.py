@@ -29,6 +29,7 @@ COMMANDS = {
     "power": Lazy(f"{_HERE}.power:power", "Run the mutants and print which were noticed, and how soon."),
     "predict": Lazy(f"{_HERE}.predict:predict", "Predict what a group of a real cluster will do."),
     "prove": Lazy(f"{_HERE}.prove:prove", "Check the model itself against real RocketMQ."),
+    "provenance": Lazy(f"{_HERE}.provenance:provenance", "Compare the Java methods that rules name across releases."),
     "regenerate": Lazy(f"{_HERE}.regenerate:regenerate", "Rewrite the files that are made from the code.", hidden=True),
     "replay": Lazy(f"{_HERE}.replay:replay", "Run the cases of a plan file again."),
     "report": Lazy(f"{_HERE}.report:report", "Make one HTML page of a stored run or campaign."),
@@ -57,6 +58,7 @@ def cli() -> None:
       java-client:VERSION            the real Java client's own classes
       broker                         the fake broker, which needs nothing
       broker:VERSION                 a real broker, started from jars
+      broker:dir=PATH                the broker of an unpacked distribution
       broker:HOST:PORT               a broker that is already running
       mutant:NAME                    the port, or a broker, with one deliberate fault
 

@@ -22,11 +22,14 @@ from rocketmq_conformance.conformance.proof import proof_docs
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.unit import BROKER
 from rocketmq_conformance.conformance.properties import defaults, properties_docs
+from rocketmq_conformance.conformance.provenance import history
+from rocketmq_conformance.conformance.provenance.hashing import hashed
 from rocketmq_conformance.conformance.targets import clauses, mutants_list
 from rocketmq_conformance.conformance.targets.exec_client import schema
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 from rocketmq_conformance.models import switches_docs
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.rulebook import RULES
 from rocketmq_conformance.suites.declare import operations_docs
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
@@ -50,7 +53,13 @@ GOLDEN_FILES = ("tests/data/digests.json", "tests/golden/*", "docs/folklore.md")
     is_flag=True,
     help="Also ask a broker of every release for the defaults of its properties (Java, Maven; some minutes).",
 )
-def regenerate(check: bool, asks_brokers: bool) -> None:
+@click.option(
+    "--provenance",
+    "reads_sources",
+    is_flag=True,
+    help="Also hash what rules name in the published sources of every release (Maven; some minutes).",
+)
+def regenerate(check: bool, asks_brokers: bool, reads_sources: bool) -> None:
     """Rewrite all files that are made from the code, and list what is still missing.
 
     For contributors: it needs a checkout of the project, and takes about a minute. Exit codes: 0, or 1 when --check
@@ -60,6 +69,7 @@ def regenerate(check: bool, asks_brokers: bool) -> None:
     if not (root / "tests").is_dir() or not corpus.in_source_tree():
         raise CouldNot("Only a checkout of the project has files to regenerate: clone it, and install it editable.")
     stale = [*_defaults(root, check)] if asks_brokers else []
+    stale += [*_history(root, check)] if reads_sources else []
     stale += [*_pages(root, check), *_golden(root, check)]
     for path in stale:
         click.echo(f"{'stale' if check else 'written'}  {path}")
@@ -117,6 +127,18 @@ def _defaults(root: Path, check: bool) -> Iterator[str]:
         if not check:
             defaults.FILE.write_text(text, "utf-8")
         yield str(defaults.FILE.resolve().relative_to(root))
+
+
+def _history(root: Path, check: bool) -> Iterator[str]:
+    """The file of the hashes of what rules name, if it was stale; without ``check`` it is written."""
+    try:
+        text = history.text_of(hashed(RULES.values()))
+    except CannotRunError as error:
+        raise CouldNot(str(error)) from error
+    if not history.FILE.exists() or history.FILE.read_text("utf-8") != text:
+        if not check:
+            history.FILE.write_text(text, "utf-8")
+        yield str(history.FILE.resolve().relative_to(root))
 
 
 def _golden(root: Path, check: bool) -> list[str]:

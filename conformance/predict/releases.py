@@ -6,20 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from rocketmq_conformance.models.broker.wire import description, ordinal
-from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.release import PUBLISHED, Release
 
 #: Every published release, the oldest first; clients and brokers are published together.
-RELEASES = tuple(
-    map(
-        Release.parse,
-        (
-            *("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.3.1", "4.3.2", "4.4.0", "4.5.0", "4.5.1", "4.5.2", "4.6.0"),
-            *("4.6.1", "4.7.0", "4.7.1", "4.8.0", "4.9.0", "4.9.1", "4.9.2", "4.9.3", "4.9.4", "4.9.5", "4.9.6"),
-            *("4.9.7", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.2", "5.1.3"),
-            *("5.1.4", "5.2.0", "5.3.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0"),
-        ),
-    )
-)
+RELEASES = PUBLISHED
 _BY_ORDINAL = {ordinal(release): release for release in RELEASES if not release.stage}
 _BY_DESCRIPTION = {description(release): release for release in RELEASES}
 

@@ -13,7 +13,7 @@ from rocketmq_conformance.models.release import Release
 BROKER, CLIENT = "broker:", "java-client:"
 #: Releases without a broker on Maven Central, which ranges of brokers leave out.
 _WITHOUT_BROKER = frozenset(map(Release.parse, ("4.9.6", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.1.2")))
-_RELEASE = r"\d+\.\d+\.\d+(?:-[A-Za-z]+)?"
+_RELEASE = r"\d+\.\d+\.\d+(?:-(?!SNAPSHOT)[A-Za-z]+)?"
 _RELEASES = re.compile(rf"{_RELEASE}(\.\.{_RELEASE})?")
 _RANGE = re.compile(rf"{_RELEASE}\.\.{_RELEASE}")
 #: Addresses of published releases, and of the kit's own broker as one of them.

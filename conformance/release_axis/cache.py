@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.release_axis.records import CaseRecord, St
 
 #: Addresses that say all about the implementation: the kit's own, and published releases.
 _OWN = re.compile(r"(port|broker)(\?.*)?|mutant:.*")
-_RELEASE = re.compile(r"(broker|java-client):\d+\.\d+\.\d+(-[A-Za-z]+)?(\?.*)?")
+_RELEASE = re.compile(r"(broker|java-client):\d+\.\d+\.\d+(-(?!SNAPSHOT)[A-Za-z]+)?(\?.*)?")
 
 
 class Cache:

@@ -19,10 +19,12 @@ FORMS = (
     "java-client:VERSION[?via=tcp]",
     "java-client:VERSION?clock=real[&pace=N]",
     "java-client:VERSION?classpath=PATH",
+    "java-client:VERSION-SNAPSHOT",
     "client[?pace=N][&lanes=N]:COMMAND",
     "broker:VERSION[?via=jars][&set=NAME=VALUE]",
     "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
+    "broker:dir=PATH[?like=VERSION][&set=NAME=VALUE]",
     "broker[?like=VERSION]",
 )
 

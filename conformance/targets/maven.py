@@ -42,6 +42,14 @@ _DEPENDENCY = """    <dependency>
       <artifactId>{artifact}</artifactId>
       <version>{version}</version>
     </dependency>"""
+#: A jar of sources brings nothing else with it.
+_SOURCES = """    <dependency>
+      <groupId>{group}</groupId>
+      <artifactId>{artifact}</artifactId>
+      <version>{version}</version>
+      <classifier>sources</classifier>
+      <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
+    </dependency>"""
 _MISSING = re.compile(r"Could not find artifact \S+|\S+ was not found in \S+|Could not transfer artifact [^>]+")
 #: A line of Maven's output about a file that has arrived, with its size.
 _ARRIVED = re.compile(r"Downloaded from .*\.jar \(([0-9.]+) (B|kB|MB|GB)")
@@ -55,19 +63,36 @@ def cache_folder() -> Path:
     return Path(base) / "rocketmq-conformance"
 
 
+def is_snapshot(version: str) -> bool:
+    """Is it a version that changes, as a build that Maven has put into the repository of this machine?"""
+    return version.endswith("-SNAPSHOT")
+
+
 def class_path(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
     """The jars of artifacts such as "rocketmq-client" in one version, with all that they need at run time.
 
     CannotRunError when there is no Maven, or when Maven cannot get them.
     """
+    return _jars(artifacts, version, _DEPENDENCY, "")
+
+
+def source_jars(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
+    """The jars with the Java sources of artifacts in one version, and nothing that they need.
+
+    CannotRunError when there is no Maven, or when Maven cannot get them.
+    """
+    return _jars(artifacts, version, _SOURCES, "sources-")
+
+
+def _jars(artifacts: Sequence[str], version: str, form: str, prefix: str) -> tuple[Path, ...]:
     wrong = [name for name in (*artifacts, version) if not _NAME.fullmatch(name)]
     if wrong or not artifacts:
         raise CannotRunError(f"{', '.join(wrong) or 'nothing'} is no Maven artifact or version: ask for a release.")
-    remembered = cache_folder() / "class-path" / f"{'+'.join(sorted(artifacts))}-{version}.txt"
-    known = _read(remembered)
+    remembered = cache_folder() / "class-path" / f"{prefix}{'+'.join(sorted(artifacts))}-{version}.txt"
+    known = () if is_snapshot(version) else _read(remembered)
     if known:
         return known
-    text = _resolve(artifacts, version)
+    text = _resolve(artifacts, version, form)
     _write(remembered, text)
     jars = _read(remembered)
     if not jars:
@@ -96,21 +121,21 @@ def _write(path: Path, text: str) -> None:
         raise CannotRunError(f"{path.parent} cannot be written ({error.strerror}): set XDG_CACHE_HOME.") from error
 
 
-def _resolve(artifacts: Sequence[str], version: str) -> str:
+def _resolve(artifacts: Sequence[str], version: str, form: str) -> str:
     """Run Maven, offline first: it may have the jars already."""
     launcher = shutil.which("mvn")
     if not launcher:
         raise CannotRunError("RocketMQ's jars come through Maven, and there is no mvn: install Maven.")
     what = f"{', '.join(artifacts)} {version}"
     with phase(f"looking for the jars of {what} in Maven's repository on this machine") as describe:
-        text, error = _run(launcher, artifacts, version, ("-o",), describe)
+        text, error = _run(launcher, artifacts, version, form, ("-o",), describe)
     if not text:
         with (
             phase(f"waiting for another Maven, to download the jars of {what}"),
             _alone(),
             phase(f"downloading the jars of {what} by Maven") as describe,
         ):
-            text, error = _run(launcher, artifacts, version, (), describe)
+            text, error = _run(launcher, artifacts, version, form, (), describe)
     if text:
         return text
     raise CannotRunError(f"Maven cannot get {', '.join(artifacts)} {version}: {error}")
@@ -127,11 +152,16 @@ def _alone() -> Iterator[None]:
 
 
 def _run(
-    launcher: str, artifacts: Sequence[str], version: str, more: Sequence[str], describe: Callable[[str], None]
+    launcher: str,
+    artifacts: Sequence[str],
+    version: str,
+    form: str,
+    more: Sequence[str],
+    describe: Callable[[str], None],
 ) -> tuple[str, str]:
     """The class path, empty on failure, and Maven's first error; ``describe`` gets what has arrived."""
     with tempfile.TemporaryDirectory(prefix="rocketmq-conformance-") as folder:
-        made = [_DEPENDENCY.format(group=GROUP, artifact=name, version=version) for name in artifacts]
+        made = [form.format(group=GROUP, artifact=name, version=version) for name in artifacts]
         pom, answer = Path(folder) / "pom.xml", Path(folder) / "class-path.txt"
         pom.write_text(_POM.format(dependencies="\n".join(made)), "utf-8")
         command = [

@@ -66,7 +66,7 @@ RULES = (
     Rule(
         "BQ-COM-9",
         "Offsets are removed by group or by topic for every topic, group and queue, whether or not they exist.",
-        "ConsumerOffsetManager#removeOffset, #cleanOffsetByTopic @ 4.9.7, 5.0.0, 5.5.0",
+        "ConsumerOffsetManager#removeOffset @ 4.9.7, 5.0.0, 5.5.0; #cleanOffsetByTopic @ 5.0.0, 5.5.0",
         releases="4.9.0+",
     ),
     Rule(

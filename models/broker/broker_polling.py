@@ -46,8 +46,8 @@ RULES = (
         "BQ-PULL-SHORT",
         "With longPollingEnable=false a pull is held for shortPollingTimeMills, whatever time it asks for, held pulls "
         "are looked at as often, and no message wakes them.",
-        "PullMessageProcessor#processRequest, PullRequestHoldService#run, ReputMessageService#doReput @ 4.0.0, 4.9.7, "
-        "5.3.3",
+        "PullMessageProcessor#processRequest, PullRequestHoldService#run, "
+        "DefaultMessageStore.ReputMessageService#doReput @ 4.0.0, 4.9.7, 5.3.3",
         needs="longPollingEnable=false",
     ),
 )

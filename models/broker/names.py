@@ -27,7 +27,8 @@ RULES = (
         "From 4.6.1 a topic can be created only if its name has at most 127 characters, all of them letters a to z in "
         "either case, digits, or one of % | - _ ; otherwise SYSTEM_ERROR, from 5.3.2 INVALID_PARAMETER. Before, any "
         "name will do.",
-        "AdminBrokerProcessor#updateAndCreateTopic, TopicValidator#validateTopic @ 4.6.0, 4.6.1, 5.3.1, 5.3.2, 5.5.0",
+        "AdminBrokerProcessor#updateAndCreateTopic @ 4.6.0, 4.6.1, 5.3.1, 5.3.2, 5.5.0; "
+        "TopicValidator#validateTopic @ 4.6.1, 5.3.1, 5.3.2, 5.5.0",
         releases="4.6.1+",
     ),
     Rule(
@@ -61,7 +62,8 @@ RULES = (
         "BQ-COM-AT",
         "Stored offsets are kept under topic@group: (a, b@c) and (a@b, c) share theirs, and deleting a topic or a "
         "group leaves the offsets that have an @ in a name.",
-        "ConsumerOffsetManager#commitOffset, #queryOffset, #cleanOffsetByTopic, #removeOffset @ 4.0.0, 4.9.7, 5.3.3",
+        "ConsumerOffsetManager#commitOffset, #queryOffset @ 4.0.0, 4.9.7, 5.3.3; #removeOffset @ 4.9.7, "
+        "5.3.3; #cleanOffsetByTopic @ 5.3.3",
     ),
 )
 

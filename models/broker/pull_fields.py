@@ -22,7 +22,7 @@ RULES = (
         "BQ-FIELD-PULL",
         "From 4.9.4 and 5.0.0 a pull with a number that cannot be read fails before anything is looked up: "
         "SYSTEM_ERROR. Before, the number counts as not sent.",
-        "PullMessageRequestHeader#decode @ 4.9.3, 4.9.4, 5.0.0-ALPHA, 5.0.0, 5.3.3",
+        "PullMessageRequestHeader#decode @ 4.9.4, 5.0.0, 5.3.3; PullMessageRequestHeader @ 4.9.3, 5.0.0-ALPHA",
         releases="4.9.4 – 4.9.8, 5.0.0+",
     ),
 )

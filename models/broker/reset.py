@@ -45,7 +45,8 @@ RULES = (
         "BQ-RESET-QUEUES",
         "A reset of the whole topic goes by the queues that are read if the broker makes it, and fails with "
         "SYSTEM_ERROR without any; by the queues that are written if it goes by way of the members.",
-        "AdminBrokerProcessor#resetOffsetInner, Broker2Client#resetOffset @ 4.9.7, 5.1.4, 5.3.3",
+        "AdminBrokerProcessor#resetOffset, Broker2Client#resetOffset @ 4.9.7, 5.1.4, 5.3.3; "
+        "AdminBrokerProcessor#resetOffsetInner @ 5.1.4, 5.3.3",
     ),
     Rule(
         "BQ-RESET-RANGE",

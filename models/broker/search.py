@@ -37,7 +37,7 @@ RULES = (
         "Up to 5.1.0 a search looks at one file of the queue's entries only: the first one that was changed at or "
         "after the time asked for, by the file system, else the last one. From 5.1.1 the messages' own store times "
         "choose it, and files make no difference.",
-        "MappedFileQueue#getMappedFileByTime, #getConsumeQueueMappedFileByTime @ 4.0.0, 4.9.7, 5.1.0, 5.1.1",
+        "MappedFileQueue#getMappedFileByTime @ 4.0.0, 4.9.7, 5.1.0, 5.1.1; #getConsumeQueueMappedFileByTime @ 5.1.1",
         releases="up to 5.1.0",
     ),
     Rule(

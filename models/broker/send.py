@@ -34,7 +34,8 @@ RULES = (
         "A message for a negative queue id goes to one of the queues that are written, at random; without any it is "
         "refused with SYSTEM_ERROR. 4.7.0 to 4.9.1 and 5.0.0-PREVIEW draw negative queues too, above minus their "
         "number: such a message is stored where no pull gets it.",
-        "SendMessageProcessor#sendMessage, #randomQueueId @ 4.0.0, 4.6.1, 4.7.0, 4.9.1, 4.9.2, 5.0.0-ALPHA, 5.3.3",
+        "SendMessageProcessor#sendMessage @ 4.0.0, 4.6.1, 4.7.0, 4.9.1, 4.9.2, 5.0.0-ALPHA, 5.3.3; "
+        "#randomQueueId @ 4.7.0, 4.9.1, 4.9.2, 5.0.0-ALPHA, 5.3.3",
     ),
 )
 

@@ -23,8 +23,8 @@ RULES = (
         "BQ-BACK-DROP",
         "A message that a group without retry queues (retryQueueNums of 0 or less) sends back is answered SUCCESS and "
         "dropped. Nothing else is looked at.",
-        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0, 4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ "
-        "5.3.3",
+        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0; SendMessageProcessor#asyncConsumerSendMsgBack @ "
+        "4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
     ),
     Rule(
         "BQ-BACK-TOPIC",
@@ -37,14 +37,16 @@ RULES = (
         "BQ-BACK-PERM",
         "A send-back is refused with NO_PERMISSION when the retry topic may not be written, before the message is "
         "looked up, a dead letter too.",
-        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0, 4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ "
-        "5.3.3",
+        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0; SendMessageProcessor#asyncConsumerSendMsgBack @ "
+        "4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
     ),
     Rule(
         "BQ-BACK-LOOK",
         "A send-back is refused with SYSTEM_ERROR when no message begins at the place that it names. The message's "
         "topic may be gone.",
-        "SendMessageProcessor#consumerSendMsgBack, DefaultMessageStore#lookMessageByOffset @ 4.0.0, 4.9.7, 5.3.3",
+        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0; SendMessageProcessor#asyncConsumerSendMsgBack @ "
+        "4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3; "
+        "DefaultMessageStore#lookMessageByOffset @ 4.0.0, 4.9.7, 5.3.3",
     ),
     Rule(
         "BQ-BACK-FENCE",
@@ -57,66 +59,73 @@ RULES = (
         "BQ-BACK-LEVEL",
         "A message that is sent back waits at the level that the request names, at 3 more than the times it was "
         "consumed again for level 0, and never beyond the last level.",
-        "SendMessageProcessor#consumerSendMsgBack, CommitLog#putMessage @ 4.0.0, 4.9.7; "
+        "SendMessageProcessor#consumerSendMsgBack, CommitLog#putMessage @ 4.0.0; "
+        "SendMessageProcessor#asyncConsumerSendMsgBack, CommitLog#asyncPutMessage @ 4.9.7; "
         "HookUtils#transformDelayLevelMessage @ 5.3.3",
     ),
     Rule(
         "BQ-BACK-TIME",
         "It comes to the retry topic no sooner than the time of its level.",
-        "ScheduleMessageService#computeDeliverTimestamp, #messageTimeUp @ 4.0.0, 4.9.7, 5.3.3",
+        "ScheduleMessageService#computeDeliverTimestamp @ 4.0.0, 4.9.7, 5.3.3; "
+        "ScheduleMessageService.DeliverDelayedMessageTimerTask#messageTimeup @ 4.0.0; "
+        "ScheduleMessageService#messageTimeup @ 4.9.7; #messageTimeUp @ 5.3.3",
     ),
     Rule(
         "BQ-BACK-QUEUE",
         "It goes to any of the group's retry queues, drawn at random.",
-        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0, 4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ "
-        "5.3.3",
+        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0; SendMessageProcessor#asyncConsumerSendMsgBack @ "
+        "4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
     ),
     Rule(
         "BQ-BACK-COPY",
         "The copy has the message's properties and one more in its count of times; RETRY_TOPIC and ORIGIN_MESSAGE_ID "
         "name the first topic and message unless the message names others already. WAIT is false, DELAY the level, "
         "REAL_TOPIC and REAL_QID where it went when it had waited.",
-        "SendMessageProcessor#consumerSendMsgBack, CommitLog#putMessage, ScheduleMessageService#messageTimeup @ 4.0.0, "
-        "4.9.7, 5.3.3",
+        "SendMessageProcessor#consumerSendMsgBack, CommitLog#putMessage, "
+        "ScheduleMessageService.DeliverDelayedMessageTimerTask#messageTimeup @ 4.0.0; "
+        "SendMessageProcessor#asyncConsumerSendMsgBack, CommitLog#asyncPutMessage, "
+        "ScheduleMessageService#messageTimeup @ 4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack, "
+        "HookUtils#transformDelayLevelMessage, ScheduleMessageService#messageTimeUp @ 5.3.3",
     ),
     Rule(
         "BQ-BACK-MOST",
         "The limit of times is the request's, else the group's retryMaxTimes. Before 4.9.1 a request of a client of "
         "3.4.9 or later without a limit fails with SYSTEM_ERROR.",
-        "SendMessageProcessor#consumerSendMsgBack @ 4.9.0, 4.9.1; AbstractSendMessageProcessor#consumerSendMsgBack @ "
-        "5.3.3",
+        "SendMessageProcessor#asyncConsumerSendMsgBack @ 4.9.0, 4.9.1; "
+        "AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
     ),
     Rule(
         "BQ-DEAD-1",
         "A message that was consumed again as often as the limit says, or is sent back with a negative level, is a "
         "dead letter: it goes to queue 0 of the group's dead-letter topic, which is made with one queue.",
-        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0, 4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ "
-        "5.3.3",
+        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0; SendMessageProcessor#asyncConsumerSendMsgBack @ "
+        "4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
     ),
     Rule(
         "BQ-DEAD-READ",
         "A dead-letter topic is made to be written and not to be read up to 4.9.1; operators have to allow it.",
-        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0, 4.9.1, 4.9.2; "
-        "AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
+        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0; SendMessageProcessor#asyncConsumerSendMsgBack @ "
+        "4.9.1, 4.9.2; AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
     ),
     Rule(
         "BQ-DEAD-LEVEL",
         "A dead letter is there at once and its DELAY is 0 from 4.9.2. Before, one that had waited as a message to be "
         "consumed again waits at its last level once more.",
-        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0, 4.9.1, 4.9.2; "
-        "AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
+        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0; SendMessageProcessor#asyncConsumerSendMsgBack @ "
+        "4.9.1, 4.9.2; AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
     ),
     Rule(
         "BQ-DEAD-ID",
         "Up to 4.8.0 a dead letter that did not wait has an ORIGIN_MESSAGE_ID only if it brought one.",
-        "SendMessageProcessor#consumerSendMsgBack @ 4.8.0, 4.9.0; AbstractSendMessageProcessor#consumerSendMsgBack @ "
-        "5.3.3",
+        "SendMessageProcessor#asyncConsumerSendMsgBack @ 4.8.0, 4.9.0; "
+        "AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
         releases="up to 4.8.0",
     ),
     Rule(
         "BQ-DEAD-UNNAMED",
         "From 5.1.0 a dead letter whose request names no topic is refused with SYSTEM_ERROR: its metric needs one.",
-        "AbstractSendMessageProcessor#consumerSendMsgBack, BrokerMetricsManager#isSystem @ 5.0.0, 5.1.0, 5.3.3",
+        "AbstractSendMessageProcessor#consumerSendMsgBack @ 5.0.0, 5.1.0, 5.3.3; "
+        "BrokerMetricsManager#isSystem @ 5.1.0, 5.3.3",
         releases="5.1.0+",
     ),
     Rule(

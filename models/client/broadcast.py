@@ -24,8 +24,8 @@ RULES = (
         "A broadcasting consumer keeps its offsets in the file of its client id and group (OFF-L-*): it loads the file "
         "when it begins, and its timer and its shutdown write the offsets of the queues in its table there. It asks no "
         "broker for an offset, and commits none.",
-        "DefaultMQPushConsumerImpl#start, DefaultLitePullConsumerImpl#initOffsetStore, DefaultMQPullConsumerImpl#start "
-        "@ 4.0.0, 4.6.0, 4.9.8, 5.3.3",
+        "DefaultMQPushConsumerImpl#start, DefaultMQPullConsumerImpl#start @ 4.0.0, 4.6.0, 4.9.8, 5.3.3; "
+        "DefaultLitePullConsumerImpl#initOffsetStore @ 4.6.0, 4.9.8, 5.3.3",
     ),
     Rule(
         "REB-BC-REM",

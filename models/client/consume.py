@@ -65,7 +65,8 @@ RULES = (
         "CONS-1-LATER",
         "Of a failure, no message went well, whatever index the listener gave; no status at all and an exception are "
         "failures.",
-        "ConsumeMessageConcurrentlyService#processConsumeResult, ConsumeRequest#run @ 4.0.0, 4.9.8, 5.5.0",
+        "ConsumeMessageConcurrentlyService#processConsumeResult, "
+        "ConsumeMessageConcurrentlyService.ConsumeRequest#run @ 4.0.0, 4.9.8, 5.5.0",
     ),
     Rule(
         "CONS-1-BACK",

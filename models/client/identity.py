@@ -61,7 +61,8 @@ RULES = (
         "CID-SHARE",
         "Consumers that start with equal ids in one process share one client, with one heartbeat for all their groups; "
         "it keeps the id of its start, and ends with its last consumer.",
-        "MQClientManager#getOrCreateMQClientInstance, MQClientInstance#shutdown, #prepareHeartbeatData @ 4.0.0, 5.5.0",
+        "MQClientManager#getAndCreateMQClientInstance @ 4.0.0; #getOrCreateMQClientInstance @ 5.5.0; "
+        "MQClientInstance#shutdown, #prepareHeartbeatData @ 4.0.0, 5.5.0",
     ),
     Rule(
         "CID-TAKEN",
@@ -80,8 +81,8 @@ RULES = (
         "The default consumeTimestamp of push and lite pull consumers (from 4.6.1) is the time half an hour before "
         "they were made, as yyyyMMddHHmmss in the time zone of that moment; it does not change when time passes, or "
         "when they start.",
-        "DefaultMQPushConsumer#consumeTimestamp, DefaultLitePullConsumer#consumeTimestamp, "
-        "UtilAll#timeMillisToHumanString3 @ 4.0.0, 4.6.1, 5.5.0",
+        "DefaultMQPushConsumer#consumeTimestamp, UtilAll#timeMillisToHumanString3 @ 4.0.0, 4.6.1, 5.5.0; "
+        "DefaultLitePullConsumer#consumeTimestamp @ 4.6.1, 5.5.0",
     ),
     Rule(
         "START-TS-CHECK",

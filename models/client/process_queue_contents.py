@@ -52,7 +52,8 @@ RULES = (
         "Taking moves the lowest messages aside, and ends consumption when there are none. A commit forgets all that "
         "is aside and answers the largest of their offsets plus one; with nothing aside it fails. A rollback puts all "
         "of them back, making messages consumed again the given ones; what is aside stays counted.",
-        "ProcessQueue#takeMessages, #commit, #rollback, #makeMessageToConsumeAgain @ 4.0.0, 4.9.8, 5.5.0",
+        "ProcessQueue#takeMessags, #makeMessageToCosumeAgain @ 4.0.0; #takeMessages, "
+        "#makeMessageToConsumeAgain @ 4.9.8, 5.5.0; #commit, #rollback @ 4.0.0, 4.9.8, 5.5.0",
     ),
 )
 

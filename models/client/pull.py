@@ -54,42 +54,43 @@ RULES = (
         "PULL-RES-1",
         "A pull that fails (any response code but the four of an answer, no answer, an answer without its fields) is "
         "put off as an exception is; FLOW_CONTROL for 20 ms from 4.9.5 and 5.1.0 on. The offset stays.",
-        "MQClientAPIImpl#processPullResponse, PullCallback#onException @ 4.0.0, 4.9.5, 5.0.0, 5.1.0, 5.3.3",
+        "MQClientAPIImpl#processPullResponse, DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 4.9.5, 5.0.0, "
+        "5.1.0, 5.3.3",
     ),
     Rule(
         "PULL-FND-1",
         "Of the messages found only those with a tag of the subscription that the pull was made with are kept. If any "
         "are, they are cached and given to the listener, and the next pull waits for the pull interval; if none is, it "
         "does not wait, and no offset is written.",
-        "PullAPIWrapper#processPullResult, PullCallback#onSuccess @ 4.0.0, 4.9.8, 5.3.3",
+        "PullAPIWrapper#processPullResult, DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 4.9.8, 5.3.3",
     ),
     Rule(
         "PULL-NEXT-1",
         "The next pull asks for the offset that the answer says, be it smaller than the one asked for; messages with "
         "offsets below the one asked for are taken all the same.",
-        "PullCallback#onSuccess @ 4.0.0, 4.9.8, 5.3.3",
+        "DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 4.9.8, 5.3.3",
     ),
     Rule(
         "PULL-NON-1",
         "No new message and no matching message are one: if the process queue caches nothing, the next offset is "
         "written to memory (increase-only), and the queue is pulled again at once.",
-        "PullCallback#onSuccess, DefaultMQPushConsumerImpl#correctTagsOffset @ 4.0.0, 4.8.0, 5.3.3",
+        "DefaultMQPushConsumerImpl#pullMessage, #correctTagsOffset @ 4.0.0, 4.8.0, 5.3.3",
     ),
     Rule(
         "PULL-LATE-1",
         "An answer that comes after its process queue was dropped is taken like any other; the request ends later.",
-        "PullCallback#onSuccess @ 4.0.0, 4.9.8, 5.3.3",
+        "DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 4.9.8, 5.3.3",
     ),
     Rule(
         "PULL-ILL-1",
         "An illegal offset drops the process queue; a task, 10 s later, from 5.2.0 on at once, writes the next offset "
         "that the answer says to memory (from 5.2.0 frozen), sends it, and ends the queue.",
-        "PullCallback#onSuccess @ 4.0.0, 5.1.4, 5.2.0, 5.3.3",
+        "DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 5.1.4, 5.2.0, 5.3.3",
     ),
     Rule(
         "PULL-ILL-2",
         "From 5.2.0 on the correction asks for a rebalance; before, the queue waits for the next one.",
-        "PullCallback#onSuccess @ 5.1.4, 5.2.0, 5.3.3",
+        "DefaultMQPushConsumerImpl#pullMessage @ 5.1.4, 5.2.0, 5.3.3",
     ),
     Rule(
         "REB-RPQ-1",

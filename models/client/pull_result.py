@@ -54,14 +54,15 @@ RULES = (
         "PULL-ASK-CHECK",
         "A pull by an offset below 0, of fewer than one message or one byte, or by an expression that is refused, is "
         "not sent: MQClientException, also of one with a callback.",
-        "DefaultMQPullConsumerImpl#pullSyncImpl, #pullAsyncImpl, #getSubscriptionData @ 4.0.0, 4.9.8, 5.3.3",
+        "DefaultMQPullConsumerImpl#pullSyncImpl, #pullAsyncImpl @ 4.0.0, 4.9.8, 5.3.3; #getSubscriptionData "
+        "@ 4.9.8, 5.3.3",
     ),
     Rule(
         "PULL-ASK-VERSION",
         "The version in a pull is 0 for tags and the time of its subscription (ms) for SQL92; that of a push consumer "
         "is always the time.",
-        "DefaultMQPullConsumerImpl#pullSyncImpl, DefaultLitePullConsumerImpl#pullSyncImpl, "
-        "DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 4.4.0, 4.6.0, 5.3.3",
+        "DefaultMQPullConsumerImpl#pullSyncImpl, DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 4.4.0, "
+        "4.6.0, 5.3.3; DefaultLitePullConsumerImpl#pullSyncImpl @ 4.6.0, 5.3.3",
     ),
     Rule(
         "PULL-ASK-LITE",
@@ -74,7 +75,8 @@ RULES = (
         "PULL-ASK-PUSH",
         "A pull of a push consumer asks for pullBatchSize messages, lets the broker hold it for 15 s, and gives up "
         "after 30 s; from 5.0.0-ALPHA it takes 256 KiB.",
-        "DefaultMQPushConsumerImpl#pullMessage, DefaultMQPushConsumer#pullBatchSizeInBytes @ 4.0.0, 5.0.0-ALPHA, 5.3.3",
+        "DefaultMQPushConsumerImpl#pullMessage @ 4.0.0, 5.0.0-ALPHA, 5.3.3; "
+        "DefaultMQPushConsumer#pullBatchSizeInBytes @ 5.0.0-ALPHA, 5.3.3",
     ),
     Rule(
         "PULL-STATUS",

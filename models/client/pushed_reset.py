@@ -69,7 +69,8 @@ RULES = (
         "RST-UNLOCK",
         "An orderly consumer waits after the commit, too, while the listener is busy: for a second up to 5.1.4, for "
         "half a second from 5.2.0, unless the lock was granted more than 20 s ago. Done or not, it then goes on.",
-        "RebalancePushImpl#removeUnnecessaryMessageQueue, #tryRemoveOrderMessageQueue @ 4.0.0, 4.9.8, 5.2.0, 5.5.0",
+        "RebalancePushImpl#removeUnnecessaryMessageQueue @ 4.0.0, 4.9.8, 5.2.0, 5.5.0; "
+        "#tryRemoveOrderMessageQueue @ 5.2.0, 5.5.0",
     ),
     Rule(
         "RST-TWICE",

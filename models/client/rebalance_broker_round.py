@@ -92,7 +92,8 @@ RULES = (
         "whatever it says, notes that the broker assigns it, three timeouts that the client does, and the topic is "
         "rebalanced so until it is unsubscribed. Another error notes that the client does; in 5.0.0-PREVIEW and "
         "5.0.0-ALPHA it notes nothing, and the broker is asked in earnest. From 5.3.2 nothing is noted.",
-        "RebalanceImpl#tryQueryAssignment, #truncateMessageQueueNotMyTopic @ 5.0.0-PREVIEW, 5.0.0, 5.3.1, 5.3.2",
+        "RebalanceImpl#tryQueryAssignment @ 5.0.0-PREVIEW, 5.0.0, 5.3.1; #truncateMessageQueueNotMyTopic @ "
+        "5.0.0-PREVIEW, 5.0.0, 5.3.1, 5.3.2",
         releases="5.0.0-PREVIEW – 5.3.1",
     ),
     Rule(

@@ -69,7 +69,7 @@ RULES = (
         "REB-MQC-BRIEF",
         "A client that may be brief leaves the subscriptions out of a heartbeat when the broker has heard the same "
         "ones, whatever their versions; not of one that tells of changed queues.",
-        "MQClientInstance#sendHeartbeatToAllBrokerV2, #sendHeartbeatToBrokerV2 @ 5.1.3, 5.3.3",
+        "MQClientInstance#sendHeartbeatToAllBrokerV2 @ 5.1.3, 5.3.3; #sendHeartbeatToBrokerV2 @ 5.3.3",
         releases="5.1.3+",
     ),
 )

@@ -89,7 +89,8 @@ RULES = (
         "CONS-ORDER-1",
         "An orderly listener takes the messages of a queue one after the other, one listener at a time, and each "
         "result sets the offset after it, lower or not, unless the process queue was dropped.",
-        "ConsumeMessageOrderlyService.ConsumeRequest#run, #processConsumeResult @ 4.0.0, 4.9.8, 5.5.0",
+        "ConsumeMessageOrderlyService.ConsumeRequest#run, ConsumeMessageOrderlyService#processConsumeResult "
+        "@ 4.0.0, 4.9.8, 5.5.0",
     ),
 )
 

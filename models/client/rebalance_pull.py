@@ -63,7 +63,8 @@ RULES = (
         "LITE-PULL",
         "An assigned queue is pulled from where the last answer ended, the first time from its start, which is asked "
         "for anew; without a start nothing is asked for.",
-        "DefaultLitePullConsumerImpl#nextPullOffset, PullTaskImpl#run @ 4.6.1, 4.9.0, 5.3.3",
+        "DefaultLitePullConsumerImpl#nextPullOffset, DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.6.1, "
+        "4.9.0, 5.3.3",
         releases="4.6.0+",
     ),
     Rule(

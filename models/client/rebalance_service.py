@@ -48,7 +48,7 @@ RULES = (
         "REB-SVC-PAUSE",
         "A paused push consumer takes no part in a round; from 5.2.0 it counts as not balanced. When it is resumed, "
         "paused or not, it rebalances at once, alone, and the timer goes on as before.",
-        "DefaultMQPushConsumerImpl#doRebalance, #tryRebalance, #resume @ 4.0.0, 4.9.8, 5.2.0, 5.3.3",
+        "DefaultMQPushConsumerImpl#doRebalance, #resume @ 4.0.0, 4.9.8, 5.2.0, 5.3.3; #tryRebalance @ 5.2.0, 5.3.3",
     ),
     Rule(
         "REB-SVC-PULL",

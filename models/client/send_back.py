@@ -40,7 +40,8 @@ RULES = (
         "CONS-BACK-ORIGIN",
         "A copy names the id of the message that it stands for if that was a copy itself; the id of a message that is "
         "none is lost before 5.4.0.",
-        "DefaultMQPushConsumerImpl#sendMessageBackAsNormalMessage @ 4.9.8, 5.3.3, 5.4.0, 5.5.0",
+        "DefaultMQPushConsumerImpl#sendMessageBack @ 4.9.8, 5.3.3, 5.4.0, 5.5.0; "
+        "#sendMessageBackAsNormalMessage @ 5.3.3, 5.4.0, 5.5.0",
     ),
 )
 

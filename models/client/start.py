@@ -50,13 +50,14 @@ RULES = (
     Rule(
         "START-CHECKED",
         "Failures of max and search throw MQClientException in the checked variant; the unchecked one answers -1.",
-        "RebalancePushImpl#computePullFromWhere, #computePullFromWhereWithException @ 4.8.0, 4.9.0, 5.5.0",
+        "RebalancePushImpl#computePullFromWhere @ 4.8.0, 4.9.0, 5.5.0; #computePullFromWhereWithException @ "
+        "4.9.0, 5.5.0",
     ),
     Rule(
         "START-LITE-1",
         "A lite pull consumer starts as a push consumer does, but looks in memory first, and an unreadable offset "
         "is -1 without an exception; a negative answer of max or search is passed on.",
-        "RebalanceLitePullImpl#computePullFromWhereWithException @ 4.6.1, 5.5.0",
+        "RebalanceLitePullImpl#computePullFromWhere @ 4.6.1; #computePullFromWhereWithException @ 5.5.0",
         releases="4.6.1+",
     ),
     Rule(
@@ -76,8 +77,8 @@ RULES = (
         "START-BC-1",
         "A broadcasting consumer starts at the offset in its file, and asks no broker for a stored one; a file that "
         "lacks the queue or cannot be read leaves the start to ConsumeFromWhere. Lite pull looks in memory first.",
-        "RebalancePushImpl#computePullFromWhere, RebalanceLitePullImpl#computePullFromWhere, "
-        "LocalFileOffsetStore#readOffset @ 4.0.0, 4.6.1, 4.9.8, 5.5.0",
+        "RebalancePushImpl#computePullFromWhere, LocalFileOffsetStore#readOffset @ 4.0.0, 4.6.1, 4.9.8, "
+        "5.5.0; RebalanceLitePullImpl#computePullFromWhere @ 4.6.1, 4.9.8, 5.5.0",
     ),
     Rule(
         "START-PULL-1",

@@ -52,21 +52,22 @@ RULES = (
         "An orderly clustering consumer locks the queues that it owns again 1 s after its own start, and then every "
         "20 s: by one request up to 4.9, by two equal ones in 5.x, where the service for popped messages has a timer, "
         "too; without queues it sends none.",
-        "ConsumeMessageOrderlyService#start, ConsumeMessagePopOrderlyService#start, RebalanceImpl#lockAll @ 4.0.0, "
-        "4.9.7, 5.0.0-PREVIEW, 5.3.3",
+        "ConsumeMessageOrderlyService#start, RebalanceImpl#lockAll @ 4.0.0, 4.9.7, 5.0.0-PREVIEW, 5.3.3; "
+        "ConsumeMessagePopOrderlyService#start @ 5.0.0-PREVIEW, 5.3.3",
     ),
     Rule(
         "TIMER-SHARED",
         "The timers are the client's: a consumer that joins a client that runs does not begin them anew, and its "
         "intervals do not count.",
-        "MQClientInstance#start, MQClientManager#getOrCreateMQClientInstance @ 4.0.0, 5.3.3",
+        "MQClientInstance#start @ 4.0.0, 5.3.3; MQClientManager#getAndCreateMQClientInstance @ 4.0.0; "
+        "#getOrCreateMQClientInstance @ 5.3.3",
     ),
     Rule(
         "TIMER-START",
         "When it starts, a push consumer asks for the routes of its topics and then sends the heartbeat of its client; "
         "a lite pull consumer asks for routes alone; a pull consumer leaves both to the timers, or to who starts next.",
-        "DefaultMQPushConsumerImpl#start, DefaultLitePullConsumerImpl#operateAfterRunning, "
-        "DefaultMQPullConsumerImpl#start @ 4.0.0, 4.6.0, 5.3.3",
+        "DefaultMQPushConsumerImpl#start, DefaultMQPullConsumerImpl#start @ 4.0.0, 4.6.0, 5.3.3; "
+        "DefaultLitePullConsumerImpl#operateAfterRunning @ 4.6.0, 5.3.3",
     ),
     Rule(
         "TIMER-END",

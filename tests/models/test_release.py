@@ -10,7 +10,7 @@ from every import every
 
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import NEWEST, Release, Releases, Switch
+from rocketmq_conformance.models.release import NEWEST, Release, Releases, Switch, nearest_published
 from rocketmq_conformance.models.rule import Rule
 
 #: Releases in the order in which rules see them.
@@ -192,3 +192,22 @@ def test_the_newest_release_judges_newer_ones() -> None:
     assert (judged.client, judged.broker) == (NEWEST, NEWEST)
     known = Profile.of("4.9.8", "5.1.4", 8)
     assert known.judged() == known
+
+
+@pytest.mark.parametrize(
+    ("version", "nearest"),
+    [
+        ("5.5.1-SNAPSHOT", "5.5.0"),
+        ("5.1.5", "5.1.4"),
+        ("5.4.0-SNAPSHOT", "5.4.0"),
+        ("5.0.0-ALPHA-2", "5.0.0-ALPHA"),
+        ("3.9.0", "4.0.0"),
+    ],
+)
+def test_a_version_that_is_not_published_is_near_to_one_that_is(version: str, nearest: str) -> None:
+    assert str(nearest_published(version)) == nearest
+
+
+def test_a_version_without_a_release_is_near_to_none() -> None:
+    with pytest.raises(ValueError, match="'newest' is not a RocketMQ release"):
+        nearest_published("newest")

@@ -118,6 +118,9 @@ class BrokerAdapter:
         text = self._description()
         release = broker_release(text)
         self.source.accept(text, release)
+        if self.source.unpacked:
+            release = self.source.unpacked.judged
+            text = f"{text}: {self.source.unpacked}"
         own = self.source.own
         read, unread = self._configuration()
         for name, value in self.source.properties.items():

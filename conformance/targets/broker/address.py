@@ -1,6 +1,8 @@
 """Addresses of brokers: ``broker:VERSION[?via=jars|container][&java=N][&set=NAME=VALUE…]``, and of running ones
 ``broker:HOST:PORT[?lease=MS][&routes=kit]``.
 
+``broker:dir=PATH[?like=VERSION][&java=N][&set=NAME=VALUE…]`` is an unpacked distribution, such as a build of one's own.
+
 ``broker[?like=VERSION][&java=N][&set=NAME=VALUE…]`` is the fake broker, which needs neither Java nor anything else.
 
 ``routes=kit`` is for a broker that the kit started in another process, whose routes are those of ``broker-assignment``.
@@ -22,13 +24,18 @@ from rocketmq_conformance.conformance.targets.broker.asked_access import asked_a
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.case_names import DEFAULT_LEASE
 from rocketmq_conformance.conformance.targets.broker.container import Containers
+from rocketmq_conformance.conformance.targets.broker.distribution import distribution
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import Broker
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
-FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT (such as broker:127.0.0.1:10911)"
+FORM = (
+    "broker:VERSION (such as broker:5.5.0), broker:HOST:PORT (such as broker:127.0.0.1:10911) or broker:dir=PATH (an "
+    "unpacked distribution)"
+)
+_FOLDER = "dir="
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 _HOST_AND_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/]+)):(\d{1,5})")
 
@@ -40,6 +47,8 @@ def open_broker(
 
     ``options`` are those of the address's query part, ``pairs`` the properties that it sets. Nothing is started yet.
     """
+    if name.startswith(_FOLDER):
+        return _unpacked(name.removeprefix(_FOLDER), options, pairs)
     unknown = set(options) - {"via", "lease", "image", "java", "routes"}
     if unknown:
         raise ValueError(
@@ -104,6 +113,29 @@ def open_fake(options: Mapping[str, str] = MappingProxyType({}), pairs: Sequence
     java = _feature(options.get("java")) or ours.java
     properties = of_the_model(release, settable(release, pairs))
     return BrokerAdapter(FakeLocation(replace(ours, broker=release, java=java).configured(properties)))
+
+
+def _unpacked(path: str, options: Mapping[str, str], pairs: Sequence[str]) -> BrokerAdapter:
+    """A broker of an unpacked distribution; ValueError with a sentence when an option is invalid, CannotRunError when
+    the folder is none."""
+    unknown = set(options) - {"like", "java"}
+    if unknown:
+        raise ValueError(
+            f"broker:dir=PATH has no option {sorted(unknown)[0]!r}; it knows like=VERSION, java=N and set=NAME=VALUE."
+        )
+    if not path:
+        raise ValueError("broker:dir= names no folder; write such as broker:dir=distribution/target/rocketmq-5.5.1.")
+    try:
+        like = Release.parse(options["like"]) if "like" in options else None
+    except ValueError:
+        raise ValueError(f"{options['like']!r} is no release; write one such as like=5.5.0.") from None
+    unpacked = distribution(path, like)
+    properties = settable(unpacked.judged, pairs)
+    asked = asked_access(unpacked.judged, properties, settings_of())
+    java = _feature(options.get("java"))
+    return BrokerAdapter(
+        StartedBroker(unpacked.judged, java=java, properties=properties, asked=asked, unpacked=unpacked)
+    )
 
 
 def _contained(release: Release, image: str | None, java: int, properties: Mapping[str, str]) -> StartedBroker:

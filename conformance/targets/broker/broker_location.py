@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.targets.broker.case_names import (
     DEFAULT_LATENESS,
     DEFAULT_LEASE,
 )
+from rocketmq_conformance.conformance.targets.broker.distribution import Distribution
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.refusals import not_encrypted
 from rocketmq_conformance.models.release import Release
@@ -133,6 +134,9 @@ class BrokerLocation(Protocol):
     #: What it asks for before it answers.
     access: Access
 
+    #: The distribution that it was started from; None for any other broker.
+    unpacked: Distribution | None
+
     #: Is its name server the kit's, with the routes of ``broker-assignment``?
     routed: bool
 
@@ -166,6 +170,7 @@ class RunningBroker:
     """A broker that is already running."""
 
     own = None
+    unpacked: Distribution | None = None
     late_topics = True
     delay = DEFAULT_DELAY
     hold_check, lateness = DEFAULT_HOLD_CHECK, DEFAULT_LATENESS

@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.fakes.broker import FakeBroker, now
 from rocketmq_conformance.conformance.remoting.access import OPEN
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable
+from rocketmq_conformance.conformance.targets.broker.distribution import Distribution
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.models.broker import aged_store, filed_store
@@ -74,6 +75,7 @@ class FakeLocation:
     hold_check, lateness = HOLD_CHECK, LATENESS
     #: It acknowledges topics only when they exist.
     late_topics = False
+    unpacked: Distribution | None = None
     #: Its routes are those of ``broker-assignment``.
     routed = True
     #: It asks for nothing.

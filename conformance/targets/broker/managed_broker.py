@@ -17,10 +17,12 @@ from rocketmq_conformance.conformance.targets.broker.case_names import (
     DEFAULT_HOLD_CHECK,
     DEFAULT_LATENESS,
 )
+from rocketmq_conformance.conformance.targets.broker.distribution import Distribution
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer, routed
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.process import Broker, JavaProcess, LocalJava
 from rocketmq_conformance.conformance.targets.broker.table_files import BrokerTableFiles
+from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.broker.configuration import are_in_files
 from rocketmq_conformance.models.release import Release
 
@@ -50,12 +52,15 @@ class StartedBroker:
         contained: bool = False,
         properties: Mapping[str, str] = MappingProxyType({}),
         asked: AskedAccess = NOTHING,
+        unpacked: Distribution | None = None,
     ) -> None:
         """``java`` is a feature release; ``contained`` says that it is in a container; ``properties`` are those that
         the user set, ``asked`` is what the broker asks for, and ``make`` has both in what it makes.
 
-        ``image`` is one that the user named: its release must be checked.
+        ``image`` is one that the user named: its release must be checked. ``unpacked`` is the distribution that it is
+        started from, instead of published jars; ``release`` is then the one that judges it.
         """
+        self.unpacked = unpacked
         self.release = release
         self.properties = properties
         self.image = image
@@ -80,7 +85,7 @@ class StartedBroker:
         return self._local(self._routes.start())
 
     def _local(self, name_server: str) -> Broker:
-        place = LocalJava(java=self._java)
+        place = LocalJava(self.unpacked.class_path if self.unpacked else class_path, self._java)
         return Broker(
             self.release,
             store_writer(self.properties),
@@ -89,6 +94,7 @@ class StartedBroker:
             place=place,
             properties=self.properties,
             asked=self._asked,
+            version=self.unpacked.version if self.unpacked else "",
         )
 
     # --- location ---------------------------------------------------------------------------------------------

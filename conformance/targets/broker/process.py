@@ -314,11 +314,13 @@ class Broker:
         properties: Mapping[str, str] = MappingProxyType({}),
         ordinary: bool = False,
         asked: AskedAccess = NOTHING,
+        version: str = "",
     ) -> None:
         """``properties`` are beside the kit's own, or replace them; an ``ordinary`` broker has none of the kit's but
         its places. ``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog;
         ``lease`` is the lease of its locks (s), a minute unless given; ``place`` is where it runs, this machine with
-        ``jars`` unless given; ``asked`` is the access that it asks for.
+        ``jars`` unless given; ``asked`` is the access that it asks for; ``version`` names a build, which
+        is started as ``release`` is.
         """
         place = place or LocalJava(jars)
         self.java = place.java
@@ -328,7 +330,7 @@ class Broker:
         prepare(self.home)
         self.port = free_broker_port()
         log = needs.write_logging(release, self.home, "broker")
-        self.process = place.program(f"Broker {release}", self.home, log, self.port)
+        self.process = place.program(f"Broker {version or release}", self.home, log, self.port)
         self._configuration = self.home / "broker.conf"
         self._properties = needs.broker_configuration(release, self.home, self.port, name_server)
         self._properties["bindAddress"] = place.bind_address

@@ -13,7 +13,8 @@ from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, H
 from rocketmq_conformance.conformance.engine.scaled_clock import PacedClock
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.conformance.targets.java_client.part import Part
-from rocketmq_conformance.conformance.targets.java_client.release import java_release
+from rocketmq_conformance.conformance.targets.java_client.release import java_release, release_of
+from rocketmq_conformance.conformance.targets.maven import is_snapshot
 from rocketmq_conformance.models.outcome import Ok, Outcome, Result, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -36,7 +37,7 @@ class JavaClient:
         Classes in the folders and jars ``before`` are loaded instead of the release's own: those of a build.
         With a ``pace`` its clock is the machine's, and its timers are so many times faster than standard.
         """
-        Release.parse(version)
+        release_of(version)
         self.version = version
         self.via = via
         self._before = before
@@ -59,7 +60,10 @@ class JavaClient:
                 unsupported[name] = reason
         name = "java-client" if self.via == "call" else "java-client via tcp"
         version = f"{self.version} with {', '.join(map(str, self._before))}" if self._before else self.version
-        hello = Hello(name, version, client=self.version, unsupported=unsupported, sides=_SIDES, quirks=True)
+        if is_snapshot(self.version):
+            version = f"{version}, by the nearest published release {self.release.release}"
+        client = str(self.release.release) if is_snapshot(self.version) else self.version
+        hello = Hello(name, version, client=client, unsupported=unsupported, sides=_SIDES, quirks=True)
         return replace(hello, clock=REAL, pace=self._clock.pace) if self._clock else hello
 
     def _refuses(self, part: type[Part]) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.java_client import jvm
-from rocketmq_conformance.conformance.targets.maven import class_path
-from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.conformance.targets.maven import class_path, is_snapshot
+from rocketmq_conformance.models.release import Release, nearest_published
 
 #: The first release with a lite pull consumer.
 LITE_PULL = Release(4, 6, 0)
@@ -48,10 +48,7 @@ class JavaRelease:
                 "such as pace=100."
             )
         self.pace = pace
-        try:
-            self.release = Release.parse(version)
-        except ValueError as error:
-            raise ValueError(str(error)) from error
+        self.release = release_of(version)
         self.version = version
         jars = class_path(("rocketmq-client",), version)
         jpype = jvm.start()
@@ -141,6 +138,14 @@ class JavaRelease:
         found.setAccessible(True)
         self._fields[key] = found
         return found
+
+
+def release_of(version: str) -> Release:
+    """The release that a version of the client has the rules of: itself, or of a snapshot the nearest published one.
+
+    ValueError with a sentence for anything else.
+    """
+    return nearest_published(version) if is_snapshot(version) else Release.parse(version)
 
 
 @lru_cache(maxsize=64)

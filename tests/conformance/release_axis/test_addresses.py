@@ -60,5 +60,5 @@ def test_neighbours_are_written_as_ranges() -> None:
 def test_only_what_is_the_same_tomorrow_is_kept() -> None:
     kept = ("port", "broker", "broker?like=4.9.8", "broker:5.5.0", "java-client:4.0.0-incubating", "mutant:any")
     others = ("broker:127.0.0.1:10911", "exec:run", "python:a.b:c", "broker:5.5.0?via=container&image=mine")
-    others += ("java-client:5.5.0?classpath=target/classes",)
+    others += ("java-client:5.5.0?classpath=target/classes", "java-client:5.5.1-SNAPSHOT", "broker:dir=r-5.5.1")
     assert [address for address in (*kept, *others) if lasting(address)] == list(kept)

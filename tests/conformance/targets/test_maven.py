@@ -92,6 +92,24 @@ def test_maven_is_asked_once(tools: Path) -> None:
     assert maven.class_path(["rocketmq-broker"], "5.5.0") == (other,)
 
 
+def test_sources_are_asked_for_without_what_they_need(tools: Path) -> None:
+    one, two = jar(tools, "a-sources.jar"), jar(tools, "a.jar")
+    pretend(tools, f"printf '{one}' > $answer")
+    assert maven.source_jars(["rocketmq-broker"], "5.5.0") == (one,)
+    pom = (tools / "pom.xml").read_text()
+    assert "<classifier>sources</classifier>" in pom
+    assert "<exclusion>" in pom
+    pretend(tools, f"printf '{two}' > $answer")
+    assert maven.class_path(["rocketmq-broker"], "5.5.0") == (two,)
+
+
+def test_a_snapshot_is_asked_for_every_time(tools: Path) -> None:
+    one, two = jar(tools, "a.jar"), jar(tools, "b.jar")
+    for found in (one, two):
+        pretend(tools, f"printf '{found}' > $answer")
+        assert maven.class_path(["rocketmq-client"], "5.5.1-SNAPSHOT") == (found,)
+
+
 def test_what_is_not_there_yet_is_downloaded(tools: Path) -> None:
     one = jar(tools, "a.jar")
     words = pretend(tools, f'case "$*" in *" -o "*) exit 1;; esac\nprintf \'{one}\' > $answer')

@@ -30,6 +30,7 @@ from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapte
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import Broker, NameServer
+from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
@@ -131,6 +132,18 @@ def test_the_same_broker_by_its_address(adapter: BrokerAdapter) -> None:
         assert other.apply(Query(0, 0, 0, None)) == Ok(5)
     finally:
         other.close()
+
+
+def test_an_unpacked_distribution_is_judged_by_the_nearest_release(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    for jar in class_path(("rocketmq-broker",), RELEASE):
+        name = jar.name.replace(f"rocketmq-broker-{RELEASE}", "rocketmq-broker-5.5.1-SNAPSHOT")
+        (tmp_path / "lib" / name).symlink_to(jar)
+    events = list(api.run(f"broker:dir={tmp_path}", suites=("broker-offsets",), cases=5))
+    (started,) = [event for event in events if isinstance(event, RunStarted)]
+    assert f"5.5.1-SNAPSHOT in {tmp_path}, by the nearest published release {RELEASE}" in started.version
+    assert isinstance(events[-1], RunEnded)
+    assert events[-1].verdict == CONFORMS
 
 
 def test_an_offset_survives_a_kill_once_it_was_saved(adapter: BrokerAdapter) -> None:

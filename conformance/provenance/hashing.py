@@ -1,0 +1,30 @@
+"""Hashes what rules name in every published release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from rocketmq_conformance.conformance.predict.releases import RELEASES
+from rocketmq_conformance.conformance.provenance.history import UNTOLD
+from rocketmq_conformance.conformance.provenance.named import Named, members_of
+from rocketmq_conformance.conformance.provenance.published import Published, published_sources
+from rocketmq_conformance.conformance.provenance.review import digest_of
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.rule import Rule
+
+
+def hashed(
+    rules: Iterable[Rule],
+    releases: Iterable[Release] = RELEASES,
+    sources: Callable[[Release], Published] = published_sources,
+) -> dict[Named, list[tuple[Release, str]]]:
+    """Each member that rules name, with its hash in each release.
+
+    CannotRunError with a sentence when the sources of a release cannot be had.
+    """
+    rows: dict[Named, list[tuple[Release, str]]] = {named: [] for named in members_of(rules)}
+    for release in releases:
+        published = sources(release)
+        for named, row in rows.items():
+            row.append((release, digest_of(published, named) or UNTOLD))
+    return rows

@@ -1,0 +1,125 @@
+"""Compares what rules name in a release with a release that was reviewed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from rocketmq_conformance.conformance.provenance.history import ABSENT, History
+from rocketmq_conformance.conformance.provenance.named import Citation, Named, sources_of
+from rocketmq_conformance.conformance.provenance.published import Published
+from rocketmq_conformance.models.release import Release, Releases
+from rocketmq_conformance.models.rule import Rule
+
+
+class Change(Enum):
+    """What became of a member."""
+
+    CHANGED = "changed"
+    GONE = "gone"
+    CAME = "came"
+    #: A rule names it since the hashes were made.
+    NEW = "not hashed yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A member that is not what it was, and the rules that were read there."""
+
+    named: Named
+    change: Change
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A citation of a rule that cannot be right."""
+
+    rule: str
+    named: Named
+    releases: tuple[Release, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A release beside one that was reviewed. ``lacking`` are artifacts whose sources were not published with it,
+    ``untold`` the members that may be in these."""
+
+    release: Release
+    before: Release
+    findings: tuple[Finding, ...]
+    compared: int
+    rules: int
+    lacking: tuple[str, ...]
+    untold: int
+
+
+def review(release: Release, published: Published, history: History, before: Release, rules: Iterable[Rule]) -> Review:
+    """Compare what the rules of a release name in it with what it was in the release ``before``."""
+    concerned = _concerned(rules, release)
+    findings: list[Finding] = []
+    compared = untold = 0
+    for named, ids in concerned.items():
+        row = history.hashes.get(named)
+        old = row.get(before) if row else None
+        new = digest_of(published, named)
+        if row is None:
+            findings.append(Finding(named, Change.NEW, ids))
+        elif new is None or old is None:
+            untold += 1
+        else:
+            compared += 1
+            if old != new:
+                change = Change.GONE if new == ABSENT else Change.CAME if old == ABSENT else Change.CHANGED
+                findings.append(Finding(named, change, ids))
+    count = len({rule for ids in concerned.values() for rule in ids})
+    return Review(release, before, tuple(findings), compared, count, published.lacking, untold)
+
+
+def _concerned(rules: Iterable[Rule], release: Release) -> Mapping[Named, tuple[str, ...]]:
+    """The members that are named by rules of a release, in the order of names, with these rules' ids."""
+    found: dict[Named, tuple[str, ...]] = {}
+    for rule in rules:
+        if release in Releases.parse(rule.releases):
+            for named in dict.fromkeys(citation.named for citation in sources_of(rule.source).citations):
+                found[named] = (*found.get(named, ()), rule.id)
+    return dict(sorted(found.items()))
+
+
+def digest_of(published: Published, named: Named) -> str | None:
+    """The hash of a member; ABSENT when the release does not have it, None when it cannot be known."""
+    member = published.member(named)
+    if member is not None:
+        return member.digest
+    return ABSENT if published.tells(named) else None
+
+
+def mistakes(rules: Iterable[Rule], history: History) -> Iterator[Mistake]:
+    """Citations of releases in which there is no such member, and citations that no release of the rule has."""
+    for rule in rules:
+        for citation in sources_of(rule.source).citations:
+            row = history.hashes.get(citation.named)
+            if row is None:
+                continue
+            wrong = tuple(release for release in citation.releases if row.get(release) == ABSENT)
+            if wrong:
+                yield Mistake(rule.id, citation.named, wrong, "does not exist there")
+            elif not any(digest != ABSENT for digest in row.values()) and row.keys() >= set(citation.releases):
+                yield Mistake(rule.id, citation.named, (), "does not exist in any release")
+
+
+def unpublished(rules: Iterable[Rule], history: History) -> Iterator[tuple[str, Citation]]:
+    """(rule, citation) where the sources of none of the releases that it names are published."""
+    for rule in rules:
+        for citation in sources_of(rule.source).citations:
+            row = history.hashes.get(citation.named)
+            if row is not None and citation.releases and row.keys().isdisjoint(citation.releases):
+                yield rule.id, citation
+
+
+def prose(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
+    """(rule, words) of what sources name besides members of RocketMQ's classes."""
+    for rule in rules:
+        yield from ((rule.id, words) for words in sources_of(rule.source).prose)
