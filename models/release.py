@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import KW_ONLY, dataclass
-from functools import cache, total_ordering
+from functools import cache, lru_cache, total_ordering
 
 _FORM = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-(PREVIEW|ALPHA|incubating))?")
 #: Order of the stages that may follow the numbers; a plain release is newest.
@@ -25,14 +25,10 @@ class Release:
     patch: int
     stage: str = ""
 
-    @classmethod
-    def parse(cls, text: str) -> Release:
+    @staticmethod
+    def parse(text: str) -> Release:
         """Read "5.1.4"; raises ValueError with a sentence for anything else."""
-        found = _FORM.fullmatch(text)
-        if not found:
-            raise ValueError(f"{text!r} is not a RocketMQ release; write one such as 4.9.8 or 5.5.0")
-        major, minor, patch, stage = found.groups()
-        return cls(int(major), int(minor), int(patch), "" if stage in (None, "incubating") else stage)
+        return _release(text)
 
     def __lt__(self, other: Release) -> bool:
         return self._key < other._key
@@ -43,6 +39,15 @@ class Release:
     @property
     def _key(self) -> tuple[int, int, int, int]:
         return self.major, self.minor, self.patch, _STAGES.index(self.stage)
+
+
+@lru_cache(maxsize=1024)
+def _release(text: str) -> Release:
+    found = _FORM.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r} is not a RocketMQ release; write one such as 4.9.8 or 5.5.0")
+    major, minor, patch, stage = found.groups()
+    return Release(int(major), int(minor), int(patch), "" if stage in (None, "incubating") else stage)
 
 
 #: Newest release the rules were proven against; anything newer is judged by it, and the report says so.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
@@ -38,6 +39,13 @@ NEEDS = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real", action="append", default=[], choices=list(NEEDS), help="Run tests with real parts.")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Half as many processes again as there are processors: many tests wait for others. ``-n logical`` has no more."""
+    processors = os.cpu_count() or 1
+    return processors + processors // 2 if config.option.numprocesses == "auto" else None
 
 
 def pytest_configure(config: pytest.Config) -> None:

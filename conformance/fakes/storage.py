@@ -61,8 +61,6 @@ class Storage:
         self.group_settings: dict[str, GroupSettings] = {}
         #: Every message by its place in the log, whatever becomes of its topic.
         self._placed: dict[int, bytes] = {}
-        #: Do messages that only the state has get their bytes when they are read?
-        self._lazy = False
         #: Called when topics or groups have changed and are written to their files; None: they are kept in memory.
         self.write_topics: Callable[[], None] | None = None
         self.write_groups: Callable[[], None] | None = None
@@ -70,7 +68,6 @@ class Storage:
     def begin(self, state: BrokerState) -> None:
         """Hold this state and nothing else; its messages, of one byte each, are made when they are read."""
         self.state = state
-        self._lazy = True
         if self._logs:
             self._logs, self._physical = {}, 0
             self._placed = {}
@@ -212,11 +209,9 @@ class Storage:
     def load(self, topic: str, queues: Sequence[QueueLog], stored: Stored) -> None:
         """Take over a topic with these messages, and offsets; min is looked for at the next start.
 
-        Each message has a body of one byte.
+        Each message has a body of one byte, and is made when it is read.
         """
         logs = {(topic, queue): log for queue, log in enumerate(queues) if log.max}
-        for (_, queue), log in logs.items():
-            self._write(topic, queue, log)
         state = self.state
         self.state = state._replace(
             topics={**state.topics, topic: Topic.of(len(queues))},
@@ -241,7 +236,7 @@ class Storage:
     def _kept(self, topic: str, queue: int) -> _Log | None:
         """The messages of a queue, as bytes."""
         kept = self._logs.get((topic, queue))
-        if kept is None and self._lazy:
+        if kept is None:
             log = self.state.logs.get((topic, queue))
             kept = self._write(topic, queue, log) if log is not None and log.times else None
         return kept
@@ -269,8 +264,8 @@ class Storage:
     def stored(self, topic: str, queue: int, offsets: tuple[int, ...]) -> bytes:
         """The bytes of retained messages, one after the other."""
         first = self.state.logs[topic, queue].first
-        kept = self._logs[topic, queue].stored
-        return b"".join(kept[offset - first] for offset in offsets)
+        log = self._kept(topic, queue)
+        return b"".join(log.stored[offset - first] for offset in offsets) if log else b""
 
     def retained(self, topic: str, queue: int) -> list[Message]:
         """The retained messages of a queue."""

@@ -27,6 +27,8 @@ from rocketmq_conformance.reports.proof import ProofRow
 PATIENCE = 30.0
 #: Room for every message in one file: at the end of a file a pull ends early.
 FILES = {"FileSizeConsumeQueue": 200_000, "FileSizeCommitLog": 8_000_000}
+#: Time between the checks of held pulls in the fake broker (s).
+_HOLD_CHECK = 0.2
 
 #: Chapters in their order, and the rules that each is about.
 CHAPTERS = {
@@ -355,8 +357,8 @@ def connecting(address: str) -> Open:
 
 
 def fake_answers(release: str) -> Answers:
-    """The answers of the fake broker of a release."""
-    with FakeBroker(Profile.of(broker=release)) as broker:
+    """The answers of the fake broker of a release, which checks held pulls more often than a real one."""
+    with FakeBroker(Profile.of(broker=release), hold_check=_HOLD_CHECK) as broker:
         return Conversation(connecting(broker.address)).hold()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.profile import Profile
@@ -41,27 +42,26 @@ class Sampler:
         offered = suite.offered(profile)
         total = sum(suite.operations[at].spec.weight for at in offered)
         self._table: list[Any] = []
+        drawn: list[_Columns | _Drawn] = []
         for at in offered:
             spec = suite.operations[at].spec
             share = max(1, _TABLE * spec.weight // total)
             rows = spec.rows()
             if rows is not None:
-                # one tuple object per distinct row; spread evenly over the operation's share
-                made = [(at, row) for row in rows]
-                self._table += [made[k * len(made) // share] for k in range(share)]
+                # one tuple object per distinct row
+                self._table += _spread([(at, row) for row in rows], share)
             else:
                 columns = spec.columns()
-                self._table += [
+                drawn.append(
                     _Drawn(at, spec.draw)
                     if columns is None
                     else _Columns(at, tuple((column, len(column)) for column in columns))
-                ] * share
-        while len(self._table) < _TABLE:
-            self._table.append(self._table[-1])
+                )
+                self._table += drawn[-1:] * share
+        self._table += self._table[-1:] * (_TABLE - len(self._table))
         del self._table[_TABLE:]
-        kinds = set(map(type, self._table))
-        self._listed = kinds == {tuple}
-        self._most_columns = max((len(entry.columns) for entry in self._table if type(entry) is _Columns), default=0)
+        self._listed = not drawn
+        self._most_columns = max((len(entry.columns) for entry in drawn if isinstance(entry, _Columns)), default=0)
 
     def case(self, seed: int, case: int, steps: int) -> list[Row]:
         """The plan of case number ``case``: ``steps`` rows."""
@@ -87,6 +87,12 @@ class Sampler:
                 rows[step] = at, tuple([column[word * length >> 16] for (column, length), word in drawn])
             else:
                 rows[step] = entry.at, entry.draw(choices)
+
+
+def _spread(entries: Sequence[Any], share: int) -> list[Any]:
+    """``share`` entries, spread evenly: entry ``k * len(entries) // share`` at place ``k``."""
+    ends = [-(-number * share // len(entries)) for number in range(len(entries) + 1)]
+    return list(chain.from_iterable(repeat(entry, ends[at + 1] - ends[at]) for at, entry in enumerate(entries)))
 
 
 @lru_cache(maxsize=64)

@@ -23,7 +23,13 @@ from rocketmq_conformance.conformance.targets.address import AddressError, open_
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
-from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, PORT_MUTANTS, open_mutant, suites_of
+from rocketmq_conformance.conformance.targets.mutants import (
+    BROKER_MUTANTS,
+    PORT_MUTANTS,
+    open_mutant,
+    profile_of,
+    suites_of,
+)
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS as ALL
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.conformance.targets.port.adapter import Port
@@ -45,6 +51,19 @@ BY_SUITE = {
 def clock_of(strict: bool) -> SteadyClock:
     """A clock that no other process changes, but in strict mode: then locks are released a few ms after the answer."""
     return time if strict else SimulatedClock()
+
+
+def open_settled(mutant: BrokerMutant, profile: Profile, clock: SteadyClock) -> BrokerAdapter:
+    """A mutant that has handled everything it received whenever simulated time passes."""
+    location = FakeLocation(profile_of(mutant, profile), mutant.parts, clock=clock)
+    if isinstance(clock, SimulatedClock):
+        clock.meanwhile = location.settle
+    return BrokerAdapter(location, clock)
+
+
+@pytest.fixture(autouse=True)
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutation_score, "open_mutant", open_settled)
 
 
 def noticed(mutant: BrokerMutant, suites: Iterable[str], cases: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Generator, Sequence
 
@@ -97,12 +96,12 @@ def close_connection(names: CaseNames, connection: int) -> Requests:
     names.close_own(connection)
     if not groups:
         return None
-    until = time.monotonic() + _CLOSED
-    while (yield from _sizes(groups)) == before and time.monotonic() < until:
+    until = names.clock.monotonic() + _CLOSED
+    while (yield from _sizes(groups)) == before and names.clock.monotonic() < until:
         yield LOOK
     notified = any(group not in names.broadcasting for _, group in others)
-    until = time.monotonic() + (_NOTIFIED if notified else _BROADCAST_NOTIFIED)
-    while others and time.monotonic() < until:
+    until = names.clock.monotonic() + (_NOTIFIED if notified else _BROADCAST_NOTIFIED)
+    while others and names.clock.monotonic() < until:
         for one in {one for one, _ in others}:
             _collect(names, one)
         others = [key for key in others if names.notices[key] == noticed[key]]

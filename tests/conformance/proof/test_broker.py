@@ -331,6 +331,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
     monkeypatch.setattr(broker_expiry, "_AGE", 0.0)
     monkeypatch.setattr(broker_expiry, "_SETTLE", 0.0)
     monkeypatch.setattr(broker_expiry, "_LIMIT", 0.5)
+    monkeypatch.setattr(proof, "DEFAULT_HOLD_CHECK", -1.0)  # it waits a second longer than that
     monkeypatch.setattr(proof, "CASES", 2)
     monkeypatch.setattr(proof, "OTHER_CASES", 2)
     return made
