@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rocketmq_conformance.conformance.cli.exit import UNDECIDED, CouldNot
 from rocketmq_conformance.conformance.cli.options import Judging, judging_options, out_option
 
 if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.campaign.enumeration import Played
     from rocketmq_conformance.conformance.engine.enumeration import Enumeration
     from rocketmq_conformance.models.profile import Profile
 
@@ -26,6 +28,7 @@ MOST = 300_000
 )
 @click.option("--most", type=click.IntRange(1), default=MOST, show_default=True, help="The most transitions.")
 @click.option("--plan", type=click.Path(path_type=Path), metavar="FILE", help="Write the plans.")
+@click.option("--master", metavar="URL", help="Search and play on Spark: local[N], spark://HOST:PORT …")
 @out_option
 @judging_options
 def enumerate_(
@@ -35,39 +38,87 @@ def enumerate_(
     values: int,
     most: int,
     plan: Path | None,
+    master: str | None,
     out: Path | None,
     judging: Judging,
 ) -> None:
     """List every plan of SUITE up to a bound, and play them on ADDRESS.
 
     The model is searched alone; states that are equal are searched once. Without an ADDRESS only the numbers are
-    printed. --like and --with say of which release.
+    printed. --like and --with say of which release. With --master the processes of Spark search, and each opens the
+    ADDRESS for itself; the first plan of each kind that does not conform is then played once more here.
     """
     from rocketmq_conformance.conformance.cli.judging import judge
     from rocketmq_conformance.conformance.engine.enumeration import NotListedError, enumerated
     from rocketmq_conformance.conformance.engine.options import Options
     from rocketmq_conformance.conformance.engine.plan import write
+    from rocketmq_conformance.reports.event import CONFORMS
     from rocketmq_conformance.suites.declare.discovery import SUITES
 
     suite = SUITES.get(name)
     if suite is None:
         raise click.UsageError(f"No suite is called {name!r}: `list suites` names them all.")
     profile = _profile(judging, address)
+    played = None
     try:
-        found = enumerated(suite, profile, steps=steps, values=values, most=most)
+        if master is None:
+            found = enumerated(suite, profile, steps=steps, values=values, most=most)
+        else:
+            found, played = _on_spark(master, name, profile, address, (steps, values, most), judging)
     except NotListedError as error:
         raise click.UsageError(str(error)) from error
+    cases = {number: list(rows) for number, rows in enumerate(found.plans, start=1)}
     if plan:
-        write(plan, suite, profile, 0, [(number, list(rows)) for number, rows in enumerate(found.plans, start=1)])
+        write(plan, suite, profile, 0, list(cases.items()))
     bound = _bound(found, steps, values)
     if address is None:
-        for line in _table(found):
+        for line in [*_table(found), bound]:
             click.echo(line)
-        click.echo(bound)
         return
-    cases = {number: list(rows) for number, rows in enumerate(found.plans, start=1)}
+    if played is not None:
+        for line in _played(played, bound, master or ""):
+            click.echo(line)
+        if set(played.verdicts) == {CONFORMS}:
+            click.echo("\nVerdict: conforms (exit code 0).")
+            return
+        click.echo("\nThe first plan of each kind that does not conform, played here:\n")
+        cases = {number: cases[number] for number in played.examples}
     options = Options(address, 0, out=out, plans={suite.name: cases}, notes=(bound,), plan=plan)
-    judge([suite], options, judging, planned=profile)
+    try:
+        judge([suite], options, judging, planned=profile)
+    except SystemExit as end:
+        if played is None or end.code:
+            raise
+        click.echo("It conforms here and did not on Spark: the verdict is undecided (exit code 3).", err=True)
+        raise SystemExit(UNDECIDED) from end
+
+
+def _on_spark(
+    master: str, suite: str, profile: Profile, address: str | None, bound: tuple[int, int, int], judging: Judging
+) -> tuple[Enumeration, Played | None]:
+    """Search on Spark, and play there when there is an address."""
+    from rocketmq_conformance.conformance.adapter import CannotRunError
+    from rocketmq_conformance.conformance.campaign.enumeration import enumerated_on, played_on
+    from rocketmq_conformance.conformance.campaign.spark.master import MasterError
+    from rocketmq_conformance.conformance.campaign.spark.session import open_session
+
+    steps, values, most = bound
+    try:
+        with open_session(master, name=f"enumerate {suite}") as spark:
+            found = enumerated_on(spark, suite, profile, steps=steps, values=values, most=most)
+            if address is None:
+                return found, None
+            return found, played_on(spark, address, suite, found.plans, judging.overrides)
+    except MasterError as error:
+        raise click.UsageError(str(error)) from error
+    except CannotRunError as error:
+        raise CouldNot(str(error)) from error
+
+
+def _played(played: Played, bound: str, master: str) -> list[str]:
+    ended = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(played.verdicts.items()))
+    reasons = [f"  plan {number}: {reason}" for number, reason in played.examples.items() if reason]
+    return [bound, f"played on {master}: {ended}", *reasons[:10]]
 
 
 def _profile(judging: Judging, address: str | None) -> Profile:

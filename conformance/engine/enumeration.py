@@ -10,9 +10,12 @@ model: what only shows on a longer way to the same state is not in these plans.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
+from hashlib import blake2b
 from itertools import islice, product
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.profile import Profile
@@ -57,54 +60,90 @@ class Enumeration:
         return sum(level.transitions for level in self.levels)
 
 
-class _Found(NamedTuple):
-    """A state, and the shortest plan that reaches it."""
-
-    state: Any
-    plan: tuple[Row, ...]
+#: A way to a state: the positions of a plan's operations in the listed rows.
+Way = tuple[int, ...]
 
 
-def enumerated(suite: Suite, profile: Profile, *, steps: int, values: int, most: int) -> Enumeration:
+class Expanded(NamedTuple):
+    """What the operations do to the state at the end of a way."""
+
+    #: Those that leave it as it is.
+    idle: Way
+    #: The others, with the key of the state that each leads to.
+    moves: tuple[tuple[int, bytes], ...]
+
+
+class Search:
+    """The listed operations of a suite on its model."""
+
+    def __init__(self, suite: Suite, profile: Profile, values: int) -> None:
+        """NotListedError for a suite whose plans cannot be listed."""
+        bound = suite.bind(profile)
+        self.initial = bound.initial
+        self.rows = listed_rows(suite, profile, values)
+        self._steps = [(suite.operations[at].spec.guard, bound.by_position[at], args) for at, args in self.rows]
+
+    def expand(self, way: Way) -> Expanded:
+        """Do every operation that may be done at the end of a way."""
+        state = self.initial
+        for at in way:
+            _, handler, args = self._steps[at]
+            state = handler(state, *args)[0]
+        here, idle, moves = key_of(state), list[int](), list[tuple[int, bytes]]()
+        for at, (guard, handler, args) in enumerate(self._steps):
+            if guard is not None and not guard(state):
+                continue
+            after = handler(state, *args)[0]
+            key = here if after is state else key_of(after)
+            if key == here:
+                idle.append(at)
+            else:
+                moves.append((at, key))
+        return Expanded(tuple(idle), tuple(moves))
+
+
+#: Expands many ways, in their order.
+ExpandAll = Callable[[Sequence[Way]], Iterable[Expanded]]
+
+
+def enumerated(
+    suite: Suite, profile: Profile, *, steps: int, values: int, most: int, expand: ExpandAll | None = None
+) -> Enumeration:
     """All that up to ``steps`` steps with ``values`` values of each argument can show.
 
-    NotListedError for a suite whose plans cannot be listed, and when there are more than ``most`` transitions.
+    ``expand`` does the work elsewhere. NotListedError for a suite whose plans cannot be listed, and when there are more
+    than ``most`` transitions.
     """
-    rows = listed_rows(suite, profile, values)
-    handlers = suite.bind(profile).by_position
-    initial = suite.bind(profile).initial
-    known: set[Hashable] = {frozen(initial)}
-    level, levels, plans, seen, new = [_Found(initial, ())], list[Level](), list[tuple[Row, ...]](), 0, False
+    search = Search(suite, profile, values)
+    expand = expand or partial(map, search.expand)
+    count = len(search.rows)
+    known = {key_of(search.initial)}
+    level: list[Way] = [()]
+    levels, plans, seen, new = list[Level](), list[Way](), 0, False
     for depth in range(1, steps + 1):
         if not level:
             break
-        reached: list[_Found] = []
-        seen += len(level) * len(rows)
+        reached: list[Way] = []
+        seen += len(level) * count
         if seen > most:
             raise NotListedError(
                 f"{steps} steps with {values} values have more than {most:,} transitions ({seen:,} of {depth} steps): "
                 "lower --steps or --values, or raise --most."
             )
-        for found in level:
-            here, idle = frozen(found.state), []
-            for row in rows:
-                guard = suite.operations[row[0]].spec.guard
-                if guard is not None and not guard(found.state):
-                    continue
-                after = handlers[row[0]](found.state, *row[1])[0]
-                key = frozen(after)
-                if key == here:
-                    idle.append(row)
-                elif key in known or depth == steps:
-                    plans.append((*found.plan, row))
+        for way, found in zip(level, expand(level), strict=True):
+            for at, key in found.moves:
+                if key in known or depth == steps:
+                    plans.append((*way, at))
                     new |= key not in known
                 else:
                     known.add(key)
-                    reached.append(_Found(after, (*found.plan, row)))
-            if idle:
-                plans.append((*found.plan, *idle))
-        levels.append(Level(depth, len(level), len(level) * len(rows), len(rows) ** depth))
+                    reached.append((*way, at))
+            if found.idle:
+                plans.append(way + found.idle)
+        levels.append(Level(depth, len(level), len(level) * count, count**depth))
         level = reached
-    return Enumeration(tuple(levels), tuple(plans), closed=not new)
+    rows = [tuple(search.rows[at] for at in plan) for plan in plans]
+    return Enumeration(tuple(levels), tuple(rows), closed=not new)
 
 
 def listed_rows(suite: Suite, profile: Profile, values: int) -> list[Row]:
@@ -129,15 +168,22 @@ def _columns(suite: Suite, operation: type[Operation], values: int) -> Iterator[
         yield tuple(islice(dict.fromkeys(every), values))
 
 
-def frozen(value: Any) -> Hashable:
-    """A value that is equal for equal states, and can be looked up."""
-    if isinstance(value, Mapping):
-        return frozenset((key, frozen(item)) for key, item in value.items())
+def key_of(state: Any) -> bytes:
+    """16 bytes that are equal for equal states, in every process."""
+    return blake2b(repr(_plain(state)).encode(), digest_size=16).digest()
+
+
+def _plain(value: Any) -> Any:
+    """A value that is written alike when it is equal."""
     if isinstance(value, (tuple, list)):
-        return (type(value).__name__, *map(frozen, value))
+        return (type(value).__name__, *map(_plain, value))
+    if isinstance(value, Mapping):
+        return sorted([(repr(_plain(key)), _plain(item)) for key, item in value.items()], key=itemgetter(0))
     if isinstance(value, (set, frozenset)):
-        return frozenset(map(frozen, value))
+        return ("set", *sorted(repr(_plain(item)) for item in value))
     if is_dataclass(value) and not isinstance(value, type):
-        return (type(value).__name__, *(frozen(getattr(value, field.name)) for field in fields(value)))
-    hash(value)  # the state of a model is a value
-    return value if isinstance(value, Hashable) else repr(value)
+        return (type(value).__name__, *(_plain(getattr(value, field.name)) for field in fields(value)))
+    written: object = type(value).__repr__
+    if written is object.__repr__:
+        raise TypeError(f"the state of a model has a {type(value).__name__}, which is no value")
+    return value

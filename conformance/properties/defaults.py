@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from rocketmq_conformance.models.release import NEWEST, Release, Releases
@@ -100,7 +101,9 @@ def names() -> tuple[str, ...]:
 
 @cache
 def _rows() -> tuple[tuple[str, str, str], ...]:
-    rows = (line.split("\t") for line in FILE.read_text("utf-8").splitlines())
+    # the kit may be imported from a zip, as on Spark's workers
+    text = files(__package__).joinpath(FILE.name).read_text("utf-8")
+    rows = (line.split("\t") for line in text.splitlines())
     return tuple((name, releases, value) for name, releases, value in rows)
 
 

@@ -27,7 +27,7 @@ REASONS = {
     "conformance/campaign/spark/session.py::_start": "py4j comes with an extra, and has no types",
     "conformance/campaign/tables/folder.py::resume": "every field of a campaign is compared with what is asked for now",
     "conformance/cli/lazy_group.py::LazyGroup.get_command": "a command is imported when it is used",
-    "conformance/engine/enumeration.py::frozen": "every field of a state counts, whatever fields it has",
+    "conformance/engine/enumeration.py::_plain": "every field of a state counts, whatever fields it has",
     "conformance/proof/fake_broker.py::Conversation.hold": "a table names the chapters of a story with their rules",
     "conformance/targets/address.py::_python": "the user names the module and the factory",
     "conformance/targets/discovery.py::module_of": "what plays a suite is found by the suite's name",

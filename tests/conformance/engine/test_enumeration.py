@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import kit
 
-from rocketmq_conformance.conformance.engine.enumeration import NotListedError, enumerated, frozen, listed_rows
+from rocketmq_conformance.conformance.engine.enumeration import NotListedError, enumerated, key_of, listed_rows
 from rocketmq_conformance.conformance.engine.plan import read
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -24,7 +24,7 @@ def transitions(suite: Suite, plans: list[tuple[Row, ...]]) -> set[object]:
     for rows in plans:
         state = bound.initial
         for row in rows:
-            found.add((frozen(state), row))
+            found.add((key_of(state), row))
             state = bound.by_position[row[0]](state, *row[1])[0]
     return found
 
