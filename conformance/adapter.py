@@ -76,6 +76,8 @@ class Hello:
     quirks: bool = False
     #: Seconds that one call of the adapter may take, where that is more than the usual limit.
     patience: float = 0.0
+    #: The release whose store a broker was upgraded with, if it was.
+    upgraded_from: str | None = None
     #: Properties of a broker that are off their release's default and may matter.
     properties: tuple[FoundProperty, ...] = ()
     #: Why the configuration of a broker could not be read, as half a sentence; "" when it was, or there is none.

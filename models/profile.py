@@ -14,13 +14,14 @@ class Profile:
     """Releases of both sides; ``java`` is the broker's Java feature release (BQ-MEM-2 depends on it).
 
     ``configuration`` has the broker's properties that switch rules and are off their release's default, as sorted pairs
-    of name and value.
+    of name and value. ``upgraded_from`` is the release that the broker's store is of, if it is another one.
     """
 
     client: Release = NEWEST
     broker: Release = NEWEST
     java: int = 17
     configuration: tuple[tuple[str, str], ...] = ()
+    upgraded_from: Release | None = None
 
     @classmethod
     def of(cls, client: str = str(NEWEST), broker: str = str(NEWEST), java: int = 17) -> Profile:
@@ -46,4 +47,5 @@ class Profile:
 
     def __str__(self) -> str:
         configured = "".join(f", {name}={value}" for name, value in self.configuration)
-        return f"client {self.client}, broker {self.broker}, java {self.java}{configured}"
+        upgraded = f", upgraded from {self.upgraded_from}" if self.upgraded_from else ""
+        return f"client {self.client}, broker {self.broker}, java {self.java}{upgraded}{configured}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, AdapterError, Hello
 from rocketmq_conformance.conformance.engine.limits import START_TIMEOUT
@@ -10,7 +11,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.properties.found import MODELLED
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import NEWEST
+from rocketmq_conformance.models.release import NEWEST, Release
 
 #: The release that hints name as an example.
 ANOTHER = "4.9.8"
@@ -81,6 +82,8 @@ def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
         overrides.get("broker") or hello.broker or newest,
         int(overrides.get("java") or hello.java or 17),
     )
+    if hello.upgraded_from:
+        profile = replace(profile, upgraded_from=Release.parse(hello.upgraded_from))
     return profile.configured({one.name: one.value for one in hello.properties if one.kind == MODELLED})
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 from rocketmq_conformance import __version__
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Schema
 from rocketmq_conformance.suites.declare.schema import fits
@@ -52,6 +53,8 @@ class Plan:
 def profile_json(profile: Profile) -> dict[str, str]:
     """A profile as plans and events write it."""
     releases = {"client": str(profile.client), "broker": str(profile.broker), "java": str(profile.java)}
+    if profile.upgraded_from:
+        releases["upgraded_from"] = str(profile.upgraded_from)
     configuration = " ".join(f"{name}={value}" for name, value in profile.configuration)
     return {**releases, "configuration": configuration} if configuration else releases
 
@@ -59,6 +62,8 @@ def profile_json(profile: Profile) -> dict[str, str]:
 def profile_of(json: Mapping[str, str]) -> Profile:
     """The profile that :func:`profile_json` wrote; KeyError, TypeError or ValueError when it is none."""
     profile = Profile.of(json["client"], json["broker"], int(json["java"]))
+    older = json.get("upgraded_from")
+    profile = replace(profile, upgraded_from=Release.parse(older) if older else None)
     properties = (pair.partition("=") for pair in json.get("configuration", "").split())
     return profile.configured({name: value for name, _, value in properties})
 

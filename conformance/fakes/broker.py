@@ -266,6 +266,11 @@ class FakeBroker:
         self.storage.load(topic, queues, offsets)
         self._lifetime.settle()
 
+    def take_over(self, other: FakeBroker) -> None:
+        """Before the first start: the store that a broker left behind, perhaps one of another release."""
+        self.storage.take_over(other.storage)
+        self._lifetime.take_over(other._lifetime)
+
     # --- for tests --------------------------------------------------------------------------------------------
 
     def create_topic(self, topic: str, queues: int | Topic = 4) -> None:

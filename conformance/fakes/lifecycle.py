@@ -89,6 +89,10 @@ class Lifecycle:
             self._storage.state, self._disk = self._whole
             self._whole = None
 
+    def take_over(self, other: Lifecycle) -> None:
+        """Have the files that a broker left behind."""
+        self._disk = other._disk
+
     # --- the process ------------------------------------------------------------------------------------------
 
     def stopped(self, frozen: bool) -> None:

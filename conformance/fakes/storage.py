@@ -74,6 +74,13 @@ class Storage:
         self.hot = True
         self.out = frozenset()
 
+    def take_over(self, other: Storage) -> None:
+        """Hold what another one holds; all of its messages are in memory."""
+        logs = {key: log._replace(hot=True) for key, log in other.state.logs.items()}
+        self.state = other.state._replace(logs=logs)
+        self._logs, self._physical, self._placed = other._logs, other._physical, other._placed
+        self.retries, self.group_settings = other.retries, other.group_settings
+
     def reshape(self, state: BrokerState, topic: str, queue: int) -> None:
         """Let one queue have this state and nothing else."""
         self.state = state

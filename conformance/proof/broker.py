@@ -15,7 +15,7 @@ from functools import partial
 from itertools import product
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.proof import broker_files, broker_memory, fake_broker
+from rocketmq_conformance.conformance.proof import broker_files, broker_memory, broker_upgrades, fake_broker
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
@@ -75,6 +75,7 @@ from rocketmq_conformance.suites import (
     broker_search_files,
     broker_tables,
     broker_topics,
+    broker_upgrade,
 )
 from rocketmq_conformance.suites.declare.indeterminate import Possibility, TooMany, narrowed, unanswered
 from rocketmq_conformance.suites.declare.operation import Operation
@@ -429,6 +430,8 @@ _IN_ROCKSDB = Part.of(
 )
 #: The rules of messages that count as being on disk.
 _DISTANCES = Part.of(rules=("BQ-DISK-1", "BQ-QUERY-4"))
+#: Of two releases that take turns only what is said of an upgrade counts: the other rules are those of either.
+_UPGRADES = Part(frozenset({broker_upgrade.SUITE.name}), frozenset({broker_upgrades.RULE}))
 _STEPS = (
     _Step(_TABLES, prove_tables),
     *(_Step(Part.of(suite), _plays(suite)) for suite in FAST),
@@ -467,7 +470,7 @@ _ALL_FILES, _FILES = _damages(broker_files.long()), _damages(broker_files.short(
 
 def parts() -> list[Part]:
     """The parts of a release's proof."""
-    return [*(step.part for step in (*_STEPS, _FILES)), _TABLES, _DISTANCES, _STORY]
+    return [*(step.part for step in (*_STEPS, _FILES)), _TABLES, _DISTANCES, _UPGRADES, _STORY]
 
 
 def prove_release(release: str, selection: Selection = EVERYTHING, *, brief: bool = False) -> Tally:
@@ -535,9 +538,10 @@ def prove(unit: Unit, selection: Selection = EVERYTHING, *, brief: bool = False)
     try:
         tally = prove_release(unit.release, selection, brief=brief)
         story = fake_broker.prove(unit.release) if selection.takes(_STORY) else []
+        upgrades = [broker_upgrades.prove(tally.side, unit.release, prove_suite)] if selection.takes(_UPGRADES) else []
     except CannotRunError as error:
         return ProofResult.missing(unit, error)
-    rows = [*tally.rows(), *story]
+    rows = [*tally.rows(), *story, *upgrades]
     wrong = [row for row in rows if row.differences]
     counted = f"{unit}: {tally.cases} cases, {tally.differences} differences, {time.monotonic() - began:.0f} s"
     lines = [counted, *(f"  {example}" for example in dict.fromkeys(row.example for row in wrong))]

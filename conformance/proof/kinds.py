@@ -8,7 +8,7 @@ from functools import partial
 
 from rocketmq_conformance.conformance.proof import broker, client_broker_matrix, java, java_clock, whole
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
-from rocketmq_conformance.conformance.proof.proof_docs import UNJUDGED
+from rocketmq_conformance.conformance.proof.proof_docs import unjudged
 from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, Selection
 from rocketmq_conformance.conformance.proof.side_by_side import More, in_processes, one_by_one
 from rocketmq_conformance.conformance.proof.unit import BROKER, CLOCK, JAVA, PAIRS, SCRIPTED, WHOLE, Unit
@@ -86,7 +86,7 @@ def _whole(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[
     return one_by_one(partial(whole.prove, rule=selection.rule), units, more)
 
 
-_WITHOUT_BROKER = {release for group in UNJUDGED if group.side == BROKER for release in group.releases}
+_WITHOUT_BROKER = unjudged(BROKER)
 
 #: The kinds in the order in which ``prove all`` goes through them, with all releases that can be proven; clients as
 #: with ``--stateful``.

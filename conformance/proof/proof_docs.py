@@ -122,6 +122,12 @@ A rule of level UNDEFINED promises nothing, so nothing can be confirmed. The oth
 |---|---|
 """
 
+
+def unjudged(side: str) -> frozenset[str]:
+    """The releases of a side that cannot be judged."""
+    return frozenset(release for group in UNJUDGED if group.side == side for release in group.releases)
+
+
 _UNJUDGED = """
 ## Releases that cannot be judged
 

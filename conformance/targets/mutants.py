@@ -6,6 +6,7 @@ They are found by listing the packages of mutants: every module in them has its 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import Adapter
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
@@ -18,6 +19,7 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port import mutants as of_ports
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -50,5 +52,8 @@ def suites_of(mutant: Mutant) -> list[Suite]:
 
 
 def profile_of(mutant: Mutant, profile: Profile) -> Profile:
-    """The profile that judges the mutant: with its configuration."""
-    return profile.configured(dict(mutant.configuration)) if isinstance(mutant, BrokerMutant) else profile
+    """The profile that judges the mutant: with its configuration, and the release that it takes turns with."""
+    if not isinstance(mutant, BrokerMutant):
+        return profile
+    older = Release.parse(mutant.upgraded_from) if mutant.upgraded_from else None
+    return replace(profile.configured(dict(mutant.configuration)), upgraded_from=older)

@@ -108,8 +108,8 @@ def judge_mutant(
 
 
 def plan_can_notice(mutant: Mutant) -> bool:
-    """Can a plan notice the mutant? No plan can ask for the configuration in which some faults show."""
-    return not mutant.equivalent and not (isinstance(mutant, BrokerMutant) and mutant.configuration)
+    """Can a plan notice the mutant?"""
+    return not mutant.equivalent and not (isinstance(mutant, BrokerMutant) and mutant.set_up)
 
 
 def noticing_plan(mutant: Mutant, plans: Mapping[str, Sequence[CorpusCase]]) -> CorpusCase | None:

@@ -17,6 +17,7 @@ from unittest.mock import patch
 from places import HELPERS
 
 from rocketmq_conformance.conformance.cli.main import main
+from rocketmq_conformance.conformance.targets.java_client import jvm
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ def kit(*args: str, cwd: Path, **env: str) -> Ended:
         _modules_of(cwd),
         patch.dict(os.environ, {"COLUMNS": "400", "PYTHONPATH": path, **colours, **env}),
         patch.object(sys, "argv", ["rocketmq-conformance", *args]),
+        patch.object(jvm, "end", _stay),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
@@ -49,6 +51,10 @@ def kit(*args: str, cwd: Path, **env: str) -> Ended:
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 0
     return Ended(code, _text(out), _text(err))
+
+
+def _stay(code: int) -> None:
+    """A command ends with the Java machine of its process, but this process has more tests to run."""
 
 
 @contextmanager

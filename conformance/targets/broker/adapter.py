@@ -63,6 +63,7 @@ _IDLE = 60.0
 OLD_CLIENT, OLD_VERSION = -1, NAMES_LIMIT - 1
 _SIDES = (Side.BROKER.value,)
 _NOT_STARTED = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
+_NOT_UPGRADED = "needs the store of another release; judge such as broker:5.5.0?upgraded-from=4.9.7"
 _NO_ROUTES = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
 _NOT_READABLE = f"looks at messages by pulls, and {PERMISSION} has no bit 4"
 _NO_NEW_GROUPS = f"was compared with brokers that create groups, and {CREATES_GROUPS} is false"
@@ -137,6 +138,7 @@ class BrokerAdapter:
             text,
             broker=None if release is None else str(release),
             java=None if own is None else own.java,
+            upgraded_from=str(own.upgraded_from) if own and own.upgraded_from else None,
             unsupported=self._unsupported(release),
             sides=_SIDES,
             properties=tuple(off_default(release, read)),
@@ -160,7 +162,8 @@ class BrokerAdapter:
         """The suites that this broker cannot be judged by, with the reason."""
         own, missing = self.source.own, {}
         if own is None:
-            missing = dict.fromkeys((Need.PROCESS, Need.AGED_STORE, Need.LEVELS, Need.PAGE_CACHE), _NOT_STARTED)
+            needs = (Need.PROCESS, Need.AGED_STORE, Need.LEVELS, Need.PAGE_CACHE, Need.UPGRADE)
+            missing = dict.fromkeys(needs, _NOT_STARTED)
             if not self.source.routed:
                 missing[Need.ROUTES] = _NOT_STARTED
         else:
@@ -170,6 +173,8 @@ class BrokerAdapter:
                 missing[Need.AGED_STORE] = self._unaged
             if own.cold:
                 missing[Need.PAGE_CACHE] = own.cold
+            if own.upgraded_from is None:
+                missing[Need.UPGRADE] = _NOT_UPGRADED
         if not self._readable:
             missing[Need.OPEN] = _NOT_READABLE
         elif not self._creates:
@@ -442,7 +447,8 @@ class BrokerAdapter:
         return self._connection
 
     def disconnect(self) -> None:
-        """Close all connections; the next request makes a new one."""
+        """Close all connections; the next request makes a new one, perhaps to another release."""
+        self._version = ""
         for member in (*self._members.values(), *self._own.values()):
             member.close()
         self._members.clear()

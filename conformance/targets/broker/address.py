@@ -5,6 +5,9 @@
 
 ``broker[?like=VERSION][&java=N][&set=NAME=VALUE…]`` is the fake broker, which needs neither Java nor anything else.
 
+``upgraded-from=VERSION`` is for brokers that the kit starts: this release opens the store first, and takes turns with
+the other one in ``broker-upgrade``. ``set`` configures the newer one.
+
 ``routes=kit`` is for a broker that the kit started in another process, whose routes are those of ``broker-assignment``.
 """
 
@@ -49,16 +52,18 @@ def open_broker(
     """
     if name.startswith(_FOLDER):
         return _unpacked(name.removeprefix(_FOLDER), options, pairs)
-    unknown = set(options) - {"via", "lease", "image", "java", "routes"}
+    unknown = set(options) - {"via", "lease", "image", "java", "routes", "upgraded-from"}
     if unknown:
         raise ValueError(
             f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars with java=N, via=container with "
-            "image=NAME or java=N, set=NAME=VALUE, and lease=MS for HOST:PORT."
+            "image=NAME or java=N, upgraded-from=VERSION, set=NAME=VALUE, and lease=MS for HOST:PORT."
         )
     place = _HOST_AND_PORT.fullmatch(name)
     if place:
         if "via" in options:
             raise ValueError("broker:HOST:PORT cannot be started via anything: the broker is already running.")
+        if "upgraded-from" in options:
+            raise ValueError("upgraded-from is for a broker that the kit starts; write it with broker:VERSION.")
         if pairs:
             raise ValueError("A running broker is judged as it is configured; write set=… with broker:VERSION.")
         port = int(place[3])
@@ -92,7 +97,10 @@ def open_broker(
             raise ValueError(f"image is about containers; write broker:{name}?via=container&image=….")
         java = _feature(options.get("java"))
         asked = asked_access(release, properties, settings_of())
-        return BrokerAdapter(StartedBroker(release, java=java, properties=properties, asked=asked))
+        older = _older(options, release)
+        return BrokerAdapter(StartedBroker(release, java=java, properties=properties, asked=asked, upgraded_from=older))
+    if "upgraded-from" in options:
+        raise ValueError("upgraded-from takes two releases to one folder: write it without via=container.")
     if "image" in options and "java" in options:
         raise ValueError("An image brings its own Java; write image=NAME or java=N.")
     return BrokerAdapter(_contained(release, options.get("image"), _feature(options.get("java")), properties))
@@ -100,10 +108,11 @@ def open_broker(
 
 def open_fake(options: Mapping[str, str] = MappingProxyType({}), pairs: Sequence[str] = ()) -> BrokerAdapter:
     """The adapter of the fake broker; ValueError with a sentence when an option is invalid."""
-    unknown = set(options) - {"like", "java"}
+    unknown = set(options) - {"like", "java", "upgraded-from"}
     if unknown:
         raise ValueError(
-            f"The fake broker has no option {sorted(unknown)[0]!r}; it knows like=VERSION, java=N and set=NAME=VALUE."
+            f"The fake broker has no option {sorted(unknown)[0]!r}; it knows like=VERSION, java=N, "
+            "upgraded-from=VERSION and set=NAME=VALUE."
         )
     ours = Profile()
     try:
@@ -112,7 +121,8 @@ def open_fake(options: Mapping[str, str] = MappingProxyType({}), pairs: Sequence
         raise ValueError(f"{options['like']!r} is no release; write one such as broker?like=4.9.8.") from None
     java = _feature(options.get("java")) or ours.java
     properties = of_the_model(release, settable(release, pairs))
-    return BrokerAdapter(FakeLocation(replace(ours, broker=release, java=java).configured(properties)))
+    profile = replace(ours, broker=release, java=java, upgraded_from=_older(options, release))
+    return BrokerAdapter(FakeLocation(profile.configured(properties)))
 
 
 def _unpacked(path: str, options: Mapping[str, str], pairs: Sequence[str]) -> BrokerAdapter:
@@ -151,6 +161,20 @@ def _contained(release: Release, image: str | None, java: int, properties: Mappi
         )
 
     return StartedBroker(release, make, image or "", contained=True, properties=properties, asked=asked)
+
+
+def _older(options: Mapping[str, str], release: Release) -> Release | None:
+    """The release whose store is taken over; ValueError with a sentence when it is none, or the same one."""
+    text = options.get("upgraded-from")
+    if text is None:
+        return None
+    try:
+        older = Release.parse(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no release; write one such as upgraded-from=4.9.7.") from None
+    if older == release:
+        raise ValueError(f"A broker is upgraded from another release than {release}; name that one.")
+    return older
 
 
 def _feature(text: str | None) -> int:

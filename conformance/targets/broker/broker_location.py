@@ -56,6 +56,9 @@ class ManagedBroker(Protocol):
 
     #: Properties that its address sets.
     properties: Mapping[str, str]
+    #: The release whose store it was upgraded with, None for a broker of one release; and whether that one runs.
+    upgraded_from: Release | None
+    older_runs: bool
 
     @property
     def tables(self) -> ManagedTables:
@@ -87,6 +90,10 @@ class ManagedBroker(Protocol):
 
     def stop(self) -> None:
         """End it gently."""
+        ...
+
+    def change_release(self) -> None:
+        """While it is down: the next start is one of the other release."""
         ...
 
     def kill(self) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import AdapterError
@@ -33,9 +35,13 @@ HOLD_CHECK, LATENESS = 0.1, 0.01
 class FakeTables:
     """The files of a fake broker."""
 
-    def __init__(self, broker: FakeBroker) -> None:
-        self._broker = broker
+    def __init__(self, broker: Callable[[], FakeBroker]) -> None:
+        self._of = broker
         self.damaged = False
+
+    @property
+    def _broker(self) -> FakeBroker:
+        return self._of()
 
     def end(self, end: Callable[[], object], stop: bool, stored: Callable[[], bytes]) -> str:
         """End the broker."""
@@ -95,11 +101,15 @@ class FakeLocation:
         clock: SteadyClock = time,
     ) -> None:
         self.properties: Mapping[str, str] = dict(profile.configuration)
+        self.upgraded_from = profile.upgraded_from
+        self.older_runs = False
+        self._profile = profile
         began = now() - int(clock.monotonic() * 1000)
         # a port of those that the system gives to connections might be taken while the broker is down
-        self._broker = FakeBroker(
-            profile,
-            port=free_port(),
+        port = free_port()
+        self._make: Callable[[Profile], FakeBroker] = partial(
+            FakeBroker,
+            port=port,
             clock=lambda: began + int(clock.monotonic() * 1000),
             lease=int(LEASE * 1000),
             parts=parts,
@@ -108,11 +118,12 @@ class FakeLocation:
             properties=properties,
             hold_check=HOLD_CHECK,
         )
+        self._broker = self._make(profile)
         if are_in_files(self.properties):
             self._load()
         self._started = False
         #: Its files.
-        self.tables = FakeTables(self._broker)
+        self.tables = FakeTables(lambda: self._broker)
 
     def _load(self) -> None:
         """Load the aged store."""
@@ -175,6 +186,15 @@ class FakeLocation:
     def stop(self) -> None:
         """End it gently."""
         self._broker.stop()
+
+    def change_release(self) -> None:
+        """While it is down: the next start is one of the other release."""
+        self.older_runs = not self.older_runs
+        profile = replace(self._profile, upgraded_from=None)
+        if self.older_runs and self.upgraded_from:
+            profile = replace(profile, broker=self.upgraded_from, configuration=())
+        before, self._broker = self._broker, self._make(profile)
+        self._broker.take_over(before)
 
     def kill(self) -> None:
         """End it at once."""

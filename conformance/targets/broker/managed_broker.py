@@ -53,12 +53,14 @@ class StartedBroker:
         properties: Mapping[str, str] = MappingProxyType({}),
         asked: AskedAccess = NOTHING,
         unpacked: Distribution | None = None,
+        upgraded_from: Release | None = None,
     ) -> None:
         """``java`` is a feature release; ``contained`` says that it is in a container; ``properties`` are those that
         the user set, ``asked`` is what the broker asks for, and ``make`` has both in what it makes.
 
         ``image`` is one that the user named: its release must be checked. ``unpacked`` is the distribution that it is
-        started from, instead of published jars; ``release`` is then the one that judges it.
+        started from, instead of published jars; ``release`` is then the one that judges it. ``upgraded_from`` is a
+        release that opens its store first; ``properties`` are those of the newer one.
         """
         self.unpacked = unpacked
         self.release = release
@@ -71,6 +73,8 @@ class StartedBroker:
         self.routed = routed(release) and not contained
         self._make = make or self._made
         self._java = java
+        self.upgraded_from = upgraded_from
+        self.older_runs = False
         self._broker: Broker | None = None
         self._routes: RouteServer | None = None
 
@@ -110,6 +114,11 @@ class StartedBroker:
         if self._broker is None:
             made = self._make()
             try:
+                if self.upgraded_from:
+                    self._set_release(made, older=True)
+                    made.start()
+                    made.stop()
+                    self._set_release(made, older=False)
                 made.start()
             except BaseException:
                 made.close()
@@ -178,6 +187,18 @@ class StartedBroker:
     def stop(self) -> None:
         """End it gently."""
         self.broker.stop()
+
+    def change_release(self) -> None:
+        """While it is down: the next start is one of the other release."""
+        self.older_runs = not self.older_runs
+        self._set_release(self.broker, self.older_runs)
+
+    def _set_release(self, broker: Broker, older: bool) -> None:
+        if older and self.upgraded_from:
+            broker.become(self.upgraded_from, {}, "")
+        else:
+            name_server = self._routes.start() if self._routes else ""
+            broker.become(self.release, self.properties, name_server)
 
     def kill(self) -> None:
         """End it at once."""

@@ -22,6 +22,8 @@ class Need(Enum):
 
     #: A process that may be stopped and killed.
     PROCESS = "process"
+    #: Another release to take turns with.
+    UPGRADE = "upgrade"
     #: The aged store, and such a process.
     AGED_STORE = "aged store"
     #: A name server whose routes are those of ``broker-assignment``.

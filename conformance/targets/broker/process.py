@@ -322,26 +322,34 @@ class Broker:
         ``jars`` unless given; ``asked`` is the access that it asks for; ``version`` names a build, which
         is started as ``release`` is.
         """
-        place = place or LocalJava(jars)
-        self.java = place.java
-        path = place.class_path(release)
-        self.release = release
+        self._place = place or LocalJava(jars)
+        self.java = self._place.java
+        self._place.class_path(release)  # what is missing is said before there is a folder
         self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
         prepare(self.home)
         self.port = free_broker_port()
-        log = needs.write_logging(release, self.home, "broker")
-        self.process = place.program(f"Broker {version or release}", self.home, log, self.port)
         self._configuration = self.home / "broker.conf"
+        self._sizes, self._lease, self._ordinary = sizes or {}, lease, ordinary
+        self._asked, self._version = asked, version
+        self._access = asked.access
+        self.become(release, properties, name_server)
+
+    def become(self, release: Release, properties: Mapping[str, str], name_server: str) -> None:
+        """While it is down: the next start is one of this release, in the same folder and on the same port."""
+        place = self._place
+        path = place.class_path(release)
+        self.release = release
+        log = needs.write_logging(release, self.home, "broker")
+        self.process = place.program(f"Broker {self._version or release}", self.home, log, self.port)
         self._properties = needs.broker_configuration(release, self.home, self.port, name_server)
         self._properties["bindAddress"] = place.bind_address
-        for ending, size in (sizes or {}).items():
+        for ending, size in self._sizes.items():
             self._properties |= {name: str(size) for name in self._properties if name.endswith(ending)}
-        if ordinary:
+        if self._ordinary:
             self._properties = {name: self._properties[name] for name in needs.PLACES}
-        self._properties |= {**properties, **asked.properties}
-        self._access = asked.access
+        self._properties |= {**properties, **self._asked.properties}
         main = "org.apache.rocketmq.broker.BrokerStartup"
-        flags = (*needs.broker_flags(release, self.java, lease), *asked.prepare(self.home))
+        flags = (*needs.broker_flags(release, self.java, self._lease), *self._asked.prepare(self.home))
         self._command = _command(place.launcher, flags, self.home, path, main, self._configuration)
 
     @property

@@ -87,6 +87,8 @@ class ProcessControl:
             self.resume()
         elif self.state == DOWN:
             self.start()
+        if self._broker.older_runs:
+            self.change(KILL)
 
     def warm(self) -> None:
         """Restore the initial state of a case: the ordinary memory ratio."""
@@ -108,6 +110,12 @@ class ProcessControl:
         """Stop (``STOP``) or kill (``KILL``) the broker, and start it again."""
         self.end(how)
         return self._start(how)
+
+    def change(self, how: str) -> Outcome:
+        """Stop (``STOP``) or kill (``KILL``) the broker, and start the other release on its store."""
+        self.end(how)
+        self.managed.change_release()
+        return self._start(f"{how} and a change of its release")
 
     def stop(self) -> Outcome:
         """Stop the broker gently."""

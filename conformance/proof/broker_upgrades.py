@@ -1,0 +1,56 @@
+"""Upgrades: real brokers of two releases take turns on one store, and the model says what each makes of it.
+
+A release is upgraded to from its predecessor, and upgraded itself to the newest one; each is taken back, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.conformance.proof.proof_docs import unjudged
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import NEWEST, PUBLISHED, Release
+from rocketmq_conformance.reports.proof import ProofRow
+from rocketmq_conformance.suites import broker_upgrade
+from rocketmq_conformance.suites.declare.suite import Suite
+
+RULE = "RUN-UPGRADE-1"
+#: Steps of each pair's case: some four changes.
+STEPS = 120
+#: Plays a suite on a broker and counts.
+Prove = Callable[[BrokerAdapter, Profile, Tally, Suite, int, int | None], None]
+
+
+def prove(side: str, release: str, prove_suite: Prove) -> ProofRow:
+    """The row of a release; every difference of its brokers is one of the rule, whichever rule's answer it is."""
+    counted = [_played(side, newer, older, prove_suite) for newer, older in pairs(Release.parse(release))]
+    examples = [example for one in counted for example in one.examples]
+    cases, differences = sum(one.cases for one in counted), sum(one.differences for one in counted)
+    return ProofRow(RULE, side, release, cases, differences, *examples[:1])
+
+
+def pairs(release: Release) -> Iterator[tuple[Release, Release]]:
+    """The newer and the older releases that take turns: the release beside its predecessor that has a broker, and the
+    newest one beside it."""
+    without = unjudged("broker")
+    older = [one for one in PUBLISHED if one < release and str(one) not in without]
+    if older:
+        yield release, older[-1]
+    if release < NEWEST:
+        yield NEWEST, release
+
+
+def _played(side: str, newer: Release, older: Release, prove_suite: Prove) -> Tally:
+    adapter = BrokerAdapter(StartedBroker(newer, upgraded_from=older))
+    try:
+        hello = adapter.hello()
+        profile = replace(Profile.of(broker=str(newer), java=hello.java or 17), upgraded_from=older)
+        counted = Tally(side, f"{newer} upgraded from {older}")
+        prove_suite(adapter, profile, counted, broker_upgrade.SUITE, 1, STEPS)
+        return counted
+    finally:
+        adapter.close()

@@ -1,0 +1,86 @@
+"""Broker mutants with faults in what a release makes of the store that another one left behind.
+
+The suite ``broker-upgrade`` kills them.
+"""
+
+from __future__ import annotations
+
+from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
+from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.models.broker.state import ABSENT
+from rocketmq_conformance.models.broker.table_files import OFFSETS
+
+
+class OffsetsElsewhere(Lifecycle):
+    """The other release has its stored offsets in another file."""
+
+    def take_over(self, other: Lifecycle) -> None:
+        super().take_over(other)
+        for _ in range(2):
+            self.write(OFFSETS, {})
+
+
+class OffsetsWithinQueues(Lifecycle):
+    """The other release takes stored offsets beyond max to max."""
+
+    def take_over(self, other: Lifecycle) -> None:
+        super().take_over(other)
+        logs = self._storage.state.logs
+        kept = {
+            (group, topic, queue): min(offset, logs.get((topic, queue), ABSENT).max)
+            for (group, topic, queue), offset in self._written.items()
+        }
+        for _ in range(2):
+            self.write(OFFSETS, kept)
+
+
+class MinAsItWas(Lifecycle):
+    """The other release takes min as it was, and does not look for it."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        self._taken = False
+
+    def take_over(self, other: Lifecycle) -> None:
+        super().take_over(other)
+        self._taken = True
+
+    def started(self) -> None:
+        before = self._storage.state.logs
+        super().started()
+        state = self._storage.state
+        if self._taken:
+            logs = {key: log._replace(min=before[key].min) for key, log in state.logs.items()}
+            self._storage.state = state._replace(logs=logs)
+
+
+class LastMessagesLost(Storage):
+    """The other release does not find the last message of a queue."""
+
+    def take_over(self, other: Storage) -> None:
+        super().take_over(other)
+        logs = {key: log._replace(times=log.times[:-1]) for key, log in self.state.logs.items()}
+        self.state = self.state._replace(logs=logs)
+
+
+class GroupsLost(Storage):
+    """The other release does not know the groups."""
+
+    def take_over(self, other: Storage) -> None:
+        super().take_over(other)
+        self.state = self.state._replace(groups=frozenset())
+
+
+#: A release that lets min stay where no message is left, before one that moves it.
+_OLDER = "4.9.7"
+_lifetime = mutants_of("lifetime", "broker-upgrade", upgraded_from=_OLDER)
+_storage = mutants_of("storage", "broker-upgrade", upgraded_from=_OLDER)
+
+MUTANTS: tuple[BrokerMutant, ...] = (
+    _lifetime("upgrade-loses-offsets", "D72", "The other release has no stored offsets.", OffsetsElsewhere),
+    _lifetime("upgrade-clamps", "D91", "The other release moves offsets beyond max to max.", OffsetsWithinQueues),
+    _lifetime("upgrade-keeps-min", "D51", "The other release does not look for min.", MinAsItWas),
+    _storage("upgrade-loses-messages", "D37", "The other release does not find last messages.", LastMessagesLost),
+    _storage("upgrade-forgets-groups", "D95", "The other release has no groups.", GroupsLost),
+)

@@ -1,0 +1,81 @@
+"""The suite ``broker-upgrade``: a broker that ends, another release that goes on with its store, and back.
+
+Slow: a gentle stop takes seconds, of young releases 20. The profile says which release the store is of; every operation
+observes, because a killed broker may be in one of several states.
+"""
+
+from typing import Annotated
+
+from rocketmq_conformance.models.broker.broker_upgrade import BrokerUpgradeModel, UpgradedBroker
+from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_restart
+from rocketmq_conformance.suites.broker_restart import (
+    Commit,
+    CreateGroup,
+    CreateTopic,
+    DeleteGroup,
+    DeleteTopic,
+    Earliest,
+    Max,
+    Memory,
+    Min,
+    Query,
+    QueryKept,
+    Save,
+    Search,
+    SendTimed,
+)
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import broker as values
+
+
+@operation(
+    "Stop or kill the broker, and start the other release on its store.", side=Side.BROKER, weight=10, observes=True
+)
+class Change(Operation):
+    how: Annotated[str, Values(STOP, KILL)]
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = BrokerUpgradeModel(profile)
+    return BoundModel(
+        model.initial(),
+        {
+            Change: model.change,
+            Save: model.save,
+            Memory: model.memory,
+            CreateTopic: model.create_topic,
+            DeleteTopic: model.delete_topic,
+            CreateGroup: model.create_group,
+            DeleteGroup: model.delete_group,
+            SendTimed: model.send,
+            Commit: model.commit,
+            Query: model.query,
+            QueryKept: model.query_kept,
+            Max: model.max,
+            Min: model.min,
+            Earliest: model.earliest,
+            Search: model.search,
+        },
+    )
+
+
+def _show(state: UpgradedBroker) -> str:
+    return f"{'newer' if state.newer else 'older'} release: {broker_restart.SUITE.show(state.broker)}"
+
+
+SUITE = Suite(
+    name="broker-upgrade",
+    sentence="A broker that is upgraded and taken back, each release on the store that the other one left.",
+    side=Side.BROKER,
+    bind=_bind,
+    steps=150,
+    cases=2,
+    show=_show,
+    rules=("RUN-UPGRADE-1", *(rule for rule in broker_restart.SUITE.rules if rule != "RUN-RESTART-1")),
+    ordinary=False,
+    limits=(values.NO_TIMER,),
+)
