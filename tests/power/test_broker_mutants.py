@@ -131,13 +131,14 @@ def test_a_suite_notices_its_mutants_by_itself(suite: str, monkeypatch: pytest.M
     assert [name for name in ALONE[suite] if not noticed(BROKER_MUTANTS[name], {suite}, 20)] == []
 
 
-MADE_FOR = sorted({(name, mutant.configuration) for mutant in MUTANTS for name in mutant.suites})
+#: By suite and profile.
+MADE_FOR = {(name, str(profile_of(mutant, Profile()))): mutant for mutant in MUTANTS for name in mutant.suites}
 
 
-@pytest.mark.parametrize(("name", "configuration"), MADE_FOR)
-def test_the_broker_that_they_are_made_of_conforms(name: str, configuration: tuple[tuple[str, str], ...]) -> None:
-    suite, profile = discovery.SUITES[name], Profile().configured(dict(configuration))
-    clock = clock_of(bool(configuration))
+@pytest.mark.parametrize(("name", "described"), sorted(MADE_FOR))
+def test_the_broker_that_they_are_made_of_conforms(name: str, described: str) -> None:
+    suite, profile = discovery.SUITES[name], profile_of(MADE_FOR[name, described], Profile())
+    clock = clock_of(bool(profile.configuration))
     adapter = BrokerAdapter(FakeLocation(profile, clock=clock), clock)
     adapter.hello()
     stage = Stage(adapter, profile)

@@ -25,6 +25,7 @@ from rocketmq_conformance.suites import (
     broker_search,
     broker_search_files,
     broker_topics,
+    broker_upgrade,
 )
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -45,6 +46,7 @@ SUITES = [
         broker_expired,
         broker_restart,
         broker_cold,
+        broker_upgrade,
     )
 ]
 
@@ -202,7 +204,11 @@ def test_restarts_reach_cold_queues_and_lost_offsets() -> None:
 
 
 def test_restarts_are_not_ordinary() -> None:
-    assert [suite.name for suite in SUITES if not suite.ordinary] == ["broker-restart", "broker-cold"]
+    assert [suite.name for suite in SUITES if not suite.ordinary] == [
+        "broker-restart",
+        "broker-cold",
+        "broker-upgrade",
+    ]
 
 
 def test_retries_reach_every_end_of_a_message() -> None:

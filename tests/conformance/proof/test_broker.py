@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,13 @@ from every import every
 from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.cli.proving import Work, settle
 from rocketmq_conformance.conformance.proof import broker as proof
-from rocketmq_conformance.conformance.proof import broker_expiry, broker_memory, broker_tables, fake_broker
+from rocketmq_conformance.conformance.proof import (
+    broker_expiry,
+    broker_memory,
+    broker_tables,
+    broker_upgrades,
+    fake_broker,
+)
 from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
@@ -19,8 +26,10 @@ from rocketmq_conformance.conformance.proof.selection import Selection
 from rocketmq_conformance.conformance.proof.unit import BROKER, Unit
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.conformance.targets.broker.requests import Ask
+from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
 from rocketmq_conformance.models.broker.configuration import SETTINGS
@@ -28,6 +37,7 @@ from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, outcome_of
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import (
     broker_offsets,
     broker_process,
@@ -276,6 +286,32 @@ def test_restarts_are_played_step_by_step() -> None:
     assert "RUN-RESTART-1" in {row.rule for row in counted.rows()}
 
 
+def turns(release: Release, upgraded_from: Release) -> FakeLocation:
+    """Fake brokers that take turns."""
+    return FakeLocation(replace(Profile.of(broker=str(release)), upgraded_from=upgraded_from))
+
+
+def test_a_release_is_upgraded_to_from_its_predecessor_and_to_the_newest() -> None:
+    names = [[f"{older} to {newer}" for newer, older in broker_upgrades.pairs(Release.parse(text))] for text in (
+        "4.0.0", "4.9.7", "5.5.0",
+    )]  # fmt: skip
+    assert names == [["4.0.0 to 5.5.0"], ["4.9.5 to 4.9.7", "4.9.7 to 5.5.0"], ["5.4.0 to 5.5.0"]]
+
+
+def test_upgrades_confirm_their_rule_or_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker_upgrades, "StartedBroker", turns)
+    row = broker_upgrades.prove("broker", "4.9.7", prove_suite)
+    assert (row.rule, row.release, row.differences, row.example) == ("RUN-UPGRADE-1", "4.9.7", 0, "")
+    assert row.cases == 2 * broker_upgrades.STEPS
+    mutant = BROKER_MUTANTS["upgrade-loses-offsets"].parts
+    monkeypatch.setattr(broker_upgrades, "StartedBroker", lambda newer, upgraded_from: FakeLocation(
+        replace(Profile.of(broker=str(newer)), upgraded_from=upgraded_from), mutant
+    ))  # fmt: skip
+    wrong = broker_upgrades.prove("broker", "4.9.7", prove_suite)
+    assert wrong.differences == 2
+    assert "the model says" in wrong.example
+
+
 def test_a_case_ends_at_its_first_difference() -> None:
     def always(operation: Operation, result: Result) -> Result:
         return "nonsense"
@@ -324,6 +360,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
     monkeypatch.setattr(proof, "BrokerAdapter", Pretended)
     monkeypatch.setattr(broker_expiry, "BrokerAdapter", Pretended)
     monkeypatch.setattr(fake_broker, "prove", lambda release: [])
+    monkeypatch.setattr(broker_upgrades, "StartedBroker", turns)
     monkeypatch.setattr(broker_memory, "prove", lambda tally: None)
     monkeypatch.setattr(proof, "java", lambda: "java")
     monkeypatch.setattr(proof, "java_feature", lambda launcher: 17)
