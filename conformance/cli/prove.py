@@ -14,7 +14,14 @@ from rocketmq_conformance.conformance.cli.folklore import folklore
 from rocketmq_conformance.conformance.cli.options import release_names
 from rocketmq_conformance.conformance.cli.proving import Proof, Work, rule_option, settle, suite_option, work_options
 from rocketmq_conformance.conformance.proof import broker as brokers_proof
-from rocketmq_conformance.conformance.proof import client_broker_matrix, java_clock, kinds, predicted_starts, proof_docs
+from rocketmq_conformance.conformance.proof import (
+    client_broker_matrix,
+    java_clock,
+    kinds,
+    predicted_starts,
+    predicted_upgrades,
+    proof_docs,
+)
 from rocketmq_conformance.conformance.proof import java as java_proof
 from rocketmq_conformance.conformance.proof import whole as whole_proof
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
@@ -163,12 +170,48 @@ def predict(clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, out: 
         for difference in agreement.differences:
             click.echo(f"  {difference}")
     if out:
-        try:
-            out.write_text(predicted_starts.page_of(found), "utf-8")
-        except OSError as error:
-            raise click.UsageError(f"{out} cannot be written ({error.strerror}): name another file.") from error
+        _write_page(out, predicted_starts.page_of(found))
     differ = any(agreement.differences for agreement in found)
     finish(1 if differ else COULD_NOT_RUN if any(agreement.missing for agreement in found) else 0)
+
+
+def _paths(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Releases between commas, two or more."""
+    paths = tuple(tuple(text.split(",")) for text in values)
+    for path in paths:
+        _releases(context, option, path)
+        if len(path) == 1:
+            raise click.BadParameter(f"{path[0]} alone is no upgrade: write two releases or more, such as 4.9.7,5.5.0.")
+    return paths
+
+
+@prove.command()
+@click.argument("paths", nargs=-1, callback=_paths, metavar="[R,R,…]...")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="The page of agreements.")
+def upgrades(paths: tuple[tuple[str, ...], ...], out: Path | None) -> None:
+    """Compare what `predict upgrade` says with what the next broker shows on the same store.
+
+    Each argument is a path of releases, such as 4.9.7,5.5.0,4.9.7: a broker of each starts on the store of the one
+    before. Without one it is three paths, up and back.
+    """
+    found = []
+    for path in paths or predicted_upgrades.PATHS:
+        for agreement in predicted_upgrades.prove(path):
+            found.append(agreement)
+            click.echo(str(agreement))
+            for difference in agreement.differences:
+                click.echo(f"  {difference}")
+    if out:
+        _write_page(out, predicted_upgrades.page_of(found))
+    differ = any(agreement.differences for agreement in found)
+    finish(1 if differ else COULD_NOT_RUN if any(agreement.missing for agreement in found) else 0)
+
+
+def _write_page(out: Path, text: str) -> None:
+    try:
+        out.write_text(text, "utf-8")
+    except OSError as error:
+        raise click.UsageError(f"{out} cannot be written ({error.strerror}): name another file.") from error
 
 
 @prove.command()

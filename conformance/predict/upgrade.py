@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.predict.start import Consumer, queue_start
 from rocketmq_conformance.models.broker import switches
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.search import search
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.release import Release, Switch
@@ -96,8 +97,13 @@ def _taken_along(facts: GroupFacts, broker: BrokerFacts, queue: QueueFacts, rele
     state = mapped.broker(facts.time, hot)
     log = reopened(after, state.logs[topic, number])
     answer = query_offset(after, state._replace(logs={(topic, number): log}), GROUP, topic, number)[1]
-    # a search that goes by other rules may find a neighbour
-    found = queue.found if before.boundary_search == after.boundary_search or queue.min == queue.max else None
+    found = queue.found
+    if found is not None and not log.times:
+        # with no message left a search leads to min, which the new broker determined again
+        empty = state._replace(logs={(topic, number): log})
+        found = mapped.offset(int(str(search(after, empty, topic, number, facts.time or 0)[1])))
+    elif before.boundary_search != after.boundary_search:
+        found = None  # a search that goes by other rules may find a neighbour
     return replace(
         queue,
         min=mapped.offset(log.min),
