@@ -31,6 +31,8 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 SUFFIX = ".toml"
 #: Where the kit's own scenarios are.
 FOLDER = Path(suites.__path__[0]) / "scenarios"
+#: Addresses that play suites which not every broker or client can.
+_EXAMPLES = {"broker-upgrade": "broker?upgraded-from=4.9.7"}
 _KEYS, _SAYS = {"title", "suite", "step"}, "says"
 
 
@@ -61,7 +63,7 @@ class Scenario:
     @property
     def example(self) -> str:
         """An address that plays it without anything else installed."""
-        return "broker" if self.suite.side is Side.BROKER else "port"
+        return _EXAMPLES.get(self.suite.name) or ("broker" if self.suite.side is Side.BROKER else "port")
 
 
 def known() -> list[Scenario]:

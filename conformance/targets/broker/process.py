@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
@@ -324,7 +325,8 @@ class Broker:
         """
         self._place = place or LocalJava(jars)
         self.java = self._place.java
-        self._place.class_path(release)  # what is missing is said before there is a folder
+        self._class_path = cache(self._place.class_path)
+        self._class_path(release)  # what is missing is said before there is a folder
         self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
         prepare(self.home)
         self.port = free_broker_port()
@@ -337,7 +339,7 @@ class Broker:
     def become(self, release: Release, properties: Mapping[str, str], name_server: str) -> None:
         """While it is down: the next start is one of this release, in the same folder and on the same port."""
         place = self._place
-        path = place.class_path(release)
+        path = self._class_path(release)
         self.release = release
         log = needs.write_logging(release, self.home, "broker")
         self.process = place.program(f"Broker {self._version or release}", self.home, log, self.port)

@@ -108,8 +108,8 @@ def kept(folder: Path, name: str, *cases: str, number: int = 7, suite: str = "re
 # --- the kit's own ------------------------------------------------------------------------------------------------
 
 
-#: Suites of brokers with mutants; faults of unlocking show in strict mode only, which no plan can ask for.
-BROKER_SUITES = {name for mutant in BROKER_MUTANTS.values() for name in mutant.suites}
+#: Suites of brokers with mutants that a plan can show.
+BROKER_SUITES = {name for mutant in BROKER_MUTANTS.values() for name in mutant.suites if not mutant.set_up}
 PORT_SUITES = {name for name, suite in SUITES.items() if suite.side is not Side.BROKER}
 
 

@@ -198,6 +198,7 @@ def test_hello_asks_the_broker_for_its_version(adapter: BrokerAdapter) -> None:
         "broker-retry",
         "broker-search-files",
         "broker-tables",
+        "broker-upgrade",
     ]
     assert sorted(result.unsupported) == needing
 
@@ -601,7 +602,11 @@ def own(fake: BrokerInThread) -> Iterator[BrokerAdapter]:
 
 def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: BrokerInThread) -> None:
     result = own.hello()
-    assert sorted(result.unsupported) == ["broker-cold"]  # it is no program here, as one in a container is none
+    # it is no program here, as one in a container is none, and of one release
+    assert sorted(result.unsupported) == ["broker-cold", "broker-upgrade"]
+        "broker-cold",
+        "broker-upgrade",
+    ]  # it is no program here, as one in a container is none
     assert result.java == 17
     own.close()
     assert fake.log == ["start", "close"]

@@ -73,7 +73,7 @@ def test_without_a_name_it_is_the_embedded_broker() -> None:
         adapter = open_address(address)
         assert isinstance(adapter, BrokerAdapter)
         greeting = adapter.hello()
-        assert (greeting.broker, greeting.java, greeting.unsupported) == (release, java, {})
+        assert (greeting.broker, greeting.java, list(greeting.unsupported)) == (release, java, ["broker-upgrade"])
         adapter.close()
 
 
