@@ -604,9 +604,6 @@ def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: BrokerI
     result = own.hello()
     # it is no program here, as one in a container is none, and of one release
     assert sorted(result.unsupported) == ["broker-cold", "broker-upgrade"]
-        "broker-cold",
-        "broker-upgrade",
-    ]  # it is no program here, as one in a container is none
     assert result.java == 17
     own.close()
     assert fake.log == ["start", "close"]
