@@ -366,8 +366,9 @@ class Broker:
 
     @property
     def offsets_file(self) -> Path:
-        """The file to which the broker writes stored offsets."""
-        return self.store / "config" / "consumerOffset.json"
+        """The file to which the broker writes stored offsets: another one with light message queues."""
+        light = self._properties.get("enableLmq") == "true"
+        return self.store / "config" / ("lmqConsumerOffset.json" if light else "consumerOffset.json")
 
     def start(self) -> None:
         """Start it, with its ordinary configuration, and wait until it answers."""
