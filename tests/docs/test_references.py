@@ -11,6 +11,7 @@ import click
 from places import ROOT
 
 from rocketmq_conformance.conformance.cli.main import cli
+from rocketmq_conformance.conformance.proof.proof_docs import unjudged
 
 #: The changelog speaks of what there was.
 DOCUMENTS = [
@@ -83,3 +84,15 @@ def test_commands_exist() -> None:
     assert len(commands) > 20
     known = cli.list_commands(click.Context(cli))
     assert [f"{path.name}: {name}" for path, name in commands if name not in known] == []
+
+
+def test_every_broker_that_is_named_is_published() -> None:
+    others = [ROOT / "tox.ini", *(path for path in (ROOT / "examples" / "ci").iterdir() if path.is_file())]
+    texts = {path: path.read_text("utf-8") for path in [*DOCUMENTS, *others]}
+    missing = [
+        f"{path.relative_to(ROOT)}: broker:{release}"
+        for path, text in texts.items()
+        for release in re.findall(r"\bbroker:(\d+\.\d+\.\d+)(?![\w.-])", text)
+        if release in unjudged("broker")
+    ]
+    assert missing == []
