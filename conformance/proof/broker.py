@@ -537,11 +537,12 @@ def prove(unit: Unit, selection: Selection = EVERYTHING, *, brief: bool = False)
     began = time.monotonic()
     try:
         tally = prove_release(unit.release, selection, brief=brief)
-        story = fake_broker.prove(unit.release) if selection.takes(_STORY) else []
-        upgrades = [broker_upgrades.prove(tally.side, unit.release, prove_suite)] if selection.takes(_UPGRADES) else []
+        others = fake_broker.prove(unit.release) if selection.takes(_STORY) else []
+        if selection.takes(_UPGRADES):
+            others = [*others, broker_upgrades.prove(tally.side, unit.release, prove_suite, brief=brief)]
     except CannotRunError as error:
         return ProofResult.missing(unit, error)
-    rows = [*tally.rows(), *story, *upgrades]
+    rows = [*tally.rows(), *others]
     wrong = [row for row in rows if row.differences]
     counted = f"{unit}: {tally.cases} cases, {tally.differences} differences, {time.monotonic() - began:.0f} s"
     lines = [counted, *(f"  {example}" for example in dict.fromkeys(row.example for row in wrong))]

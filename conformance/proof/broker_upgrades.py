@@ -25,9 +25,13 @@ STEPS = 120
 Prove = Callable[[BrokerAdapter, Profile, Tally, Suite, int, int | None], None]
 
 
-def prove(side: str, release: str, prove_suite: Prove) -> ProofRow:
-    """The row of a release; every difference of its brokers is one of the rule, whichever rule's answer it is."""
-    counted = [_played(side, newer, older, prove_suite) for newer, older in pairs(Release.parse(release))]
+def prove(side: str, release: str, prove_suite: Prove, *, brief: bool = False) -> ProofRow:
+    """The row of a release; every difference of its brokers is one of the rule, whichever rule's answer it is.
+
+    A ``brief`` proof has one pair.
+    """
+    chosen = list(pairs(Release.parse(release)))[-1 if brief else 0 :]
+    counted = [_played(side, newer, older, prove_suite) for newer, older in chosen]
     examples = [example for one in counted for example in one.examples]
     cases, differences = sum(one.cases for one in counted), sum(one.differences for one in counted)
     return ProofRow(RULE, side, release, cases, differences, *examples[:1])

@@ -303,6 +303,7 @@ def test_upgrades_confirm_their_rule_or_differ(monkeypatch: pytest.MonkeyPatch) 
     row = broker_upgrades.prove("broker", "4.9.7", prove_suite)
     assert (row.rule, row.release, row.differences, row.example) == ("RUN-UPGRADE-1", "4.9.7", 0, "")
     assert row.cases == 2 * broker_upgrades.STEPS
+    assert broker_upgrades.prove("broker", "4.9.7", prove_suite, brief=True).cases == broker_upgrades.STEPS
     mutant = BROKER_MUTANTS["upgrade-loses-offsets"].parts
     monkeypatch.setattr(broker_upgrades, "StartedBroker", lambda newer, upgraded_from: FakeLocation(
         replace(Profile.of(broker=str(newer)), upgraded_from=upgraded_from), mutant
