@@ -136,7 +136,7 @@ def blocks_of(out: Path) -> int:
     return sum(1 for _ in out.glob("cases/*/block-*.parquet"))
 
 
-def wait_until(true: Callable[[], object], process: subprocess.Popen[str] | None = None, patience: float = 90) -> None:
+def wait_until(true: Callable[[], object], process: subprocess.Popen[str] | None = None, patience: float = 300) -> None:
     """Wait for something to happen while a process lives."""
     deadline = time.monotonic() + patience
     while not true():

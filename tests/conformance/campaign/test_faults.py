@@ -161,7 +161,7 @@ def test_an_executor_that_is_killed_loses_no_case(
         executor = psutil.Process(spark_cluster.executors()[0])
         below = family(executor.pid)
         executor.kill()
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=300)
     assert process.returncode == 0, output + errors
     assert errors == ""
     check(out, 0)
