@@ -85,6 +85,9 @@ class Traffic:
             self.clients[peer.number] = client
             if any(one.group == GROUP and TOPIC in one.subscriptions for one in consumers):
                 self.subscribed.add(client)
+        if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") == TOPIC:
+            # somebody begins there anew, and not behind what was brought
+            self._late.pop((int(command.ext["queueId"]), ""), None)
         key = self.clients.get(peer.number, ""), command.code
         self.sent[key] = self.sent.get(key, 0) + 1
 
