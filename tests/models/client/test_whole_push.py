@@ -210,7 +210,7 @@ def test_who_is_sent_elsewhere_needs_requests_to_begin_anew(
     assert (seen, why.kind) == (((place,), (), (stored,)), "sent elsewhere")
     _, seen, _ = model.look(begun)
     assert seen == ((place,), (), (stored,))
-    mended, seen, _ = model.mend(begun)
+    _, seen, _ = model.mend(begun)
     first = 12 if place == (0, 12) else 4
     given = ((0, 0, 4, 8),) if first == 4 else ()
     assert seen == (((0, 12),), given, (12 if given else 4,))
