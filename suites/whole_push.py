@@ -96,10 +96,6 @@ class Freeze(Operation):
     member: Annotated[int, MEMBER]
 
 
-def _fails(state: WholePushState) -> bool:
-    return bool(state.group.fails)
-
-
 @operation(
     "From now on the broker answers every request of this kind by a response code, or by SUCCESS without a field "
     "(no-field), and others again. Pulls that are held fail when pulls do; a pull commits nothing while commits fail. "
@@ -117,10 +113,9 @@ class Fail(Operation):
 @operation(
     f"Every request is answered again, if one failed. {SEEN}",
     side=Side.WHOLE,
-    weight=3,
+    weight=2,
     answer=PARTS,
     unsaid=("given",),
-    guard=_fails,
 )
 class Mend(Operation):
     pass
