@@ -97,6 +97,17 @@ class Freeze(Operation):
 
 
 @operation(
+    "The topic has so many queues from now on, and its route names them; queues that it loses keep their messages and "
+    f"offsets. {SEEN}",
+    side=Side.WHOLE,
+    answer=PARTS,
+    unsaid=("given",),
+)
+class Resize(Operation):
+    queues: Annotated[int, Values(2, 5, 1, 4)]
+
+
+@operation(
     "From now on the broker answers every request of this kind by a response code, or by SUCCESS without a field "
     "(no-field), and others again. Pulls that are held fail when pulls do; a pull commits nothing while commits fail. "
     f"{SEEN}",
@@ -134,6 +145,7 @@ def _bind(profile: Profile) -> BoundModel:
             Look: model.look,
             Reset: model.reset,
             Freeze: model.freeze,
+            Resize: model.resize,
             Fail: model.fail,
             Mend: model.mend,
         },
@@ -158,7 +170,7 @@ SUITE = Suite(
     show=show,
     rules=(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-RESET"),
-        *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST"),
+        *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST", "REB-ROUTE-1"),
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
