@@ -112,7 +112,7 @@ class Resize(Operation):
     "(no-field), and others again. Pulls that are held fail when pulls do; a pull commits nothing while commits fail. "
     f"{SEEN}",
     side=Side.WHOLE,
-    weight=2,
+    weight=4,
     answer=PARTS,
     unsaid=("given",),
 )
