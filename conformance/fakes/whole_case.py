@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.pull import COMMIT
-from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
@@ -232,7 +232,9 @@ class WholeCase:
 
     def resize(self, queues: int) -> None:
         """The topic has so many queues from now on, and its route names them."""
-        self.broker.create_topic(TOPIC, queues)
+        # without a TCP door requests come one by one anyway
+        place = self.broker if self.broker.running else self.broker.storage
+        place.create_topic(TOPIC, Topic.of(queues))
 
     def send(self, queue: int) -> None:
         """A message arrives in a queue."""
