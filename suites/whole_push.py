@@ -4,11 +4,12 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
+from rocketmq_conformance.models.client.whole_moves import COMMIT, MAX, PULL, QUERY, SEARCH
+from rocketmq_conformance.models.client.whole_moves import MEMBERS as MEMBER_LIST
 from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 MEMBER = Values(*range(len(MEMBERS)), weights=(3, 2, 1))
@@ -95,6 +96,36 @@ class Freeze(Operation):
     member: Annotated[int, MEMBER]
 
 
+def _fails(state: WholePushState) -> bool:
+    return bool(state.group.fails)
+
+
+@operation(
+    "From now on the broker answers every request of this kind by a response code, or by SUCCESS without a field "
+    "(no-field), and others again. Pulls that are held fail when pulls do; a pull commits nothing while commits fail. "
+    f"{SEEN}",
+    side=Side.WHOLE,
+    weight=2,
+    answer=PARTS,
+    unsaid=("given",),
+)
+class Fail(Operation):
+    request: Annotated[str, Values(QUERY, PULL, COMMIT, MEMBER_LIST, MAX, SEARCH, weights=(3, 3, 3, 2, 2, 1))]
+    code: Annotated[str, Values("SYSTEM_ERROR", "SYSTEM_BUSY", "QUERY_NOT_FOUND", "no-field")]
+
+
+@operation(
+    f"Every request is answered again, if one failed. {SEEN}",
+    side=Side.WHOLE,
+    weight=3,
+    answer=PARTS,
+    unsaid=("given",),
+    guard=_fails,
+)
+class Mend(Operation):
+    pass
+
+
 def _bind(profile: Profile) -> BoundModel:
     model = WholePushModel(profile)
     return BoundModel(
@@ -108,6 +139,8 @@ def _bind(profile: Profile) -> BoundModel:
             Look: model.look,
             Reset: model.reset,
             Freeze: model.freeze,
+            Fail: model.fail,
+            Mend: model.mend,
         },
     )
 
@@ -116,7 +149,8 @@ def show(state: WholePushState) -> str:
     """The state of the model to a reader."""
     group = state.group
     members = [f"{name} pulls {dict(member.pulls)}" for name, member in group.members.items()]
-    return f"{state.setting}; {'; '.join(members) or 'no member'}; stored {dict(group.broker.stored)}"
+    failing = [f"{request} fails by {move.fault}; " for request, move in group.fails.items()]
+    return f"{state.setting}; {''.join(failing)}{'; '.join(members) or 'no member'}; stored {dict(group.broker.stored)}"
 
 
 SUITE = Suite(
@@ -127,13 +161,9 @@ SUITE = Suite(
     steps=8,
     cases=40,
     show=show,
-    rules=("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD", "WHOLE-RESET"),
-    limits=(
-        RuleLimit(
-            rules=("WHOLE-UNREAD",),
-            client="5.0.0-ALPHA",
-            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
-        ),
+    rules=(
+        *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-RESET"),
+        *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST"),
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,

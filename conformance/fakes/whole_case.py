@@ -15,13 +15,16 @@ from typing import Any
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.consumers import locked
+from rocketmq_conformance.conformance.fakes.fault_script import faulty
 from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
+from rocketmq_conformance.conformance.fakes.responses import command
 from rocketmq_conformance.conformance.remoting import heartbeat
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+from rocketmq_conformance.models.broker.pull import COMMIT
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES
@@ -65,6 +68,8 @@ class Traffic:
         self._waiting: dict[Pulled, int] = {}
         #: Until when (seconds, monotonic) each queue's latest pull was to be held by what its client asked.
         self._until: dict[Pulled, float] = {}
+        #: Does a request fail? A client may have let go of a queue then that nobody takes from it.
+        self.fails = False
         self.brought: list[Brought] = []
         #: Messages in a late answer to each queue's latest pull.
         self._late: dict[Pulled, Brought] = {}
@@ -80,6 +85,9 @@ class Traffic:
             self.clients[peer.number] = client
             if any(one.group == GROUP and TOPIC in one.subscriptions for one in consumers):
                 self.subscribed.add(client)
+        if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") == TOPIC:
+            # somebody begins there anew, and not behind what was brought
+            self._late.pop((int(command.ext["queueId"]), ""), None)
         key = self.clients.get(peer.number, ""), command.code
         self.sent[key] = self.sent.get(key, 0) + 1
 
@@ -114,13 +122,13 @@ class Traffic:
         return client, (int(command.ext["queueId"]), client if self._broadcasting else "")
 
     def answer(self, peer: Peer, command: Command, response: Command) -> None:
-        """A pull of the topic was answered. It counts if it is the latest of its queue; a late one, if the next pull
-        shows that it arrived."""
+        """A pull of the topic was answered. It counts if it is the latest of its queue; a late one, and any while a
+        request fails, if the next pull shows that it arrived."""
         client, pulled = self._of(peer, command)
         if response.code == 0 and self.latest.get(pulled) is command:
             first = int(command.ext["queueOffset"])
             brought = client, pulled[0], first, int(response.ext["nextBeginOffset"]) - first
-            if time.monotonic() > self._until[pulled]:
+            if self.fails or time.monotonic() > self._until[pulled]:
                 self._late[pulled] = brought
             else:
                 self.brought.append(brought)
@@ -171,6 +179,8 @@ class WholeCase:
                     case.traffic.ended(held.peer, held.request)
                 super()._end(held, response)
 
+        #: The request that fails, and its fault.
+        self._failing: tuple[Request, str] | None = None
         #: The time of the broker, in ms since the epoch.
         self._now = TIMES[-1]
         self.broker = FakeBroker(profile, clock=lambda: self._now, parts={"pulls": WatchedPulls})
@@ -181,6 +191,7 @@ class WholeCase:
         self.broker.storage.begin(state)
         self.broker.consumers.begin({})
         self.traffic = Traffic(self._broadcasting)
+        self._failing = None
         self._now = TIMES[-1]
 
     def prepare(self, queues: int, shape: str, stored: int) -> None:
@@ -190,6 +201,12 @@ class WholeCase:
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """Answer a request of a client."""
         self.traffic.request(peer, request)
+        if self._failing is not None:
+            failing, fault = self._failing
+            if request.code == failing:
+                return command(faulty(fault))
+            if request.code == Request.PULL_MESSAGE and failing is Request.UPDATE_CONSUMER_OFFSET:
+                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
         response = self.broker.dispatcher.handle(peer, request)
         if request.code == Request.LOCK_BATCH_MQ and response is not None:
             self._refusals(request, response)
@@ -199,6 +216,19 @@ class WholeCase:
         """A connection was closed."""
         self.traffic.closed(peer)
         self.broker.dispatcher.closed(peer)
+
+    def fail(self, request: Request, fault: str) -> None:
+        """Play every request of a kind by a fault from now on (``fault_script``), and others no more. A pull does not
+        commit while commits fail, and those that are held fail when pulls do."""
+        self._failing = request, fault
+        self.traffic.fails = True
+        if request is Request.PULL_MESSAGE:
+            self.broker.fail_held_pulls()
+
+    def mend(self) -> None:
+        """Answer every request again."""
+        self._failing = None
+        self.traffic.fails = False
 
     def send(self, queue: int) -> None:
         """A message arrives in a queue."""

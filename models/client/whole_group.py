@@ -29,7 +29,7 @@ from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
 from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
-from rocketmq_conformance.models.client.whole import LITE, ORDERLY, first_message
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, first_message
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     HEARTBEAT,
@@ -203,6 +203,8 @@ class WholeGroup(NamedTuple):
     seized: bool = False
     #: Locks of clients that do not pull: of members that crashed, by name, and of STRANGER. By queue of the fixtures.
     kept: Mapping[int, str] = MappingProxyType({})
+    #: Pulls of push consumers that still wait for queues that their members let go of, by queue: member and offset.
+    left: Mapping[int, tuple[str, int]] = MappingProxyType({})
     #: The reasons of all steps so far.
     reasons: tuple[Reason, ...] = ()
 
@@ -230,7 +232,8 @@ class WholeGroupModel:
         """The group after a move other than a look."""
         match move:
             case Fail():
-                return group._replace(fails={**group.fails, move.request: move})
+                left = {} if move.request == PULL else group.left
+                return group._replace(fails={**group.fails, move.request: move}, left=left)
             case Mend():
                 return group._replace(fails={})
             case Join(name):
@@ -411,7 +414,9 @@ class WholeGroupModel:
             return _with_reason(group, _PUT_OFF), None
         member, before = group.members[name], group.broker.stored
         broker, first, found = first_message(self.start, group.broker, group.kind, queue, member.pulls[queue])
-        group = group._replace(broker=broker, reasons=group.reasons + found)
+        if group.kind == PUSH and group.fails.keys() & {COMMIT, MEMBERS, QUERY} and _is_moved(found):
+            return self._moved(group._replace(reasons=group.reasons + found), broker, name, queue)
+        group = _answered(group._replace(broker=broker, reasons=group.reasons + found), queue)
         end = broker.logs.get((TOPIC, QUEUES[queue].id), ABSENT).max
         member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})
         if first >= end:
@@ -422,6 +427,27 @@ class WholeGroupModel:
             return _with(group, name, member), None
         group = _with(group, name, member._replace(memory={**member.memory, queue: end}))
         return group, (QUEUES[queue].id, first, end - first)
+
+    def _moved(
+        self, group: WholeGroup, broker: BrokerState, name: str, queue: int
+    ) -> tuple[WholeGroup, tuple[int, int, int] | None]:
+        """A push consumer was sent elsewhere, and has to begin anew while requests fail that it needs for that.
+        ``broker`` has stored where it was sent."""
+        if COMMIT in group.fails:
+            # nothing is stored, and so it begins at the same place and is sent away again and again
+            return _answered(self._let_go(_with_reason(group, _LOST), name, queue), queue), None
+        group = _answered(self._let_go(group._replace(broker=broker), name, queue), queue)
+        if MEMBERS in group.fails:
+            return _with_reason(group, _LIST["takes nothing"]), None
+        group = self._take(group, name, queue, alone=True)
+        begun = group.members[name].pulls.get(queue)
+        if begun is None:
+            return group, None
+        _, _, found = first_message(self.start, group.broker, PUSH, queue, begun)
+        if _is_moved(found):
+            # it begins by mistake where it was sent away from
+            return _answered(self._let_go(group, name, queue), queue), None
+        return self._pull_queue(group, name, queue)
 
     def _first_pull(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
         """The first pull of an orderly consumer: does it go on?"""
@@ -466,6 +492,8 @@ class WholeGroupModel:
 
     def _let_go(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         member = group.members[name]
+        if group.kind == PUSH and PULL not in group.fails:
+            group = group._replace(left={**group.left, queue: (name, member.pulls[queue])})
         memory = {other: offset for other, offset in member.memory.items() if other != queue}
         pulls = {other: offset for other, offset in member.pulls.items() if other != queue}
         fresh, unlocked = member.fresh - {queue}, member.unlocked - {queue}
@@ -488,6 +516,8 @@ class WholeGroupModel:
         for name, member in group.members.items():
             if 0 in member.pulls:
                 broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, 0, offset)[0]
+                if COMMIT in group.fails:
+                    group, broker = _with_reason(group, _LOST), group.broker
                 group = self._let_go(group._replace(broker=broker), name, 0)
         return group
 
@@ -495,6 +525,11 @@ class WholeGroupModel:
 def locks_of(member: WholeMember) -> set[int]:
     """The queues that an orderly member has locked."""
     return (member.pulls.keys() - member.unlocked) | ({member.in_progress[0]} if member.in_progress else set())
+
+
+def _answered(group: WholeGroup, queue: int) -> WholeGroup:
+    """The group after nobody's earlier pull of a queue counts any more."""
+    return group._replace(left={other: pull for other, pull in group.left.items() if other != queue})
 
 
 def _with_reason(group: WholeGroup, why: Reason) -> WholeGroup:
@@ -507,3 +542,7 @@ def _with(group: WholeGroup, name: str, member: WholeMember) -> WholeGroup:
 
 def _is_known(begins: int | Err) -> bool:
     return isinstance(begins, int) and begins >= 0
+
+
+def _is_moved(found: tuple[Reason, ...]) -> bool:
+    return any("WHOLE-MOVED" in why.rules for why in found)

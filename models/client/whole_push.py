@@ -1,13 +1,13 @@
 """A group of whole push consumers, as an observer sees it from the traffic at their broker alone (WHOLE-*).
 
-Members join, leave and crash, and messages arrive. After each of these the group has time to finish its work, so that
-an observation depends on no race. What is seen: who pulls each queue, from which offset that owner waits for the next
-message, which messages pulls brought to whom, and the stored offset of each queue.
+Members join, leave and crash, and messages arrive; one kind of request may fail until it is mended. After each of these
+the group has time to finish its work, so that an observation depends on no race. What is seen: who pulls each queue,
+from which offset that owner waits for the next message, which messages pulls brought to whom, and the stored offset of
+each queue. Who lets go of a queue that nobody can take over is still seen there, until a message ends the pull.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.lifecycle import reopened
@@ -18,9 +18,9 @@ from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, N
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.whole import PUSH
-from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel, WholeMember
+from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
 from rocketmq_conformance.models.client.whole_locks import crashed
-from rocketmq_conformance.models.client.whole_moves import Join, Leave, ResetTo
+from rocketmq_conformance.models.client.whole_moves import PULL, Fail, Join, Leave, Mend, ResetTo
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
@@ -31,6 +31,8 @@ NO_OWNER = -1
 #: offset of each queue.
 Seen = tuple[tuple[Value, ...], tuple[tuple[int, int, int, int], ...], tuple[int, ...]]
 
+#: The rules of requests that fail.
+_FAILING = frozenset({"WHOLE-LIST", "WHOLE-LOST", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-UNREAD"})
 _CHOSEN = Reason(("WHOLE-SHARE",), "before anyone joins")
 _LEFT_BEHIND = Reason(("WHOLE-COMMIT",), "without its owner")
 
@@ -120,6 +122,15 @@ class WholePushModel:
         """A message arrives in every queue while a member is frozen: it is late, and loses nothing."""
         return self.send(state, EVERY)
 
+    def fail(self, state: WholePushState, request: str, code: str) -> Answer[WholePushState]:
+        """From now on a request fails, and no other one."""
+        group = self._group.move(self._group.move(state.group, Mend()), Fail(request, code))
+        return self._look(state._replace(group=group))
+
+    def mend(self, state: WholePushState) -> Answer[WholePushState]:
+        """Every request is answered again."""
+        return self._look(state._replace(group=self._group.move(state.group, Mend())))
+
     def look(self, state: WholePushState) -> Answer[WholePushState]:
         """Time passes, a round of rebalance at least."""
         return self._look(state)
@@ -135,9 +146,15 @@ class WholePushModel:
 
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
         """What is seen once the members have finished their work, and the rules that fired."""
-        group, (shown, stored) = self._group.look(state.group)
+        group = state.group
+        # who ends takes its pulls along
+        left = {queue: pull for queue, pull in group.left.items() if pull[0] in group.members}
+        group, (shown, stored) = self._group.look(group._replace(left=left))
         owners = {queue: name for name, owned, _ in shown for queue in owned}
-        places = tuple(_place(group.members, owners.get(number), number) for number in range(state.setting.queues))
+        if PULL in group.fails:
+            # who has a queue is known by a pull that waits
+            owners = {}
+        places = tuple(_place(group, owners.get(number), number) for number in range(state.setting.queues))
         given = tuple(
             (MEMBERS.index(name), queue, first, count) for name, _, found in shown for queue, first, count in found
         )
@@ -150,6 +167,8 @@ def _reason(fired: tuple[str, ...], given: bool) -> Reason:
         return Reason(fired, "sent elsewhere")
     if "WHOLE-RESET" in fired:
         return Reason(fired, "told an offset")
+    if _FAILING.intersection(fired):
+        return Reason(fired, "requests fail")
     if "WHOLE-SHARE" in fired:
         return Reason(fired, "queues change hands")
     if given:
@@ -159,11 +178,15 @@ def _reason(fired: tuple[str, ...], given: bool) -> Reason:
     return _LEFT_BEHIND
 
 
-def _place(members: Mapping[str, WholeMember], name: str | None, number: int) -> Value:
+def _place(group: WholeGroup, name: str | None, number: int) -> Value:
     at = next(at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC and queue.id == number)
-    if name is None or at in members[name].unlocked:
-        return NO_OWNER, NOTHING
-    return MEMBERS.index(name), members[name].pulls[at]
+    if name is not None and at not in group.members[name].unlocked:
+        return MEMBERS.index(name), group.members[name].pulls[at]
+    holder, offset = group.left.get(at, ("", NOTHING))
+    # a message that arrives ends the wait, and is not consumed
+    if holder and offset == group.broker.logs[TOPIC, number].max:
+        return MEMBERS.index(holder), offset
+    return NO_OWNER, NOTHING
 
 
 def _in_order(group: WholeGroup) -> WholeGroup:

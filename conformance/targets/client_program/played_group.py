@@ -135,6 +135,10 @@ class PlayedGroup:
                 joined = self.start(member)
             case operations.Send(queue):
                 self._send(queue)
+            case operations.Fail(request, code):
+                self.case.fail(Request[request], code)
+            case operations.Mend():
+                self.case.mend()
             case operations.Freeze(member):
                 frozen = self._programs.get(member)
                 if frozen:

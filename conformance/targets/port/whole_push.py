@@ -202,6 +202,9 @@ class WholePush(Rebalance):
 
     def answered(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue, response: Command) -> None:
         """A pull was answered: consume, and pull on."""
+        if "nextBeginOffset" not in response.ext:
+            self.pull_failed(consumer, line, queue, owned)
+            return
         following = int(response.ext["nextBeginOffset"])
         if response.code == Response.PULL_OFFSET_MOVED:
             self.moved_to(consumer, queue, following)
@@ -209,6 +212,10 @@ class WholePush(Rebalance):
         if response.code == 0:
             self.give(consumer, queue, owned, following)
         owned.offset = following
+        self.ask(consumer, line, queue, owned)
+
+    def pull_failed(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue) -> None:
+        """A pull failed: pull again from the same offset."""
         self.ask(consumer, line, queue, owned)
 
     def give(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
@@ -278,6 +285,16 @@ class WholePush(Rebalance):
         """A message arrives in every queue while a member does nothing."""
         return self.send(EVERY)
 
+    def fail(self, request: str, code: str) -> Result:
+        """From now on a request fails, and no other one."""
+        self.world.fail(Request[request], code)
+        return self.look()
+
+    def mend(self) -> Result:
+        """Every request is answered again."""
+        self.world.mend()
+        return self.look()
+
     def look(self) -> Result:
         """Let the members take turns, and see what their traffic shows."""
         for _ in range(TURNS):
@@ -308,6 +325,8 @@ class WholePush(Rebalance):
             operations.Look: self.look,
             operations.Reset: self.reset,
             operations.Freeze: self.freeze,
+            operations.Fail: self.fail,
+            operations.Mend: self.mend,
         }
 
 

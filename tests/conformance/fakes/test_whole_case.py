@@ -11,6 +11,7 @@ import pytest
 from rocketmq_conformance.conformance.fakes.whole_case import Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.models.client.fixtures import TOPIC
 
 PEER: Any = SimpleNamespace(number=1)
 
@@ -55,3 +56,15 @@ def test_an_answer_that_its_client_gave_up_does_not_count(monkeypatch: pytest.Mo
     again = pulling(traffic, 12)
     answering(traffic, again)
     assert traffic.brought == [("", 0, 12, 1)]
+
+
+@pytest.mark.parametrize(("topic", "counts"), [(TOPIC, False), ("other", True)])
+def test_while_a_request_fails_the_next_pull_of_one_that_goes_on_shows_an_answer(topic: str, counts: bool) -> None:
+    traffic = Traffic()
+    traffic.fails = True
+    answering(traffic, pulling(traffic, 12))
+    assert traffic.brought == []
+    # who asks where to begin does not go on behind what was brought
+    traffic.request(PEER, Command(int(Request.QUERY_CONSUMER_OFFSET), {"topic": topic, "queueId": "0"}))
+    pulling(traffic, 13)
+    assert traffic.brought == ([("", 0, 12, 1)] if counts else [])

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Reason
 
 MODEL = WholePushModel(Profile())
 NOBODY = (-1, -1)
@@ -85,3 +88,129 @@ def test_nothing_is_there_yet_for_one_that_begins_at_the_end() -> None:
     _, seen, why = after((MODEL.prepare, 1, "empty", NOTHING, LAST), (MODEL.join, 0))
     assert seen == (((0, 0),), (), (-1,))
     assert why.kind == "nothing is new"
+
+
+# --- requests that fail -----------------------------------------------------------------------------------------
+
+QUERY, PULL, COMMIT = "QUERY_CONSUMER_OFFSET", "PULL_MESSAGE", "UPDATE_CONSUMER_OFFSET"
+LIST, BOUND = "GET_CONSUMER_LIST_BY_GROUP", "GET_MAX_OFFSET"
+OLD = WholePushModel(Profile.of("4.9.8", "4.9.8"))
+FAILING = "requests fail"
+
+
+def fired(why: Reason) -> tuple[str, ...]:
+    """The rules but for the one that every pull makes fire."""
+    return tuple(rule for rule in why.rules if rule != "WHOLE-FIRST")
+
+
+def failing(request: str, code: str = "SYSTEM_ERROR") -> tuple[Any, str, str]:
+    return MODEL.fail, request, code
+
+
+def test_who_cannot_pull_waits_nowhere_and_goes_on_once_it_can() -> None:
+    steps = (MODEL.prepare, 1, "young", 7, LAST), (MODEL.join, 0), failing(PULL)
+    _, seen, why = after(*steps)
+    assert (seen, fired(why), why.kind) == (((NOBODY,), (), (12,)), ("WHOLE-PULL",), FAILING)
+    _, seen, _ = after(*steps, (MODEL.send, 0))
+    assert seen == ((NOBODY,), (), (12,))
+    _, seen, why = after(*steps, (MODEL.send, 0), (MODEL.mend,))
+    assert (seen, why.kind) == ((((0, 13),), ((0, 0, 12, 1),), (13,)), "messages are given")
+
+
+def test_another_failure_takes_the_place_of_the_first() -> None:
+    _, seen, why = after((MODEL.prepare, 1, "young", 7, LAST), (MODEL.join, 0), failing(PULL), failing(COMMIT))
+    assert seen == (((0, 12),), (), (12,))
+    assert why.kind == "nothing is new"
+
+
+def test_what_cannot_be_read_is_not_begun() -> None:
+    steps = (MODEL.prepare, 1, "young", 7, LAST), failing(QUERY), (MODEL.join, 0)
+    _, seen, why = after(*steps)
+    assert (seen, fired(why), why.kind) == (((NOBODY,), (), (7,)), ("WHOLE-UNREAD",), FAILING)
+    _, seen, _ = after(*steps, (MODEL.mend,))
+    assert seen == (((0, 12),), ((0, 0, 7, 5),), (12,))
+
+
+def test_an_old_client_and_one_that_is_told_not_found_begin_by_mistake() -> None:
+    steps = (OLD.prepare, 1, "young", 7, LAST), (OLD.fail, QUERY, "SYSTEM_BUSY"), (OLD.join, 0)
+    begun, seen, why = after(*steps)
+    assert (seen, fired(why)) == ((((0, 12),), (), (7,)), ("WHOLE-MISTAKEN",))
+    _, seen, why = OLD.send(begun, 0)
+    assert seen == (((0, 13),), ((0, 0, 12, 1),), (13,))
+    _, seen, why = after(steps[0], failing(QUERY, "QUERY_NOT_FOUND"), (MODEL.join, 0))
+    assert (seen, fired(why)) == ((((0, 12),), (), (7,)), ("WHOLE-MISTAKEN",))
+
+
+def test_the_pull_of_one_that_let_go_waits_until_a_message_comes_or_it_ends() -> None:
+    steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), failing(QUERY), (MODEL.join, 1)
+    _, seen, why = after(*steps)
+    assert (seen, fired(why)) == ((((0, 12), (0, 12)), (), (12, 12)), ("WHOLE-SHARE", "WHOLE-UNREAD"))
+    _, seen, _ = after(*steps, (MODEL.send, 1))
+    assert seen == (((0, 12), NOBODY), (), (12, 12))
+    for end in (MODEL.leave, MODEL.crash):
+        _, seen, _ = after(*steps, (end, 0))
+        assert seen == ((NOBODY, NOBODY), (), (12, 12))
+    _, seen, _ = after(*steps, failing(PULL))
+    assert seen == ((NOBODY, NOBODY), (), (12, 12))
+    _, seen, _ = after(*steps, (MODEL.send, 1), (MODEL.mend,))
+    assert seen == (((0, 12), (1, 13)), ((1, 1, 12, 1),), (12, 13))
+
+
+def test_without_a_list_nobody_takes_what_another_one_left() -> None:
+    steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), (MODEL.join, 1), failing(LIST)
+    _, seen, why = after(*steps, (MODEL.leave, 0))
+    assert seen == ((NOBODY, (1, 12)), (), (12, 12))
+    assert (fired(why), why.kind) == (("WHOLE-LIST",), FAILING)
+    _, seen, _ = after(*steps, (MODEL.leave, 0), (MODEL.mend,))
+    assert seen == (((1, 12), (1, 12)), (), (12, 12))
+
+
+def test_what_is_not_committed_is_given_again_where_the_queue_goes() -> None:
+    steps = (MODEL.prepare, 1, "young", 7, LAST), failing(COMMIT), (MODEL.join, 0)
+    _, seen, why = after(*steps)
+    assert (seen, fired(why), why.kind) == ((((0, 12),), ((0, 0, 7, 5),), (7,)), ("WHOLE-LOST",), FAILING)
+    _, seen, _ = after(*steps, (MODEL.mend,))
+    assert seen == (((0, 12),), (), (12,))
+    _, seen, _ = after(*steps, (MODEL.leave, 0), (MODEL.join, 1))
+    assert seen == (((1, 12),), ((1, 0, 7, 5),), (7,))
+
+
+def test_a_reset_that_is_not_committed_leads_back_to_what_is_stored() -> None:
+    _, seen, why = after((MODEL.prepare, 1, "young", 7, LAST), (MODEL.join, 0), failing(COMMIT), (MODEL.reset, 3))
+    assert (seen, fired(why)) == ((((0, 12),), (), (12,)), ("WHOLE-RESET", "WHOLE-LOST"))
+
+
+def test_where_a_new_group_begins_cannot_be_asked() -> None:
+    steps = (MODEL.prepare, 1, "expired", NOTHING, LAST), failing(BOUND), (MODEL.join, 0)
+    _, seen, why = after(*steps)
+    assert (seen, fired(why)) == (((NOBODY,), (), (-1,)), ("WHOLE-UNREAD",))
+    _, seen, _ = after(*steps, (MODEL.send, 0), (MODEL.mend,))
+    assert seen == (((0, 13),), (), (-1,))
+
+
+#: (model, ConsumeFromWhere, what fails, who has the queue then, what is stored): the group has 2, and min is 4.
+ELSEWHERE = [
+    # sent away again and again, as nothing is stored
+    (MODEL, LAST, COMMIT, NOBODY, 2),
+    # the other offset is stored, and the queue is not taken again
+    (MODEL, LAST, LIST, NOBODY, 4),
+    (MODEL, LAST, QUERY, NOBODY, 4),
+    # begun by mistake at the end, or where it was sent away from
+    (OLD, LAST, QUERY, (0, 12), 4),
+    (OLD, FIRST, QUERY, NOBODY, 4),
+]
+
+
+@pytest.mark.parametrize(("model", "where", "fails", "place", "stored"), ELSEWHERE)
+def test_who_is_sent_elsewhere_needs_requests_to_begin_anew(
+    model: WholePushModel, where: str, fails: str, place: tuple[int, int], stored: int
+) -> None:
+    joined = (model.prepare, 1, "expired", 2, where), (model.fail, PULL, "SYSTEM_ERROR"), (model.join, 0)
+    begun, seen, why = after(*joined, (model.fail, fails, "SYSTEM_ERROR"))
+    assert (seen, why.kind) == (((place,), (), (stored,)), "sent elsewhere")
+    _, seen, _ = model.look(begun)
+    assert seen == ((place,), (), (stored,))
+    _, seen, _ = model.mend(begun)
+    first = 12 if place == (0, 12) else 4
+    given = ((0, 0, 4, 8),) if first == 4 else ()
+    assert seen == (((0, 12),), given, (12 if given else 4,))

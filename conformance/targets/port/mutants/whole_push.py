@@ -8,8 +8,10 @@ from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.start import NoStartError
+from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
-from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.models.client.fixtures import QUEUES, TIMESTAMP_TEXT
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result
 
@@ -76,6 +78,60 @@ class FrozenMisses(WholePush):
         return self.look()
 
 
+class FailedPullIsLast(WholePush):
+    def pull_failed(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue) -> None:
+        pass
+
+
+class FailedPullSkips(WholePush):
+    def pull_failed(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue) -> None:
+        owned.offset += 1
+        super().pull_failed(consumer, line, queue, owned)
+
+
+class UnreadableIsNew(WholePush):
+    def beginning(self, consumer: Consumer, queue: int) -> int:
+        try:
+            return super().beginning(consumer, queue)
+        except NoStartError:
+            return consumer.positions.usable(consumer.positions.begin(queue, consumer.where, TIMESTAMP_TEXT, "UTC"))
+
+
+class NotFoundIsFailure(WholePush):
+    def beginning(self, consumer: Consumer, queue: int) -> int:
+        if consumer.store.read(queue, "store") < 0:
+            raise NoStartError
+        return super().beginning(consumer, queue)
+
+
+class NoListDropsAll(WholePush):
+    def without_list(self, consumer: Consumer, topic: str) -> bool:
+        return self.own(consumer, topic, (), [])
+
+
+class NoListIsEverything(WholePush):
+    def without_list(self, consumer: Consumer, topic: str) -> bool:
+        return self.own(consumer, topic, consumer.routes.get(topic) or (), [])
+
+
+class CommitsChangesOnly(WholePush):
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.sent: dict[tuple[str, int], int] = {}
+
+    def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: list[tuple[int, int]]) -> None:
+        self.sent.pop((consumer.client, queue), None)
+        super().begin(consumer, queue, offset, new_pulls)
+
+    def persist(self, consumer: Consumer) -> Result:
+        for queue in consumer.table:
+            offset = consumer.store.read(queue, "memory")
+            if self.sent.get((consumer.client, queue)) != offset:
+                self.sent[consumer.client, queue] = offset
+                consumer.store.persist(queue)
+        return None
+
+
 _mutant = partial(Mutant.of, "whole-push")
 
 MUTANTS = (
@@ -96,4 +152,11 @@ MUTANTS = (
     _mutant("whole-push-resets-memory", "D42", "A reset changes memory, and pulls go on.", ResetsMemoryOnly),
     _mutant("whole-push-resets-all", "D33", "A reset of one queue is one of all queues.", ResetsEveryQueue),
     _mutant("whole-push-frozen-misses", "D38", "What arrives while a member is frozen is lost to it.", FrozenMisses),
+    _mutant("whole-push-failed-pull-is-last", "D167", "A pull that fails is the last.", FailedPullIsLast),
+    _mutant("whole-push-failed-pull-skips", "D39", "A pull that fails is not asked for again.", FailedPullSkips),
+    _mutant("whole-push-unreadable-is-new", "D01", "What cannot be read counts as not stored.", UnreadableIsNew),
+    _mutant("whole-push-not-found-fails", "D13", "What is not stored counts as unreadable.", NotFoundIsFailure),
+    _mutant("whole-push-no-list-drops", "D26", "Without a list of the members queues are dropped.", NoListDropsAll),
+    _mutant("whole-push-no-list-takes", "D82", "Without a list of the members a queue is taken.", NoListIsEverything),
+    _mutant("whole-push-commits-changes", "D32", "A commit that was lost is not repeated.", CommitsChangesOnly),
 )
