@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.engine.model_tour import Tours, shown
+from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import PUBLISHED
 from rocketmq_conformance.suites.declare.operation import Side
@@ -25,8 +26,8 @@ class Effort(NamedTuple):
 
     #: For behaviours, by the newest release.
     cases: int = 4000
-    #: For pairs, by the newest release; none where each case has its price.
-    pairs: int = 400
+    #: For pairs, by the newest release; fewer where an ordinary run has fewer than a thousand cases.
+    pairs: int = 200
     #: For behaviours, by every other release that answers differently.
     of_release: int = 400
     #: By which releases are told apart.
@@ -35,7 +36,7 @@ class Effort(NamedTuple):
 
 #: Twice as many of each find next to nothing more.
 ORDINARY = Effort()
-#: For suites that only run when they are named: they restart brokers, and a step of their models costs more, too.
+#: Where every case has its price: brokers are restarted, or whole clients take their time.
 SLOW = Effort(200, 0, 20, 5)
 #: Seed of the cases that are searched.
 SEED = 0
@@ -45,33 +46,39 @@ Rows = tuple[Row, ...]
 
 def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
     """The covering plans of a suite for every release: those of the newest one first."""
-    effort = effort or (ORDINARY if suite.ordinary else SLOW)
+    effort = effort or (SLOW if is_costly(suite) else ORDINARY)
     plans: list[Rows] = []
     for profile in profiles(suite, effort.probes):
         newest = profile == Profile()
         plans += _more(suite, profile, plans, effort.cases if newest else effort.of_release, pairs=False)
-        if newest and suite.ordinary:
-            plans += _more(suite, profile, plans, effort.pairs, pairs=True)
+        if newest and not is_costly(suite):
+            plans += _more(suite, profile, plans, effort.pairs * min(suite.cases, 1000) // 1000, pairs=True)
     return plans
+
+
+def is_costly(suite: Suite) -> bool:
+    """Does every case of the suite have its price? Then its plans show behaviours, and neither uses nor pairs."""
+    return not suite.ordinary or suite.confirmations > 0
 
 
 def chosen(suite: Suite, profile: Profile, plans: Iterable[Sequence[Row]]) -> Iterator[list[Row]]:
     """Those of the plans that show something new by this profile, in their order, without what it does not have."""
-    tours = Tours(suite, profile)
+    tours = Tours(suite, profile, uses=not is_costly(suite))
     known: set[Hashable] = set()
     for plan in plans:
         seen = tours.play(plan)
-        new = shown(seen, pairs=suite.ordinary) - known
+        new = shown(seen, pairs=not is_costly(suite)) - known
         if new:
             known |= new
             yield [step.row for step in seen]
 
 
 def profiles(suite: Suite, probes: int) -> Iterator[Profile]:
-    """The newest releases, and then each release of the judged side that answers so many cases differently."""
+    """The newest releases, and then each release and configuration of the judged side that answers so many cases
+    differently.
+    """
     known: set[bytes] = set()
-    for release in reversed(PUBLISHED):
-        profile = Profile(broker=release) if suite.side is Side.BROKER else Profile(client=release)
+    for profile in _judged(suite):
         if not suite.offered(profile):
             continue
         tours, drawn = Tours(suite, profile), Sampler(suite, profile)
@@ -82,9 +89,20 @@ def profiles(suite: Suite, probes: int) -> Iterator[Profile]:
             yield profile
 
 
+def _judged(suite: Suite) -> Iterator[Profile]:
+    """The profiles that may judge: releases from the newest on; of brokers also every property, and their Java."""
+    if suite.side is not Side.BROKER:
+        yield from (Profile(client=release) for release in reversed(PUBLISHED))
+        return
+    yield from (Profile(broker=release) for release in reversed(PUBLISHED))
+    for setting in SETTINGS.values():
+        yield from (Profile().configured({setting.name: value}) for value in setting.values)
+    yield Profile(java=8)
+
+
 def _more(suite: Suite, profile: Profile, plans: Sequence[Rows], cases: int, *, pairs: bool) -> list[Rows]:
     """Plans that show, by this profile, all that so many cases show and ``plans`` do not."""
-    tours, drawn = Tours(suite, profile), Sampler(suite, profile)
+    tours, drawn = Tours(suite, profile, uses=not is_costly(suite)), Sampler(suite, profile)
     before = {one for plan in plans for one in shown(tours.play(plan), pairs=pairs)}
     known, found = set(before), list[tuple[Rows, set[Hashable]]]()
     for case in range(cases):

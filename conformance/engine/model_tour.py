@@ -2,7 +2,8 @@
 
 A *behaviour* is an operation that met a kind of state under its rules and was answered in a class: what coverage
 counts, by operation. A *use* is a value of an argument in a behaviour, where the argument has few values. A *pair* is
-two kinds of state that steps met one after the other.
+two kinds of state that steps met one after the other, or two operations with the kinds that they met: one that changed
+the model's state, and one that came later, before another change.
 
 No implementation is needed. Where an expected answer depends on what is observed (the times of stored messages), a
 plausible observation stands in: the plan of a tour is right, the answers of such steps are examples.
@@ -21,16 +22,17 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Values that an argument may have to be followed one by one.
 FEW = 100
-#: Two kinds of state, one after the other.
-Pair = tuple[str, str]
+#: An operation, and the kind of state that it met.
+Met = tuple[int, str]
 
 
 class Place(NamedTuple):
     """Where a tour stands between two steps."""
 
     state: Any
-    #: The kind of state that the step before met; "" before the first one.
-    kind: str
+    #: The last step, and the last one that changed the state; None before the first one.
+    last: Met | None
+    change: Met | None
     #: Ms of the clock of the observations.
     clock: int
 
@@ -41,27 +43,26 @@ class Seen(NamedTuple):
     row: Row
     behaviour: Forecast
     uses: tuple[Hashable, ...]
-    pair: Pair | None
+    pairs: tuple[Hashable, ...]
     after: Place
 
     def shown(self, *, pairs: bool) -> tuple[Hashable, ...]:
-        """What it showed: the behaviour, its uses, and with ``pairs`` the pair that it ended."""
-        ended = (self.pair,) if pairs and self.pair else ()
-        return self.behaviour, *self.uses, *ended
+        """What it showed: the behaviour, its uses, and if asked to the pairs that it ended."""
+        return self.behaviour, *self.uses, *(self.pairs if pairs else ())
 
 
 class Tours:
-    """Plays plans of one suite by the model of one profile."""
+    """Plays plans of one suite by the model of one profile, and looks at uses if asked to."""
 
-    def __init__(self, suite: Suite, profile: Profile) -> None:
+    def __init__(self, suite: Suite, profile: Profile, *, uses: bool = False) -> None:
         bound = suite.bind(profile.judged())
         self._handlers = bound.by_position
         self._specs = [operation.spec for operation in suite.operations]
         self._offered = frozenset(suite.offered(profile))
         #: Places of the arguments of each operation that have few values.
-        self._few = [_few_values(operation.spec) for operation in suite.operations]
+        self._few = [_few_values(operation.spec) if uses else () for operation in suite.operations]
         #: Where every tour begins.
-        self.begin = Place(bound.initial, "", 10)
+        self.begin = Place(bound.initial, None, None, 10)
 
     def allows(self, position: int, place: Place) -> bool:
         """May an operation that the profile has be done there?"""
@@ -74,7 +75,7 @@ class Tours:
 
     def play(self, rows: Iterable[Row], place: Place | None = None) -> list[Seen]:
         """Play a plan, from ``place`` on; steps that the profile lacks or the state does not allow are left out."""
-        state, kind, clock = place or self.begin
+        state, last, change, clock = place or self.begin
         seen = []
         for row in rows:
             at, args = row
@@ -85,14 +86,17 @@ class Tours:
             handler = self._handlers[at]
             if spec.observes:
                 observed = observation(spec.name, args, clock) or handler(state, None, *args)[1]
-                state, result, why = handler(state, observed, *args)
+                after, result, why = handler(state, observed, *args)
             else:
-                state, result, why = handler(state, *args)
+                after, result, why = handler(state, *args)
             behaviour = at, why.rules, why.kind, outcome_class(result)
-            uses = tuple([(behaviour, place, args[place]) for place in self._few[at]])
-            pair = (kind, why.kind) if kind else None
-            seen.append(Seen(row, behaviour, uses, pair, Place(state, why.kind, clock)))
-            kind = why.kind
+            uses = tuple([(behaviour, number, args[number]) for number in self._few[at]])
+            met = at, why.kind
+            pairs = ((last[1], met[1]), (change, met)) if last else ()
+            if after is not state and after != state:
+                change = met
+            state, last = after, met
+            seen.append(Seen(row, behaviour, uses, pairs, Place(state, last, change, clock)))
         return seen
 
 

@@ -11,7 +11,7 @@ from every import every
 
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.engine import covering_plans
-from rocketmq_conformance.conformance.engine.covering import Effort, chosen, searched
+from rocketmq_conformance.conformance.engine.covering import Effort, chosen, is_costly, searched
 from rocketmq_conformance.conformance.engine.model_tour import Tours, counted, shown
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, CaseEnded, DivergenceFound, SuiteEnded, SuiteStarted
@@ -36,7 +36,7 @@ def seen_in(suite: Suite, profile: Profile, cases: int) -> set[object]:
 def test_the_plans_of_the_kit_show_what_cases_show(suite: Suite) -> None:
     tours = Tours(suite, Profile())
     covered = {step.behaviour for plan in covering_plans.stored(suite) for step in tours.play(plan)}
-    cases = 60 if suite.ordinary else 10
+    cases = 10 if is_costly(suite) else 60
     assert seen_in(suite, Profile(), cases) <= covered, "python -m rocketmq_conformance regenerate --covering"
 
 
@@ -62,7 +62,7 @@ def test_a_search_shows_what_its_cases_show_in_fewer_steps() -> None:
 
 def test_no_step_of_a_plan_is_needless() -> None:
     plans = searched(PULL, SMALL._replace(pairs=0, of_release=0))
-    tours = Tours(PULL, Profile())
+    tours = Tours(PULL, Profile(), uses=True)
     everything = [shown(tours.play(plan), pairs=False) for plan in plans]
     needless = []
     for at, plan in enumerate(plans):
