@@ -96,8 +96,15 @@ class Freeze(Operation):
     member: Annotated[int, MEMBER]
 
 
-def _fails(state: WholePushState) -> bool:
-    return bool(state.group.fails)
+@operation(
+    "The topic has so many queues from now on, and its route names them; queues that it loses keep their messages and "
+    f"offsets. {SEEN}",
+    side=Side.WHOLE,
+    answer=PARTS,
+    unsaid=("given",),
+)
+class Resize(Operation):
+    queues: Annotated[int, Values(2, 5, 1, 4)]
 
 
 @operation(
@@ -117,10 +124,9 @@ class Fail(Operation):
 @operation(
     f"Every request is answered again, if one failed. {SEEN}",
     side=Side.WHOLE,
-    weight=3,
+    weight=2,
     answer=PARTS,
     unsaid=("given",),
-    guard=_fails,
 )
 class Mend(Operation):
     pass
@@ -139,6 +145,7 @@ def _bind(profile: Profile) -> BoundModel:
             Look: model.look,
             Reset: model.reset,
             Freeze: model.freeze,
+            Resize: model.resize,
             Fail: model.fail,
             Mend: model.mend,
         },
@@ -163,7 +170,7 @@ SUITE = Suite(
     show=show,
     rules=(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-RESET"),
-        *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST"),
+        *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST", "REB-ROUTE-1"),
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,

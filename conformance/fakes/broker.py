@@ -276,7 +276,7 @@ class FakeBroker:
     def create_topic(self, topic: str, queues: int | Topic = 4) -> None:
         """Create a topic, or change its queues; ``Topic`` has other numbers to read and to write, or a permission."""
         settings = Topic.of(queues) if isinstance(queues, int) else queues
-        self._listener.run(lambda: self.storage.create_topic(topic, settings))
+        self._between_requests(lambda: self.storage.create_topic(topic, settings))
 
     def create_group(self, group: str, enabled: bool = True) -> None:
         """Create a consumer group; one that is not ``enabled`` may not pull."""

@@ -230,6 +230,10 @@ class WholeCase:
         self._failing = None
         self.traffic.fails = False
 
+    def resize(self, queues: int) -> None:
+        """The topic has so many queues from now on, and its route names them."""
+        self.broker.create_topic(TOPIC, queues)
+
     def send(self, queue: int) -> None:
         """A message arrives in a queue."""
         self.broker.send(TOPIC, b"x", queue)

@@ -410,7 +410,8 @@ class WholeGroupModel:
             group, goes_on = self._first_pull(group, name, queue)
             if not goes_on:
                 return group, None
-        if PULL in group.fails:
+        if PULL in group.fails or QUEUES[queue].id >= group.broker.topics[TOPIC].read_queues:
+            # the broker does not let a queue be pulled that the topic has lost
             return _with_reason(group, _PUT_OFF), None
         member, before = group.members[name], group.broker.stored
         broker, first, found = first_message(self.start, group.broker, group.kind, queue, member.pulls[queue])

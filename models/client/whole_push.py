@@ -1,9 +1,10 @@
 """A group of whole push consumers, as an observer sees it from the traffic at their broker alone (WHOLE-*).
 
-Members join, leave and crash, and messages arrive; one kind of request may fail until it is mended. After each of these
-the group has time to finish its work, so that an observation depends on no race. What is seen: who pulls each queue,
-from which offset that owner waits for the next message, which messages pulls brought to whom, and the stored offset of
-each queue. Who lets go of a queue that nobody can take over is still seen there, until a message ends the pull.
+Members join, leave and crash, messages arrive, and the topic gains and loses queues; one kind of request may fail until
+it is mended. After each of these the group has time to finish its work, so that an observation depends on no race. What
+is seen: who pulls each queue, from which offset that owner waits for the next message, which messages pulls brought to
+whom, and the stored offset of each queue. Who lets go of a queue that nobody can take over is still seen there, until a
+message ends the pull.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.send import send
-from rocketmq_conformance.models.broker.state import BrokerState, Topic
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, NOTHING, QUEUES, TIMESTAMP_TEXT, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
@@ -33,6 +34,9 @@ Seen = tuple[tuple[Value, ...], tuple[tuple[int, int, int, int], ...], tuple[int
 
 #: The rules of requests that fail.
 _FAILING = frozenset({"WHOLE-LIST", "WHOLE-LOST", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-UNREAD"})
+#: The rules of whole consumers, and of what else their traffic shows.
+_SHOWN = ("WHOLE-", "REB-ROUTE-1")
+_ROUTED = Reason(("REB-ROUTE-1",), "the route changes")
 _CHOSEN = Reason(("WHOLE-SHARE",), "before anyone joins")
 _LEFT_BEHIND = Reason(("WHOLE-COMMIT",), "without its owner")
 
@@ -107,7 +111,7 @@ class WholePushModel:
     def send(self, state: WholePushState, queue: int) -> Answer[WholePushState]:
         """A message arrives in a queue, if there is one, or in every queue."""
         broker = state.group.broker
-        for number in range(state.setting.queues):
+        for number in range(broker.topics[TOPIC].read_queues):
             if queue in (number, EVERY):
                 broker = send(self._rules, broker, TOPIC, number, TIMES[-1:])[0]
         return self._look(state._replace(group=state.group._replace(broker=broker)))
@@ -121,6 +125,16 @@ class WholePushModel:
     def freeze(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A message arrives in every queue while a member is frozen: it is late, and loses nothing."""
         return self.send(state, EVERY)
+
+    def resize(self, state: WholePushState, queues: int) -> Answer[WholePushState]:
+        """The topic has so many queues from now on, and its route names them; those that it loses keep their messages
+        and offsets."""
+        broker = state.group.broker
+        reasons = state.group.reasons
+        if broker.topics[TOPIC].read_queues != queues and state.group.members:
+            reasons = (*reasons, _ROUTED)
+        broker = broker._replace(topics={**broker.topics, TOPIC: Topic.of(queues)})
+        return self._look(state._replace(group=state.group._replace(broker=broker, reasons=reasons)))
 
     def fail(self, state: WholePushState, request: str, code: str) -> Answer[WholePushState]:
         """From now on a request fails, and no other one."""
@@ -142,7 +156,7 @@ class WholePushModel:
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen, and why."""
         state, seen, fired = self._seen(state)
-        return state, seen, _reason(tuple(rule for rule in fired if rule.startswith("WHOLE-")), bool(seen[1]))
+        return state, seen, _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), bool(seen[1]))
 
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
         """What is seen once the members have finished their work, and the rules that fired."""
@@ -154,7 +168,8 @@ class WholePushModel:
         if PULL in group.fails:
             # who has a queue is known by a pull that waits
             owners = {}
-        places = tuple(_place(group, owners.get(number), number) for number in range(state.setting.queues))
+        count = group.broker.topics[TOPIC].read_queues
+        places = tuple(_place(group, owners.get(number), number) for number in range(count))
         given = tuple(
             (MEMBERS.index(name), queue, first, count) for name, _, found in shown for queue, first, count in found
         )
@@ -169,6 +184,8 @@ def _reason(fired: tuple[str, ...], given: bool) -> Reason:
         return Reason(fired, "told an offset")
     if _FAILING.intersection(fired):
         return Reason(fired, "requests fail")
+    if "REB-ROUTE-1" in fired:
+        return Reason(fired, "the route changes")
     if "WHOLE-SHARE" in fired:
         return Reason(fired, "queues change hands")
     if given:
@@ -184,7 +201,7 @@ def _place(group: WholeGroup, name: str | None, number: int) -> Value:
         return MEMBERS.index(name), group.members[name].pulls[at]
     holder, offset = group.left.get(at, ("", NOTHING))
     # a message that arrives ends the wait, and is not consumed
-    if holder and offset == group.broker.logs[TOPIC, number].max:
+    if holder and offset == group.broker.logs.get((TOPIC, number), ABSENT).max:
         return MEMBERS.index(holder), offset
     return NO_OWNER, NOTHING
 

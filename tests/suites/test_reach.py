@@ -58,6 +58,7 @@ RARE = {
     ("start-lite-pull", "BQ-QUERY-1"),
     ("start-push", "BQ-QUERY-1"),
     ("start-push", "OFF-R-FETCH"),
+    ("whole-push", "WHOLE-UNREAD"),
     ("broker-process", "BQ-COM-3"),
     ("broker-restart", "BQ-COM-9"),
     ("broker-restart", "BQ-GROUP-2"),

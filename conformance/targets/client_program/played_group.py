@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -52,13 +52,15 @@ class Timing:
     quiet: float = 1.0
     #: A round of rebalance.
     round: float = 21.0
-    #: How long timers may take to write offsets.
+    #: How long timers may take to write offsets, and to ask for routes.
     write: float = 11.0
+    routes: float = 31.0
 
     @classmethod
     def of(cls, pace: float) -> Timing:
         """Of a program whose timers are ``pace`` times faster than standard."""
-        return cls(look=5 + 45 / pace, quiet=0.5 + 0.5 / pace, round=0.5 + 20.5 / pace, write=0.5 + 10.5 / pace)
+        looks = cls(look=5 + 45 / pace, quiet=0.5 + 0.5 / pace, round=0.5 + 20.5 / pace, write=0.5 + 10.5 / pace)
+        return replace(looks, routes=0.5 + 30.5 / pace)
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error: the run ends
@@ -135,6 +137,8 @@ class PlayedGroup:
                 joined = self.start(member)
             case operations.Send(queue):
                 self._send(queue)
+            case operations.Resize(queues):
+                self._resize(queues)
             case operations.Fail(request, code):
                 self.case.fail(Request[request], code)
             case operations.Mend():
@@ -253,6 +257,19 @@ class PlayedGroup:
         self.case.reset(offset)
         limit = self._timing.look if waits else self._timing.write
         self._wait(lambda: self._ended() or self.case.latest_pull(0) is not before, limit)
+
+    def _resize(self, queues: int) -> None:
+        """Wait until every member has learned the route, and has had a round of rebalance since."""
+        if queues != self.case.queues:
+            self.case.resize(queues)
+            self._asked_twice(Request.GET_ROUTEINFO_BY_TOPIC, self._timing.routes)
+            self._asked_twice(Request.GET_CONSUMER_LIST_BY_GROUP, 2 * self._timing.round)
+
+    def _asked_twice(self, request: Request, limit: float) -> None:
+        """Wait until every member has asked for something of the topic: of two, one is of the retry topic."""
+        sent, clients = self.case.traffic.sent, [self._ids[member] for member in self._programs]
+        wanted = {(client, int(request)): sent.get((client, int(request)), 0) + 2 for client in clients}
+        self._wait(lambda: self._ended() or all(sent.get(key, 0) >= count for key, count in wanted.items()), limit)
 
     def _seek(self, member: int, queue: int, offset: int) -> None:
         """Wait until the queue is pulled anew, or until it was not for a while."""

@@ -69,8 +69,8 @@ class WholePush(Rebalance):
         self._opened = self._requests = 0
         #: The connection of the member whose turn it is.
         self._line = Line(0)
-        #: Readable queues of the topic, and where consumers begin.
-        self._queues, self._where = 4, LAST
+        #: Where consumers begin.
+        self._where = LAST
         self._begun = False
         #: What listeners were given since the last operation, in their order.
         self.given: list[Brought] = []
@@ -246,7 +246,7 @@ class WholePush(Rebalance):
     def prepare(self, queues: int, shape: str, stored: int, where: str) -> Result:
         """Choose how the case begins."""
         if not self._begun:
-            self._queues, self._where = queues, where
+            self._where = where
             self.world.prepare(queues, shape, stored)
         return None
 
@@ -271,7 +271,7 @@ class WholePush(Rebalance):
 
     def send(self, queue: int) -> Result:
         """A message arrives in a queue, if there is one, or in every queue."""
-        for number in range(self._queues):
+        for number in range(self.world.queues):
             if queue in (number, EVERY):
                 self.world.send(number)
         return self.look()
@@ -284,6 +284,17 @@ class WholePush(Rebalance):
     def freeze(self, member: int) -> Result:
         """A message arrives in every queue while a member does nothing."""
         return self.send(EVERY)
+
+    def resize(self, queues: int) -> Result:
+        """The topic has so many queues from now on; members ask for its route by their timers."""
+        self.world.resize(queues)
+        for consumer in filter(None, self.members):
+            self.learn(consumer)
+        return self.look()
+
+    def learn(self, consumer: Consumer) -> None:
+        """The timer of routes."""
+        self.refresh(consumer)
 
     def fail(self, request: str, code: str) -> Result:
         """From now on a request fails, and no other one."""
@@ -325,6 +336,7 @@ class WholePush(Rebalance):
             operations.Look: self.look,
             operations.Reset: self.reset,
             operations.Freeze: self.freeze,
+            operations.Resize: self.resize,
             operations.Fail: self.fail,
             operations.Mend: self.mend,
         }

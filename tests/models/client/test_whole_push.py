@@ -214,3 +214,42 @@ def test_who_is_sent_elsewhere_needs_requests_to_begin_anew(
     first = 12 if place == (0, 12) else 4
     given = ((0, 0, 4, 8),) if first == 4 else ()
     assert seen == (((0, 12),), given, (12 if given else 4,))
+
+
+# --- a topic that gains and loses queues ------------------------------------------------------------------------
+
+
+def test_queues_that_a_topic_gains_are_shared() -> None:
+    steps = (MODEL.prepare, 1, "young", 7, LAST), (MODEL.join, 0), (MODEL.join, 1)
+    _, seen, why = after(*steps, (MODEL.resize, 2))
+    assert (seen, why.kind) == ((((0, 12), (1, 0)), (), (12, -1)), "the route changes")
+    assert {"REB-ROUTE-1", "WHOLE-SHARE"} <= set(why.rules)
+    _, seen, _ = after(*steps, (MODEL.resize, 2), (MODEL.send, EVERY))
+    assert seen == (((0, 13), (1, 1)), ((0, 0, 12, 1), (1, 1, 0, 1)), (13, 1))
+
+
+def test_queues_that_a_topic_loses_are_let_go_and_taken_again_where_they_were() -> None:
+    steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), (MODEL.send, 1), (MODEL.resize, 1)
+    _, seen, why = after(*steps)
+    assert (seen, why.kind) == ((((0, 12),), (), (12,)), "the route changes")
+    # there is no queue 1 to send to
+    _, seen, _ = after(*steps, (MODEL.send, EVERY), (MODEL.send, 1))
+    assert seen == (((0, 13),), (), (13,))
+    _, seen, _ = after(*steps, (MODEL.resize, 2), (MODEL.send, 1))
+    assert seen == (((0, 12), (0, 14)), ((0, 1, 13, 1),), (12, 14))
+
+
+def test_without_a_list_what_a_topic_lost_is_kept_and_not_pulled() -> None:
+    steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), failing(LIST), (MODEL.resize, 1)
+    _, seen, why = after(*steps)
+    assert seen == (((0, 12),), (), (12,))
+    assert fired(why) == ("REB-ROUTE-1", "WHOLE-LIST", "WHOLE-PULL")
+    _, seen, _ = after(*steps, (MODEL.resize, 2))
+    assert seen == (((0, 12), (0, 12)), (), (12, 12))
+
+
+def test_a_size_that_nobody_sees_or_that_is_the_same_changes_nothing() -> None:
+    _, seen, why = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.resize, 1))
+    assert (seen, why.kind) == (((NOBODY,), (), (7,)), "without its owner")
+    _, seen, why = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), (MODEL.resize, 2))
+    assert why.kind == "messages are given" if seen[1] else "nothing is new"

@@ -132,6 +132,20 @@ class CommitsChangesOnly(WholePush):
         return None
 
 
+class NeverLearns(WholePush):
+    def learn(self, consumer: Consumer) -> None:
+        pass
+
+
+class LearnsNoFewer(WholePush):
+    def learn(self, consumer: Consumer) -> None:
+        known = dict(consumer.routes)
+        super().learn(consumer)
+        consumer.routes.update(
+            {topic: queues for topic, queues in known.items() if len(queues or ()) > self.world.queues}
+        )
+
+
 _mutant = partial(Mutant.of, "whole-push")
 
 MUTANTS = (
@@ -159,4 +173,6 @@ MUTANTS = (
     _mutant("whole-push-no-list-drops", "D26", "Without a list of the members queues are dropped.", NoListDropsAll),
     _mutant("whole-push-no-list-takes", "D82", "Without a list of the members a queue is taken.", NoListIsEverything),
     _mutant("whole-push-commits-changes", "D32", "A commit that was lost is not repeated.", CommitsChangesOnly),
+    _mutant("whole-push-routes-once", "D95", "The route is learned once.", NeverLearns),
+    _mutant("whole-push-routes-grow", "D168", "Queues that a topic loses are kept.", LearnsNoFewer),
 )
