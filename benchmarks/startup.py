@@ -42,7 +42,7 @@ OTHERS = (
     *((name, "--help") for name in sorted(main.COMMANDS.keys() - {"explain", "list", "run"})),
     *(("campaign", name, "--help") for name in sorted(campaign.COMMANDS)),
     ("scenario",),
-    ("run", "port", "-k", "rebalance-plain", "--cases", "1", "--no-corpus"),
+    ("run", "port", "-k", "rebalance-plain", "--cases", "1", "--tier", "seeded"),
 )
 
 

@@ -11,7 +11,7 @@ The command ``run`` takes the same events and makes its reports of them.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +41,7 @@ from rocketmq_conformance.conformance.startup import Listener, starting, unseen
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import INTERRUPTED, Event, ExpectedDivergence, RunEnded
+from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED, TIERS
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.reach import UnreachableRuleError, reach
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -55,7 +56,8 @@ def run(
     seed: int | None = None,
     max_time: float | None = None,
     stop_at_first: bool = False,
-    corpus: bool = True,
+    tiers: Collection[str] = TIERS,
+    examples: int | None = None,
     expected: Path | None = None,
     quirks: bool = False,
     rulebook: str | None = None,
@@ -70,11 +72,11 @@ def run(
     ``suites`` are names, or suites of your own; without them it is every suite that the implementation offers.
     ``cases`` and ``steps`` are per suite and per case; each suite has its own defaults. ``seed`` is a random one unless
     given. ``max_time`` is in seconds of playing, ``patience`` in seconds per operation, ``max_wait`` in seconds per
-    wait for a real clock, and ``start_timeout`` in seconds for getting the implementation ready. With ``corpus`` the
-    stored plans come first. ``expected`` is a file of divergences that are signed for; with ``quirks`` accidents of
-    Java are judged, too, and with ``rulebook``, a release of the kit, divergences from newer rules are no failure.
-    ``out`` is the folder for plans. ``releases`` say which release judges a side:
-    {"client": "4.9.8", "broker": "5.1.4", "java": "11"}.
+    wait for a real clock, and ``start_timeout`` in seconds for getting the implementation ready. ``tiers`` says what is
+    played: "cover", "corpus", "seeded", "hypothesis"; ``examples`` are the cases per suite of the last of them.
+    ``expected`` is a file of divergences that are signed for; with ``quirks`` accidents of Java are judged, too, and
+    with ``rulebook``, a release of the kit, divergences from newer rules are no failure. ``out`` is the folder for
+    plans. ``releases`` say which release judges a side: {"client": "4.9.8", "broker": "5.1.4", "java": "11"}.
 
     ValueError for what does not exist (a suite, an address, a release), CannotRunError for what cannot be judged here,
     AdapterError for an adapter that cannot say who it is. The implementation is opened with the first event, and closed
@@ -88,12 +90,14 @@ def run(
     options = Options(
         address=target if isinstance(target, str) else f"python:{type(target).__module__}:{type(target).__qualname__}",
         seed=secrets.randbelow(2**32) if seed is None else seed,
-        cases=cases,
+        cases=cases if SEEDED in tiers else 0,
         steps=steps,
         max_time=max_time,
         out=out,
         stop_at_first=stop_at_first,
-        corpus=corpora.cases(corpora.folders(), chosen) if corpus else {},
+        cover=COVER in tiers,
+        examples=examples if HYPOTHESIS in tiers else 0,
+        corpus=corpora.cases(corpora.folders(), chosen) if CORPUS in tiers else {},
         expected=tuple(read_expected(expected)) if expected else (),
         quirks=quirks,
         rulebook=_rulebook(rulebook) if rulebook else None,

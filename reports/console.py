@@ -41,6 +41,7 @@ from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.short_block import show_kinds
 from rocketmq_conformance.reports.suite_lines import STYLES, FullSuiteLines, ShortSuiteLines
 from rocketmq_conformance.reports.text import clean, count, duration, first_names, profile, rate
+from rocketmq_conformance.reports.tiers import HYPOTHESIS
 
 #: Verbose reports: replay lines that are repeated at the end.
 REPEATED = 10
@@ -256,8 +257,7 @@ def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, Ren
     silent_controls = [suite.suite for suite in ended if suite.control is False]
     text = f"{noticed}/{planted}" + (f", silent in {names(silent_controls)}" if silent_controls else "")
     rows.append(("controls", Text(text, style="" if noticed == planted else "yellow")))
-    if summary.corpus:
-        rows.append(("corpus", _replayed(summary.corpus)))
+    rows += [(tier, _played(tier, verdicts)) for tier, verdicts in summary.tiers.items()]
     fired = {(str(row[0]), str(row[1])) for suite in ended for row in suite.coverage}
     if fired and not verbose:
         rules = count(len({rule for rule, _ in fired}), "rule")
@@ -295,11 +295,12 @@ def _all_names(names: Sequence[str]) -> str:
     return clean(", ".join(names))
 
 
-def _replayed(corpus: dict[str, int]) -> Text:
-    """How many plans of the corpus were played, and the verdicts of those that do not conform."""
-    played = sum(corpus.values()) - corpus.get(UNSUPPORTED, 0)
-    others = [f"{verdict} {corpus[verdict]:,}" for verdict in VERDICTS if verdict != CONFORMS and verdict in corpus]
-    return Text(", ".join([f"{count(played, 'plan')} replayed", *others]), style="yellow" if others else "")
+def _played(tier: str, verdicts: dict[str, int]) -> Text:
+    """How many cases of a tier were played, and the verdicts of those that do not conform."""
+    played = sum(verdicts.values()) - verdicts.get(UNSUPPORTED, 0)
+    others = [f"{verdict} {verdicts[verdict]:,}" for verdict in VERDICTS if verdict != CONFORMS and verdict in verdicts]
+    what = f"{count(played, 'case')} drawn" if tier == HYPOTHESIS else f"{count(played, 'plan')} replayed"
+    return Text(", ".join([what, *others]), style="yellow" if others else "")
 
 
 def last_line(summary: RunSummary, conclusion: Conclusion) -> Text:

@@ -21,6 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from rocketmq_conformance.reports.tiers import CORPUS
+
 #: Version of the event format; readers refuse a newer one.
 FORMAT = 1
 
@@ -101,11 +103,12 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusPlan(Event):
-    """A case of the corpus: its plan file, and its number there."""
+    """A case of a stored plan: its plan file, its number there, and the tier of the run: CORPUS or COVER."""
 
     kind: ClassVar[str] = "corpus-plan"
     plan: str
     case: int
+    tier: str = CORPUS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +122,10 @@ class SuiteStarted(Event):
     cases: int
     steps: int
     plan: str
-    #: Cases of the corpus, which come first: the cases -1, -2 and so on. They are among ``cases``.
+    #: Cases of stored plans, which come first: the cases -1, -2 and so on. They are among ``cases``.
     corpus: list[CorpusPlan] = field(default_factory=list)
+    #: Number of the first case that Hypothesis draws, if it draws any.
+    hypothesis: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +148,7 @@ class Progress(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseEnded(Event):
-    """One case, with its verdict; ``reason`` says why it is not "conforms". Below 0 it is one of the corpus."""
+    """One case, with its verdict; ``reason`` says why it is not "conforms". Below 0 it is one of a stored plan."""
 
     kind: ClassVar[str] = "case-ended"
     suite: str

@@ -22,7 +22,10 @@ from rocketmq_conformance.reports.html_verdict import (
 )
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import rate
+from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS
 
+#: Tiers whose cases are a fact of their own.
+_TIERS = {COVER: "Covering plans", CORPUS: "Plans of the corpus", HYPOTHESIS: "Cases that Hypothesis drew"}
 #: Notes and lost cases that are listed.
 NOTES, LOST = 40, 200
 
@@ -165,9 +168,10 @@ def _resources(summary: RunSummary) -> list[Fact]:
     if footer and (footer.workers or footer.peak_memory):
         facts.append(Fact("Workers", figure(footer.workers)))
         facts.append(Fact("Most memory of a worker", memory(footer.peak_memory)))
-    if summary.corpus:
-        played = ", ".join(f"{clipped(verdict, 40)} {figure(n)}" for verdict, n in list(summary.corpus.items())[:8])
-        facts.append(Fact("Plans of the corpus", played))
+    for tier, title in _TIERS.items():
+        verdicts = list(summary.tiers.get(tier, {}).items())[:8]
+        if verdicts:
+            facts.append(Fact(title, ", ".join(f"{clipped(verdict, 40)} {figure(n)}" for verdict, n in verdicts)))
     if footer and (footer.left or footer.workers):
         facts.append(Fact("Cases not played", count(footer.left, "case") if footer.left else "none"))
     return facts

@@ -18,6 +18,7 @@ from rocketmq_conformance.reports.event import (
     UNSUPPORTED,
     CaseEnded,
     CaseLost,
+    CorpusPlan,
     Discovery,
     DivergenceFound,
     Event,
@@ -28,6 +29,7 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
     SuiteStarted,
 )
+from rocketmq_conformance.reports.tiers import COVER, HYPOTHESIS, SEEDED
 
 #: Exit codes of the process.
 CONFORMS_CODE, UNDECIDED_CODE, KIT_FAULT_CODE = 0, 3, 5
@@ -63,8 +65,8 @@ class RunSummary:
     reasons: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     #: Cases with an event of their own: suite -> verdict -> how many.
     counted: dict[str, dict[str, int]] = field(default_factory=dict)
-    #: The same of the cases of the corpus: verdict -> how many.
-    corpus: dict[str, int] = field(default_factory=dict)
+    #: The same of the cases that do not come from the seed: tier -> verdict -> how many.
+    tiers: dict[str, dict[str, int]] = field(default_factory=dict)
     discoveries: list[Discovery] = field(default_factory=list)
     lost: list[CaseLost] = field(default_factory=list)
     #: Entries of a file of expected divergences.
@@ -99,8 +101,10 @@ class RunSummary:
     def _count(self, case: CaseEnded) -> None:
         counts = self.counted.setdefault(case.suite, {})
         counts[case.verdict] = counts.get(case.verdict, 0) + 1
-        if case.case < 0:
-            self.corpus[case.verdict] = self.corpus.get(case.verdict, 0) + 1
+        tier = self._tier(case.suite, case.case)
+        if tier != SEEDED:
+            verdicts = self.tiers.setdefault(tier, {})
+            verdicts[case.verdict] = verdicts.get(case.verdict, 0) + 1
         if case.verdict != CONFORMS:
             key = (case.suite, case.verdict, case.reason)
             times, first = self.reasons.get(key, (0, case.case))
@@ -149,14 +153,28 @@ class RunSummary:
         return f"{suite} ({address})" if len(self.addresses) > 1 else suite
 
     def case_name(self, suite: str, case: int) -> str:
-        """The name of a case: "case 7", or its plan in the corpus."""
-        corpus = self.started[suite].corpus if suite in self.started else []
-        if not -len(corpus) <= case < 0:
+        """The name of a case: "case 7", "covering plan 3", or its plan in the corpus."""
+        of = self._stored(suite, case)
+        if of is None:
             return f"case {case}"
-        of = corpus[-case - 1]
-        several = [one.plan for one in corpus].count(of.plan) > 1
+        if of.tier == COVER:
+            return f"covering plan {of.case}"
+        several = [one.plan for one in self.started[suite].corpus].count(of.plan) > 1
         name = PurePath(of.plan).name.removesuffix(".plan.jsonl")
         return f"corpus plan {name}" + (f", case {of.case}" if several else "")
+
+    def _tier(self, suite: str, case: int) -> str:
+        """The tier of a case."""
+        stored = self._stored(suite, case)
+        if stored:
+            return stored.tier
+        first = self.started[suite].hypothesis if suite in self.started else None
+        return HYPOTHESIS if first is not None and case >= first else SEEDED
+
+    def _stored(self, suite: str, case: int) -> CorpusPlan | None:
+        """The stored plan that a case is, if it is one."""
+        stored = self.started[suite].corpus if suite in self.started else []
+        return stored[-case - 1] if -len(stored) <= case < 0 else None
 
     def conclusion(self) -> Conclusion:
         """The conclusion from the events so far."""

@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.engine.selection import select, selection_
 from rocketmq_conformance.models.release import Release
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+    from rocketmq_conformance.conformance.engine.corpus import StoredCase
     from rocketmq_conformance.conformance.engine.expected import Entry
     from rocketmq_conformance.conformance.engine.plan import Plan
     from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
@@ -254,7 +254,7 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list[CorpusCase]]:
+def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list[StoredCase]]:
     """The corpus of the suites, with the folders ``more`` of --corpus; usage errors for what is none or is damaged."""
     from rocketmq_conformance.conformance.engine import corpus
     from rocketmq_conformance.conformance.engine import plan as plans

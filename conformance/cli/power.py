@@ -38,6 +38,7 @@ from rocketmq_conformance.reports.fanout import Fanout, Report
 from rocketmq_conformance.reports.power import PowerReport
 from rocketmq_conformance.reports.start_display import StartDisplay
 from rocketmq_conformance.reports.text import clean
+from rocketmq_conformance.reports.tiers import COVER, SEEDED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
 #: Cases per suite that a mutant is given.
@@ -53,6 +54,13 @@ DEFAULT = "-"
     "--cases",
     type=click.IntRange(min=1),
     help=f"Cases per suite and mutant.  [default: {CASES}; with --at {boundary_power.CASES}, or the suite's own]",
+)
+@click.option(
+    "--tier",
+    type=click.Choice([COVER, SEEDED]),
+    default=SEEDED,
+    show_default=True,
+    help="Judge mutants by the covering plans, or by generated cases.",
 )
 @click.option(
     "--at",
@@ -79,6 +87,7 @@ def power(
     names: tuple[str, ...],
     seed: int | None,
     cases: int | None,
+    tier: str,
     address: str | None,
     patterns: tuple[str, ...],
     like: str | None,
@@ -119,11 +128,11 @@ def power(
     to = None if promote is None else corpus_folder() if promote == DEFAULT else Path(promote)
     reports = _reports(PowerReport(sys.stdout, verbose=verbose), out, form)
     if to is None:
-        finish(_measured(names, seed, cases, reports, None))
+        finish(_reported(measure(names, seed, cases, tier=tier), reports))
         return
     known = _corpus(to)
     with TemporaryDirectory(prefix="rocketmq-conformance-") as plans:
-        code = _measured(names, seed, cases, reports, Path(plans))
+        code = _reported(measure(names, seed, cases, Path(plans), tier=tier), reports)
         _promote(Path(plans), known, to, err=form != "human")
     finish(code)
 
@@ -134,11 +143,6 @@ def _reports(human: Report, out: Path | None, form: str) -> list[Report]:
     if out:
         reports.append(jsonl.JsonlReport.to(writable_folder(out) / "power.jsonl"))
     return reports
-
-
-def _measured(names: tuple[str, ...], seed: int, cases: int, reports: list[Report], plans: Path | None) -> int:
-    """Measure the mutants and report; the exit code."""
-    return _reported(measure(names, seed, cases, plans), reports)
 
 
 def _begun(events: Events, display: StartDisplay) -> Events:
@@ -173,7 +177,7 @@ def _reported(events: Events, reports: list[Report]) -> int:
     return reported(fanout, code)
 
 
-def _corpus(folder: Path) -> dict[str, list[corpus.CorpusCase]]:
+def _corpus(folder: Path) -> dict[str, list[corpus.StoredCase]]:
     """The cases of a corpus, in a folder that is made if need be; a usage error when one of its plans is damaged."""
     writable_folder(folder, "--promote")
     try:
@@ -182,7 +186,7 @@ def _corpus(folder: Path) -> dict[str, list[corpus.CorpusCase]]:
         raise click.UsageError(clean(str(error))) from error
 
 
-def _promote(plans: Path, known: dict[str, list[corpus.CorpusCase]], to: Path, *, err: bool) -> None:
+def _promote(plans: Path, known: dict[str, list[corpus.StoredCase]], to: Path, *, err: bool) -> None:
     """Put the plans of mutants that no plan of the corpus notices, nor one of those before, into the corpus."""
     chosen: list[tuple[Path, Plan]] = []
     for folder in sorted(plans.iterdir()):
@@ -193,7 +197,7 @@ def _promote(plans: Path, known: dict[str, list[corpus.CorpusCase]], to: Path, *
             click.echo(f"{mutant.name} is noticed by {clean(noticing.path.name)} already", err=err)
             continue
         one = corpus.read(path)
-        known[one.suite.name] += [corpus.CorpusCase(path, number, one.seed, rows) for number, rows in one.cases.items()]
+        known[one.suite.name] += [corpus.StoredCase(path, number, one.seed, rows) for number, rows in one.cases.items()]
         chosen.append((path, one))
     if chosen:
         print_promoted(promote_plans(chosen, to, "--promote"), to, err=err)

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import click
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli import made_texts, missing
 from rocketmq_conformance.conformance.cli.exit import CouldNot
-from rocketmq_conformance.conformance.engine import corpus, rulebook_versions
+from rocketmq_conformance.conformance.engine import corpus, covering_plans, rulebook_versions
 from rocketmq_conformance.conformance.proof import proof_docs
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.unit import BROKER
@@ -59,7 +60,10 @@ GOLDEN_FILES = ("tests/data/digests.json", "tests/golden/*", "docs/folklore.md")
     is_flag=True,
     help="Also hash what rules name in the published sources of every release (Maven; some minutes).",
 )
-def regenerate(check: bool, asks_brokers: bool, reads_sources: bool) -> None:
+@click.option(
+    "--covering", "searches", is_flag=True, help="Also search the covering plans of every suite anew (some minutes)."
+)
+def regenerate(check: bool, asks_brokers: bool, reads_sources: bool, searches: bool) -> None:
     """Rewrite all files that are made from the code, and list what is still missing.
 
     For contributors: it needs a checkout of the project, and takes about a minute. Exit codes: 0, or 1 when --check
@@ -70,6 +74,7 @@ def regenerate(check: bool, asks_brokers: bool, reads_sources: bool) -> None:
         raise CouldNot("Only a checkout of the project has files to regenerate: clone it, and install it editable.")
     stale = [*_defaults(root, check)] if asks_brokers else []
     stale += [*_history(root, check)] if reads_sources else []
+    stale += [*_covering(root, check)] if searches else []
     stale += [*_pages(root, check), *_golden(root, check)]
     for path in stale:
         click.echo(f"{'stale' if check else 'written'}  {path}")
@@ -139,6 +144,17 @@ def _history(root: Path, check: bool) -> Iterator[str]:
         if not check:
             history.FILE.write_text(text, "utf-8")
         yield str(history.FILE.resolve().relative_to(root))
+
+
+def _covering(root: Path, check: bool) -> Iterator[str]:
+    """The files of covering plans that were stale; without ``check`` they are written."""
+    with ProcessPoolExecutor() as processes:
+        found = processes.map(covering_plans.searched_by_name, SUITES)
+        for suite, plans in zip(SUITES.values(), found, strict=True):
+            if plans != covering_plans.stored(suite):
+                if not check:
+                    covering_plans.write(suite, plans)
+                yield str(covering_plans.file_of(suite).relative_to(root))
 
 
 def _golden(root: Path, check: bool) -> list[str]:

@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.cli.options import (
     suite_notes,
     suites_option,
 )
+from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED, TIERS
 
 
 @click.command()
@@ -44,7 +45,15 @@ from rocketmq_conformance.conformance.cli.options import (
     metavar="DIR",
     help="Also play the plans of this folder first, like those of the kit and of ./corpus.",
 )
-@click.option("--no-corpus", is_flag=True, help="Play generated cases only.")
+@click.option(
+    "--tier",
+    "tiers",
+    type=click.Choice(TIERS),
+    multiple=True,
+    help="Only this tier: the covering plans, the corpus, cases from the seed, or cases that Hypothesis draws. May be "
+    "repeated; all of them by default.",
+)
+@click.option("--examples", type=click.IntRange(min=1), help="Cases per suite that Hypothesis draws.")
 @expected_option
 @click.option("--quirks", is_flag=True, help="Judge accidents of Java, too (always done for java-client).")
 @rulebook_option
@@ -60,7 +69,8 @@ def run(
     out: Path | None,
     stop_at_first: bool,
     more_corpus: tuple[Path, ...],
-    no_corpus: bool,
+    tiers: tuple[str, ...],
+    examples: int | None,
     expected: Path | None,
     quirks: bool,
     rulebook: str | None,
@@ -72,22 +82,28 @@ def run(
     from rocketmq_conformance.conformance.engine.options import Options
 
     suites = chosen_suites(patterns, rule_id)
-    if no_corpus and more_corpus:
-        raise click.UsageError("--corpus and --no-corpus contradict each other: give one of them.")
-    corpus = {} if no_corpus else read_corpus(more_corpus, suites)
+    tiers = tiers or TIERS
+    if more_corpus and CORPUS not in tiers:
+        raise click.UsageError("--corpus needs the tier corpus: add --tier corpus, or leave --corpus out.")
+    if cases is not None and SEEDED not in tiers:
+        raise click.UsageError("--cases is a number of cases from the seed: add --tier seeded, or leave --cases out.")
+    if examples is not None and HYPOTHESIS not in tiers:
+        raise click.UsageError("--examples needs the tier hypothesis: add --tier hypothesis, or leave it out.")
     seed = secrets.randbelow(2**32) if seed is None else seed
     out = out or default_out(address, seed)
     notes = suite_notes(patterns)
     options = Options(
         address,
         seed,
-        cases,
+        cases if SEEDED in tiers else 0,
         steps,
         max_time,
         out,
         stop_at_first,
         notes=notes,
-        corpus=corpus,
+        cover=COVER in tiers,
+        examples=examples if HYPOTHESIS in tiers else 0,
+        corpus=read_corpus(more_corpus, suites) if CORPUS in tiers else {},
         expected=read_expected(expected) if expected else (),
         quirks=quirks,
         rulebook=read_rulebook(rulebook) if rulebook else None,

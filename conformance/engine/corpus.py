@@ -20,6 +20,7 @@ from typing import NamedTuple
 from rocketmq_conformance import suites as room
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.plan import Plan, PlanError
+from rocketmq_conformance.reports.tiers import CORPUS
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -31,13 +32,15 @@ SUFFIX = ".plan.jsonl"
 _MINIMAL = re.compile(r"([a-z-]+)\.(.+)\.plan\.jsonl")
 
 
-class CorpusCase(NamedTuple):
-    """A case of a corpus: its file, number and seed there, and its plan."""
+class StoredCase(NamedTuple):
+    """A case of a stored plan: its file, number and seed there, and its plan."""
 
     path: Path
     number: int
     seed: int
     rows: list[Row]
+    #: The tier of a run that plays it: the corpus, or the covering plans.
+    tier: str = CORPUS
 
 
 def kit_folder() -> Path:
@@ -93,13 +96,13 @@ def read(path: Path) -> Plan:
     return read
 
 
-def cases(where: Sequence[Path], suites: Iterable[Suite]) -> dict[str, list[CorpusCase]]:
+def cases(where: Sequence[Path], suites: Iterable[Suite]) -> dict[str, list[StoredCase]]:
     """The cases of the suites in the folders, by suite, in the order of the folders and names; PlanError as above."""
-    found: dict[str, list[CorpusCase]] = {suite.name: [] for suite in suites}
+    found: dict[str, list[StoredCase]] = {suite.name: [] for suite in suites}
     for folder in where:
         for path in files(folder):
             of = found.get(path.name.split(".")[0])
             if of is not None:
                 one = read(path)
-                of += [CorpusCase(path, number, one.seed, rows) for number, rows in one.cases.items()]
+                of += [StoredCase(path, number, one.seed, rows) for number, rows in one.cases.items()]
     return found

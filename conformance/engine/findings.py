@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rocketmq_conformance.conformance.adapter import CRASHED
 from rocketmq_conformance.conformance.engine import plan
-from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.corpus import SUFFIX, StoredCase
 from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
 from rocketmq_conformance.conformance.engine.judge import Forecast, Judge, Judged, fingerprint, forecast
 from rocketmq_conformance.conformance.engine.options import Options
@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.engine.transcript import Message
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, Event
+from rocketmq_conformance.reports.tiers import CORPUS
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Row
 
@@ -42,14 +43,14 @@ class Findings:
     """The divergences of one suite in a run."""
 
     def __init__(
-        self, stage: Stage, judge: Judge, profile: Profile, options: Options, corpus: Mapping[int, CorpusCase]
+        self, stage: Stage, judge: Judge, profile: Profile, options: Options, stored: Mapping[int, StoredCase]
     ) -> None:
         self._stage = stage
         self._judge = judge
         self._suite = judge.suite
         self._profile = profile
         self._options = options
-        self._corpus = corpus
+        self._stored = stored
         #: Fingerprints that are reported already.
         self._reported: set[str] = set()
         #: Fingerprints whose plan is on disk.
@@ -146,7 +147,7 @@ class Findings:
         command = self._again(number)
         if options.out and not unshrunk and mark not in self._kept:
             self._kept.add(mark)
-            of = self._corpus.get(number)
+            of = self._stored.get(number)
             kept, seed = (of.number, of.seed) if of else (number, options.seed)
             file = plan_file(options.out, self._suite, mark)
             plan.write(file, self._suite, self._profile, seed, [(kept, shrunk.judged.rows)])
@@ -160,12 +161,18 @@ class Findings:
     def _again(self, number: int) -> list[str]:
         """The words of the command line that play a case of this run once more."""
         options = self._options
-        if number in self._corpus:
-            of = self._corpus[number]
+        of = self._stored.get(number)
+        if of and of.tier == CORPUS:
             return ["replay", str(of.path), options.address, "--case", str(of.number)]
         if options.plan:
             return ["replay", str(options.plan), options.address, "--case", str(number)]
-        words = ["run", options.address, "-k", self._suite.name, "--seed", str(options.seed)]
+        words = ["run", options.address, "-k", self._suite.name]
+        if of:
+            return [*words, "--tier", of.tier]
+        cases = self._suite.cases if options.cases is None else options.cases
+        if number >= cases and options.out:  # drawn by Hypothesis
+            return ["replay", str(options.out / f"{self._suite.name}{SUFFIX}"), options.address, "--case", str(number)]
+        words += ["--seed", str(options.seed)]
         words += ["--cases", str(number + 1)]
         if options.steps:
             words += ["--steps", str(options.steps)]

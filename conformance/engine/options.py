@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.expected import Entry
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
 from rocketmq_conformance.suites.declare.suite import Row
@@ -31,8 +31,12 @@ class Options:
     judged_as: tuple[str, ...] = ()
     #: A sentence on which release judges, and why.
     release_choice: str = ""
-    #: Cases of the corpus by suite name; they are played first.
-    corpus: dict[str, list[CorpusCase]] = field(default_factory=dict)
+    #: Play the covering plans of every suite, before anything else?
+    cover: bool = False
+    #: Cases that Hypothesis draws per suite; None is the suite's share of its generated cases.
+    examples: int | None = 0
+    #: Cases of the corpus by suite name; they are played before generated ones.
+    corpus: dict[str, list[StoredCase]] = field(default_factory=dict)
     #: Divergences that are expected and signed for.
     expected: tuple[Entry, ...] = ()
     #: Judge accidents of Java, too, whatever is judged.

@@ -12,11 +12,12 @@ from itertools import chain
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import Hello
-from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine import covering_plans, plan
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.expected import Entry
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
 from rocketmq_conformance.conformance.engine.handshake import newer_than_known
+from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import Numbered
 from rocketmq_conformance.conformance.engine.signed import Signed
@@ -145,19 +146,22 @@ class Runner:
     def _suite(self, suite: Suite, left: int) -> Events:
         refused = self.hello.refuses(suite)
         given = self.options.plans.get(suite.name)
-        corpus = {-at: case for at, case in enumerate(self.options.corpus.get(suite.name, []), start=1)}
+        covering = covering_plans.cases(suite, self.profile) if self.options.cover and not refused else ()
+        plans = [*covering, *self.options.corpus.get(suite.name, [])]
+        stored = {-at: case for at, case in enumerate(plans, start=1)}
         steps = self.options.steps or suite.steps
         cases: Iterable[Numbered]
         if given is not None:
-            generated = len(given)
+            generated, examples = len(given), 0
             cases = given.items()
         else:
             generated = suite.cases if self.options.cases is None else self.options.cases
+            examples = _examples(suite, self.options) if not refused else 0
             draw = sampler(suite, self.profile)
             cases = ((number, draw.case(self.options.seed, number, steps)) for number in range(generated))
         file = self.options.out / f"{suite.name}.plan.jsonl" if self.options.out and not refused else None
-        of = len(corpus) + generated
-        files = [event.CorpusPlan(plan=str(case.path), case=case.number) for case in corpus.values()]
+        of = len(stored) + generated + examples
+        files = [event.CorpusPlan(plan=str(case.path), case=case.number, tier=case.tier) for case in plans]
         yield event.SuiteStarted(
             suite=suite.name,
             sentence=suite.sentence,
@@ -165,6 +169,7 @@ class Runner:
             steps=steps,
             plan=str(file or ""),
             corpus=files,
+            hypothesis=generated if examples else None,
         )
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - self.playing) / left
@@ -172,6 +177,7 @@ class Runner:
             (entry for entry in self.options.expected if not refused and not self._aside(entry, {suite.name})),
             self.options.rulebook,
         )
+        drawn = HypothesisCases(suite, self.profile, examples, self.options.seed) if examples else None
         writer = plan.PlanWriter(file, suite, self.profile, self.options.seed) if file else None
         with closing(writer) if writer else nullcontext():
             part = SuiteRun(
@@ -183,14 +189,18 @@ class Runner:
                 suite,
                 of=of,
                 share=share,
-                corpus=corpus,
+                stored=stored,
                 writer=writer,
+                drawn=drawn,
                 signed=signed,
                 quirks=self.hello.quirks or self.options.quirks,
             )
             try:
-                yield from part.run(chain(((number, case.rows) for number, case in corpus.items()), cases))
+                known = ((number, case.rows) for number, case in stored.items())
+                yield from part.run(chain(known, cases, enumerate(drawn or (), start=generated)))
             finally:
+                if drawn:
+                    drawn.close()
                 self._add(part)
 
     def _add(self, part: SuiteRun) -> None:
@@ -207,3 +217,10 @@ class Runner:
         if part.control is not None:
             self.controls.append(part.control)
         self.cut_short = self.cut_short or part.cut_short
+
+
+def _examples(suite: Suite, options: Options) -> int:
+    """How many cases Hypothesis draws: a step that it draws costs as much as many from the seed."""
+    if options.examples is not None:
+        return options.examples
+    return min(max(1, suite.cases // 20), options.cases or suite.cases)

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
-from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.findings import Findings
+from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
@@ -21,6 +22,7 @@ from rocketmq_conformance.conformance.engine.verdict import together
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
+from rocketmq_conformance.reports.tiers import CORPUS
 from rocketmq_conformance.suites.declare.reach import reachable
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -48,8 +50,9 @@ class SuiteRun:
         *,
         of: int,
         share: float | None,
-        corpus: Mapping[int, CorpusCase],
+        stored: Mapping[int, StoredCase],
         writer: plan.PlanWriter | None,
+        drawn: HypothesisCases | None = None,
         signed: Signed | None = None,
         quirks: bool = True,
     ) -> None:
@@ -61,12 +64,14 @@ class SuiteRun:
         self.suite = suite
         #: Number of its cases.
         self.of = of
-        #: Cases of the corpus, by the negative number that they have in this run.
-        self.corpus = corpus
+        #: Cases of stored plans, by the negative number that they have in this run.
+        self.stored = stored
         #: Seconds of playing after which no case begins: every suite gets its share of the time limit.
         self.share = share
         #: Writes the plan, case by case, where one is kept.
         self.writer = writer
+        #: The cases that Hypothesis draws, which come last.
+        self.drawn = drawn
         self.judge = Judge(suite, profile.judged(), quirks=quirks)
         #: What may explain a divergence of the implementation.
         self.doubts = doubts
@@ -88,7 +93,7 @@ class SuiteRun:
         #: Parts of answers that were left open, and so not compared: how often.
         self.unsaid: Counter[str] = Counter()
         #: What diverges, and how it is reported.
-        self.findings = Findings(stage, self.judge, profile, options, corpus)
+        self.findings = Findings(stage, self.judge, profile, options, stored)
         self._player: Player | None = None
         #: A case with expected divergences, without them: it carries the control when there is no better one.
         self._rest: Numbered | None = None
@@ -99,7 +104,7 @@ class SuiteRun:
         #: A case that conformed, for the control: a generated one if there is any.
         self.good: Numbered | None = None
         self.done = 0
-        #: Cases among them that are not of the corpus: generated ones, or those of a given plan.
+        #: Cases among them that are not of the corpus: covering and generated ones, or those of a given plan.
         self.generated = 0
         #: Events of cases that cannot be played here; they are handed over with the next case.
         self._waiting: list[Event] = []
@@ -152,15 +157,22 @@ class SuiteRun:
             if at and self.share is not None and self.playing >= self.share:
                 self.cut_short = True
                 return
-            yield self._planned(waiting)
+            planned = self._planned(waiting)
+            if planned is None:  # Hypothesis finds no further case
+                self.of = at
+                return
+            yield planned
 
-    def _planned(self, cases: Iterator[Numbered]) -> Numbered:
-        """The next case, which is in the plan file from now on."""
+    def _planned(self, cases: Iterator[Numbered]) -> Numbered | None:
+        """The next case, if there is any; it is in the plan file from now on."""
         begin = time.monotonic()
-        number, rows = next(cases)
-        if self.suite.name not in self.options.plans and number not in self.corpus:
+        planned = next(cases, None)
+        if planned is None:
+            return None
+        number, rows = planned
+        if self.suite.name not in self.options.plans and number not in self.stored:
             rows = self.findings.avoiding(number, rows)
-        if self.writer and number not in self.corpus:
+        if self.writer and number not in self.stored:
             self.writer.add(number, rows)
         self.planning += time.monotonic() - begin
         return number, rows
@@ -168,7 +180,7 @@ class SuiteRun:
     def _offered(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
         """The cases that can be played; a plan of the corpus may be for another release, and counts as that."""
         for number, rows in cases:
-            lacking = self.suite.lacking(self.profile, rows) if number in self.corpus else ""
+            lacking = self.suite.lacking(self.profile, rows) if number in self.stored else ""
             if lacking:
                 reason = f"{self.profile} has no {lacking}"
                 self._waiting += self._count(Played(number, rows, UNSUPPORTED, 0, 0.0, "", reason))
@@ -179,6 +191,8 @@ class SuiteRun:
         waiting, self._waiting = self._waiting, []
         yield from waiting
         self.findings.avoid(played.differences)
+        if self.drawn and played.differences:
+            self.drawn.diverges()
         whole, differing = not played.differences, played
         played = self.signed.settle(self.suite, played)
         found: list[Event] = []
@@ -221,7 +235,7 @@ class SuiteRun:
         self.counts[played.verdict] += 1
         self.steps += played.steps
         self.done += 1
-        self.generated += played.number not in self.corpus
+        self.generated += not self._in_corpus(played.number)
         ended = event.CaseEnded(
             suite=self.suite.name,
             case=played.number,
@@ -293,7 +307,10 @@ class SuiteRun:
     @property
     def _by_corpus_alone(self) -> bool:
         """Do plans of the corpus conform, and no other case?"""
-        return self.good is not None and self.good[0] in self.corpus
+        return self.good is not None and self._in_corpus(self.good[0])
+
+    def _in_corpus(self, number: int) -> bool:
+        return number in self.stored and self.stored[number].tier == CORPUS
 
     def _why_undecided(self) -> str:
         if self.counts[UNDECIDED]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.engine import plan
-from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine import covering_plans, plan
+from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.divergence import plan_file
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.player import BROKEN, Player
@@ -26,15 +27,18 @@ from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.reports.tiers import COVER, SEEDED
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
-def measure(names: Sequence[str], seed: int, limit: int, plans: Path | None = None) -> Events:
+def measure(names: Sequence[str], seed: int, limit: int, plans: Path | None = None, *, tier: str = SEEDED) -> Events:
     """Judge mutants, all when no names are given; the last event, PowerEnded, has the exit code: 0 when each that is
     not equivalent is noticed, else 1, or 3 when KeyboardInterrupt ended it.
 
-    A name may be a pattern. ``plans`` is a folder for minimal plans that kill mutants: a folder of its own for each.
-    KeyError with a sentence for a name that no mutant has.
+    A name may be a pattern. ``tier`` says what is played: generated cases, or the covering plans. ``plans`` is a folder
+    for minimal plans that kill mutants: a folder of its own for each. KeyError with a sentence for a name that no
+    mutant has.
     """
     selected = {name: select(name, MUTANTS) for name in names}
     for name, found in selected.items():
@@ -58,7 +62,7 @@ def measure(names: Sequence[str], seed: int, limit: int, plans: Path | None = No
             notes=selection_notes(names, MUTANTS),
         )
         for mutant in chosen.values():
-            judged = judge_mutant(mutant, profile, seed, limit, plans / mutant.name if plans else None)
+            judged = judge_mutant(mutant, profile, seed, limit, plans / mutant.name if plans else None, tier=tier)
             counts[judged.status] += 1
             yield judged
     except KeyboardInterrupt:
@@ -74,23 +78,33 @@ def measure(names: Sequence[str], seed: int, limit: int, plans: Path | None = No
 
 
 def judge_mutant(
-    mutant: Mutant, profile: Profile, seed: int, limit: int, plans: Path | None = None, clock: SteadyClock = time
+    mutant: Mutant,
+    profile: Profile,
+    seed: int,
+    limit: int,
+    plans: Path | None = None,
+    clock: SteadyClock = time,
+    *,
+    tier: str = SEEDED,
 ) -> event.MutantJudged:
     """Run the suites of the mutant's parts, case by case in turn, until one diverges or ``limit`` cases have run.
 
-    The minimal plan that shows it is kept in the folder ``plans``.
+    Cases are generated, or by the tier COVER the covering plans. The minimal plan that shows it is kept in the folder
+    ``plans``.
     """
     profile = profile_of(mutant, profile)
     adapter = open_mutant(mutant, profile, clock=clock)
     adapter.hello()
     stage = Stage(adapter, profile)
     judges = [Judge(suite, profile) for suite in suites_of(mutant)]
+    drawn = [_cases(judge.suite, profile, seed, limit, tier) for judge in judges]
     steps = 0
     try:
-        for number in range(limit):
-            for judge in judges:
+        for number, plays in enumerate(zip_longest(*drawn)):
+            for judge, rows in zip(judges, plays, strict=True):
+                if rows is None:
+                    continue
                 suite = judge.suite
-                rows = sampler(suite, profile).case(seed, number, suite.steps)
                 stage.begin(suite, number)
                 judged = judge.judge(rows, lambda row, suite=suite: stage.do(suite, row))  # type: ignore[misc]
                 steps += len(judged.steps)
@@ -107,12 +121,20 @@ def judge_mutant(
     return _mutant_judged(mutant, status, "", "", limit, steps)
 
 
+def _cases(suite: Suite, profile: Profile, seed: int, limit: int, tier: str) -> Iterator[list[Row]]:
+    """The cases of a suite that a mutant is given, ``limit`` at most."""
+    if tier == COVER:
+        return (case.rows for case in covering_plans.cases(suite, profile)[:limit])
+    draw = sampler(suite, profile)
+    return (draw.case(seed, number, suite.steps) for number in range(limit))
+
+
 def plan_can_notice(mutant: Mutant) -> bool:
     """Can a plan notice the mutant?"""
     return not mutant.equivalent and not (isinstance(mutant, BrokerMutant) and mutant.set_up)
 
 
-def noticing_plan(mutant: Mutant, plans: Mapping[str, Sequence[CorpusCase]]) -> CorpusCase | None:
+def noticing_plan(mutant: Mutant, plans: Mapping[str, Sequence[StoredCase]]) -> StoredCase | None:
     """The first plan of a corpus, by suite, that notices the mutant."""
     profile = Profile()
     for suite in suites_of(mutant):

@@ -24,6 +24,10 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 _FEW = 64
 
 
+#: The arguments of an operation.
+Args = tuple[Any, ...]
+
+
 class Playground(Protocol):
     """Drives the implementation that a machine is played against: begins cases and plays their steps."""
 
@@ -40,6 +44,22 @@ class Playground(Protocol):
         ...
 
 
+class Steps(Protocol):
+    """What the rules of a machine call."""
+
+    def allows(self, position: int) -> bool:
+        """May the operation be done now?"""
+        ...
+
+    def may_be_doubtful(self) -> bool:
+        """May an operation be done now whose outcome can be indeterminate?"""
+        ...
+
+    def step(self, position: int, args: Args) -> None:
+        """Do an operation."""
+        ...
+
+
 class HypothesisChoices:
     """Decisions that Hypothesis draws, records and shrinks."""
 
@@ -51,7 +71,7 @@ class HypothesisChoices:
         return self._draw(st.integers(0, n - 1))
 
 
-def arguments(spec: OperationSpec) -> st.SearchStrategy[tuple[Any, ...]]:
+def arguments(spec: OperationSpec) -> st.SearchStrategy[Args]:
     """The strategy of an operation's arguments."""
     rows = spec.rows()
     if rows is not None:
@@ -81,7 +101,13 @@ def machine(
             self.cut = False
             playground.begin(suite, 0)
 
-        def step(self, position: int, args: tuple[Any, ...]) -> None:
+        def allows(self, position: int) -> bool:
+            return self.oracle.allows(position)
+
+        def may_be_doubtful(self) -> bool:
+            return self.oracle.possibilities <= _FEW
+
+        def step(self, position: int, args: Args) -> None:
             if self.cut:
                 return
             row = position, args
@@ -98,22 +124,27 @@ def machine(
                 case Undecided() | Unmeasurable():
                     self.cut = True
 
-    for position in suite.offered(playground.profile):
-        setattr(Machine, suite.operations[position].spec.name, _rule(suite.operations[position].spec, position))
-    Machine.__name__ = Machine.__qualname__ = "".join(part.title() for part in suite.name.split("-")) + "Machine"
-    return Machine
+    return with_rules(Machine, suite, playground.profile)
+
+
+def with_rules(base: type[Steps], suite: Suite, profile: Profile) -> type[RuleBasedStateMachine]:
+    """A machine with a rule for every operation of a suite that the profile has; ``base`` does the steps."""
+    name = "".join(part.title() for part in suite.name.split("-")) + "Machine"
+    specs = {position: suite.operations[position].spec for position in suite.offered(profile)}
+    rules = {spec.name: _rule(spec, position) for position, spec in specs.items()}
+    return type(name, (base,), {**rules, "__qualname__": name})
 
 
 def _rule(spec: OperationSpec, position: int) -> Any:
-    def do(self: Any, args: tuple[Any, ...]) -> None:
+    def do(self: Steps, args: Args) -> None:
         self.step(position, args)
 
     do.__name__ = spec.name
     made = rule(args=arguments(spec))(do)
     if spec.guard is not None:
-        made = precondition(lambda self: self.oracle.allows(position))(made)
+        made = precondition(lambda self: self.allows(position))(made)
     if spec.may_be_indeterminate:
-        made = precondition(lambda self: self.oracle.possibilities <= _FEW)(made)
+        made = precondition(lambda self: self.may_be_doubtful())(made)
     return made
 
 
@@ -133,7 +164,7 @@ def play_plan(made: type[RuleBasedStateMachine], suite: Suite, name: str, rows: 
         try:
             for position, args in rows:
                 spec = suite.operations[position].spec
-                if state.oracle.allows(position):
+                if state.allows(position):
                     note(f"state.{spec.name}(args={args!r})")
                     getattr(state, spec.name)(args=args)
         finally:

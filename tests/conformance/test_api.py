@@ -60,7 +60,7 @@ def kinds(events: Iterator[Event] | list[Event]) -> list[str]:
 
 
 def test_events_come_one_by_one() -> None:
-    events = list(run("port", suites=["allocation"], cases=3, seed=1, corpus=False))
+    events = list(run("port", suites=["allocation"], cases=3, seed=1, tiers=["seeded"]))
     assert kinds(events) == ["RunStarted", "SuiteStarted", *["CaseEnded"] * 3, "SuiteEnded", "RunEnded"]
     assert events[0].json()["address"] == "port"
     assert events[-1].json()["verdict"] == CONFORMS
@@ -68,14 +68,16 @@ def test_events_come_one_by_one() -> None:
 
 def test_no_case_begins_before_the_events_of_the_last_one_are_taken() -> None:
     adapter = Watched()
-    for event in run(adapter, suites=["remote-store"], cases=5, seed=1, corpus=False):
+    for event in run(adapter, suites=["remote-store"], cases=5, seed=1, tiers=["seeded"]):
         if isinstance(event, CaseEnded):
             assert adapter.begun[-1] == event.case
 
 
 def test_the_stored_plans_come_first_unless_refused() -> None:
-    (started,) = [e for e in run("port", suites=["remote-store"], cases=1, seed=1) if isinstance(e, SuiteStarted)]
-    assert started.cases == len(started.corpus) + 1 > 1
+    (started,) = [
+        e for e in run("port", suites=["remote-store"], cases=1, examples=1, seed=1) if isinstance(e, SuiteStarted)
+    ]
+    assert started.cases == len(started.corpus) + 2 > 2
 
 
 def test_without_names_it_is_every_suite_that_is_offered() -> None:
@@ -93,7 +95,7 @@ def test_a_release_may_be_named() -> None:
 
 def test_plans_are_kept_in_a_folder_that_is_made(tmp_path: Path) -> None:
     out = tmp_path / "new" / "folder"
-    list(run("port", suites=["allocation"], cases=2, seed=7, out=out, corpus=False))
+    list(run("port", suites=["allocation"], cases=2, seed=7, out=out, tiers=["seeded"]))
     assert sorted(plan.read(out / "allocation.plan.jsonl").cases) == [0, 1]
 
 
@@ -140,7 +142,7 @@ def test_ctrl_c_while_a_case_is_played_ends_the_run_and_then_the_caller() -> Non
     adapter = Watched(interrupted=2)
     events: list[Event] = []
     with pytest.raises(KeyboardInterrupt):
-        events.extend(run(adapter, suites=["remote-store", "allocation"], cases=5, seed=1, corpus=False))
+        events.extend(run(adapter, suites=["remote-store", "allocation"], cases=5, seed=1, tiers=["seeded"]))
     assert kinds(events) == ["RunStarted", "SuiteStarted", "CaseEnded", "CaseEnded", "SuiteEnded", "RunEnded"]
     assert json.loads(json.dumps(events[-1].json()))["stopped"] == INTERRUPTED
     assert adapter.closed

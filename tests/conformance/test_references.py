@@ -20,7 +20,6 @@ REASONS = {
     "models/new_group_start.py::deciding_switches": "every switch of a release's rules, whatever switches there are",
     "suites/declare/discovery.py::Suites._own": "suites are found by their files",
     "suites/declare/discovery.py::Suites._modules": "the package of the suites stands above the one that finds them",
-    "suites/declare/hypothesis_machine.py::machine": "Hypothesis finds the rules of a machine as its attributes",
     "suites/declare/hypothesis_machine.py::play_plan.conforms": "the same rules, by the operations of a plan",
     "conformance/campaign/analysis/on_spark/frames.py::": "Py4J has no types",
     "conformance/campaign/analysis/side.py::CampaignSide._sort": "all columns of a table are sorted alike",

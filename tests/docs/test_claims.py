@@ -49,5 +49,5 @@ def test_its_command_plays_one_of_its_rules(title: str, tmp_path: Path) -> None:
     if release != str(NEWEST):
         return  # what stands in for the real thing is of the newest release
     stand_in = "broker" if kind == "broker" else "port"
-    ended = kit("run", stand_in, "--rule", rule, "--cases", "2", "--seed", "1", "--no-corpus", cwd=tmp_path)
+    ended = kit("run", stand_in, "--rule", rule, "--cases", "2", "--seed", "1", "--tier", "seeded", cwd=tmp_path)
     assert ended.returncode == 0, ended.stdout + ended.stderr

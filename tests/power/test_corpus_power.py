@@ -10,7 +10,7 @@ from itertools import count
 from simulated_clock import SimulatedClock
 
 from rocketmq_conformance.conformance.engine import corpus
-from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -40,7 +40,7 @@ def unnoticed(
     """
     known: dict[tuple[str, str, int], bool] = {}
 
-    def noticed(mutant: str, suite: Suite, case: CorpusCase) -> bool:
+    def noticed(mutant: str, suite: Suite, case: StoredCase) -> bool:
         key = mutant, case.path.name, case.number
         if key not in known:
             known[key] = notices(mutant, suite, case.rows)

@@ -6,14 +6,16 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from model_alone import reasons
 
+from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.reach import reach, reachable, where
+from rocketmq_conformance.suites.declare.sampler import Sampler
+from rocketmq_conformance.suites.declare.suite import Suite
 
 #: The oldest and the newest release, and one on each side of most switches.
 CLIENTS = [
@@ -67,13 +69,18 @@ RARE = {
 CASES, LONG = 40, {"broker-process": 2, "broker-restart": 4}
 
 
+def rules_of(suite: Suite, profile: Profile, cases: int) -> set[str]:
+    """The rules that fire in so many cases."""
+    tours, drawn = Tours(suite, profile), Sampler(suite, profile)
+    plans = (drawn.case(7, case, suite.steps) for case in range(cases))
+    return {rule for plan in plans for step in tours.play(plan) for rule in step.behaviour[1]}
+
+
 @cache
 def fired() -> dict[tuple[str, Profile], set[str]]:
     """The rules that fire while a suite's model is played alone."""
     return {
-        (suite.name, profile): {
-            rule for why in reasons(suite, profile, LONG.get(suite.name, CASES)) for rule in why.rules
-        }
+        (suite.name, profile): rules_of(suite, profile, LONG.get(suite.name, CASES))
         for suite in SUITES.values()
         for profile in ([*BROKERS, *CONFIGURED.values()] if suite.side is Side.BROKER else CLIENTS)
         if reachable(suite, profile)

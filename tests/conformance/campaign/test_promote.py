@@ -236,7 +236,7 @@ def test_what_a_run_found_is_promoted_and_played_by_the_next_run(
         return command_line.kit(*args, cwd=tmp_path, **{colour: "1"})
 
     broken = ["run", "python:broken_adapters:OffByOne", "-k", "remote-store"]
-    found = kit(*broken, "--seed", "1", "--cases", "300", "--no-corpus", "--out", "o")
+    found = kit(*broken, "--seed", "1", "--cases", "300", "--tier", "seeded", "--out", "o")
     assert found.returncode == 1, found.stdout + found.stderr
     promoted = kit("campaign", "promote", "o", "--to", "corpus")
     assert promoted.returncode == 0, promoted.stdout + promoted.stderr
@@ -244,7 +244,7 @@ def test_what_a_run_found_is_promoted_and_played_by_the_next_run(
     assert "\x1b[" not in promoted.stdout
     plans = names(tmp_path / "corpus")
     assert plans
-    again = kit(*broken, "--seed", "2", "--cases", "1", "--steps", "1", "--out", "p")
+    again = kit(*broken, "--tier", "corpus", "--out", "p")
     assert again.returncode == 1, again.stdout + again.stderr
     assert any(f"remote-store, corpus plan {corpus.stem(Path(name))}" in again.stdout for name in plans)
     assert kit("run", "port", "-k", "remote-store", "--cases", "5", "--out", "q").returncode == 0
@@ -255,7 +255,7 @@ def test_a_divergence_at_the_first_step_is_promoted_and_played_first_like_any_ot
         events = run("mutant:remembers-beginning", suites=["pull"], seed=3, cases=2, **more)
         return [event for event in events if isinstance(event, DivergenceFound)]
 
-    kept = [event for event in found(corpus=False, out=tmp_path / "o") if event.plan]
+    kept = [event for event in found(tiers=["seeded"], out=tmp_path / "o") if event.plan]
     first = next(event for event in kept if event.shrink_executions == 0)
     assert (len(first.steps), first.found_steps) == (1, 1)
     assert shlex.split(first.replay)[1:] == ["replay", first.plan, "mutant:remembers-beginning"]
@@ -263,5 +263,5 @@ def test_a_divergence_at_the_first_step_is_promoted_and_played_first_like_any_ot
     done = invoke_promote("o", first.fingerprint, "--to", "corpus")
     assert done.exit_code == 0, done.output
     assert names(tmp_path / "corpus") == [Path(first.plan).name]
-    again = found()[0]
+    again = found(tiers=["corpus", "seeded"])[0]
     assert (again.case, again.fingerprint) == (-1, first.fingerprint)

@@ -148,7 +148,7 @@ def test_a_served_broker_conforms_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     )
     assert child.stdout is not None
     address = child.stdout.readline().partition(" at ")[2].split()[0]
-    done = kit("run", f"broker:{address}", "--cases", "5", "--out", "o", cwd=tmp_path)
+    done = kit("run", f"broker:{address}", "--cases", "5", "--tier", "seeded", "--out", "o", cwd=tmp_path)
     child.send_signal(signal.SIGINT)
     assert done.returncode == 0, done.stdout
     assert child.stdout.read() == "stopped\n"
@@ -157,7 +157,7 @@ def test_a_served_broker_conforms_and_ends_with_ctrl_c(tmp_path: Path) -> None:
 
 def test_the_locks_of_a_served_broker_can_live_as_long_as_its_address_says(tmp_path: Path) -> None:
     with serving(tmp_path, "--lease", "300") as (_, address):
-        args = ["-k", "broker-locks", "--cases", "8", "--seed", "11", "--no-corpus", "--out", "o"]
+        args = ["-k", "broker-locks", "--cases", "8", "--seed", "11", "--tier", "seeded", "--out", "o"]
         done = kit("run", f"broker:{address}?lease=300", *args, cwd=tmp_path)
         late = kit("run", f"broker:{address}?lease=30", *args[:-1], "late", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -369,7 +369,7 @@ def test_a_full_disk(name: str, tmp_path: Path) -> None:
 
 
 def test_ctrl_c_says_so_and_keeps_what_ran(tmp_path: Path) -> None:
-    much = ["python:poisonous:Waits", "--cases", "2000", "-k", "remote-store", "--seed", "1", "--no-corpus"]
+    much = ["python:poisonous:Waits", "--cases", "2000", "-k", "remote-store", "--seed", "1", "--tier", "seeded"]
     child = subprocess.Popen(
         [*KIT, "run", *much, "--out", "o"],
         cwd=tmp_path,

@@ -40,7 +40,8 @@ def test_the_port_conforms_and_everything_is_kept(tmp_path: Path) -> None:
 
 def test_the_same_seed_writes_the_same_plans_and_another_seed_others(tmp_path: Path) -> None:
     for seed, out in (("5", "a"), ("5", "b"), ("6", "c")):
-        assert kit("run", "--seed", seed, "--cases", "5", "--out", out, cwd=tmp_path).returncode == 0
+        done = kit("run", "--seed", seed, "--cases", "5", "--tier", "seeded", "--out", out, cwd=tmp_path)
+        assert done.returncode == 0
     name = "remote-store.plan.jsonl"
     a, b, c = ((tmp_path / out / name).read_text() for out in "abc")
     assert a == b
@@ -199,13 +200,13 @@ def test_ctrl_c_keeps_what_ran(tmp_path: Path) -> None:
 
 
 def test_a_time_limit_ends_a_run_that_conforms(tmp_path: Path) -> None:
-    done = kit("run", "--max-time", "0.2", "--cases", "3000", "--steps", "10", "--no-corpus", cwd=tmp_path)
+    done = kit("run", "--max-time", "0.2", "--cases", "3000", "--steps", "10", "--tier", "seeded", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert "Verdict: conforms (exit code 0): stopped by the time limit." in done.stdout
 
 
 def test_a_time_limit_within_the_corpus_leaves_a_run_undecided(tmp_path: Path) -> None:
-    done = kit("run", "--max-time", "0", "-k", "remote-store", cwd=tmp_path)
+    done = kit("run", "--max-time", "0", "-k", "remote-store", "--tier", "corpus", "--tier", "seeded", cwd=tmp_path)
     assert done.returncode == 3, done.stdout
     assert "no generated case was played" in done.stdout
     assert "Verdict: undecided (exit code 3): stopped by the time limit." in done.stdout
@@ -213,7 +214,7 @@ def test_a_time_limit_within_the_corpus_leaves_a_run_undecided(tmp_path: Path) -
 
 def test_a_killed_run_leaves_a_plan_that_can_be_replayed(tmp_path: Path) -> None:
     child = subprocess.Popen(
-        [sys.executable, "-m", "rocketmq_conformance", "run", "--cases", "1000000", "--no-corpus",
+        [sys.executable, "-m", "rocketmq_conformance", "run", "--cases", "1000000", "--tier", "seeded",
          "-k", "remote-store", "--format", "jsonl", "--seed", "1", "--out", "o"],
         cwd=tmp_path, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -267,7 +268,7 @@ def test_explain_says_why_no_suite_reaches_a_rule() -> None:
 
 
 def test_a_rule_chooses_the_suites_in_which_it_can_fire(tmp_path: Path) -> None:
-    done = kit("run", "broker", "--rule", "BQ-GROUP-3", "--cases", "2", "--no-corpus", cwd=tmp_path)
+    done = kit("run", "broker", "--rule", "BQ-GROUP-3", "--cases", "2", "--tier", "seeded", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     header = json.loads(next(tmp_path.glob("conformance-out/*/events.jsonl")).read_text().splitlines()[0])
     assert header["suites"] == ["broker-admin", "broker-fields", "broker-offsets", "broker-retry", "broker-topics"]

@@ -30,7 +30,7 @@ def test_a_run_writes_a_page_and_names_it(tmp_path: Path) -> None:
 
 
 def test_a_divergence_reaches_the_page_with_its_messages(tmp_path: Path) -> None:
-    arguments = ["run", "mutant:not-found-is-zero", "-k", "remote-store", "--cases", "30", "--no-corpus"]
+    arguments = ["run", "mutant:not-found-is-zero", "-k", "remote-store", "--cases", "30", "--tier", "seeded"]
     ran = CliRunner().invoke(cli, [*arguments, "--seed", "7", "--out", str(tmp_path)])
     assert ran.exit_code == 1
     root = checked((tmp_path / "report.html").read_text("utf-8"))

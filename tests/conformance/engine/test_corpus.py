@@ -19,7 +19,7 @@ from places import HELPERS, ROOT
 
 from rocketmq_conformance.conformance.adapter import Adapter, Case, Hello
 from rocketmq_conformance.conformance.engine import corpus, plan
-from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.handshake import hello_of
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.options import Options
@@ -87,7 +87,7 @@ class OffByOne:
         self.port.close()
 
 
-def verdicts(stage: Stage, suites: Iterable[str]) -> Iterator[tuple[CorpusCase, str]]:
+def verdicts(stage: Stage, suites: Iterable[str]) -> Iterator[tuple[StoredCase, str]]:
     """The kit's corpus of some suites, played."""
     for name in suites:
         player = Player(stage, Judge(SUITES[name], PROFILE))
@@ -214,11 +214,15 @@ def test_a_plan_for_another_suite_than_its_name_says_is_refused(tmp_path: Path) 
         corpus.cases([tmp_path], [SUITES["allocation"]])
 
 
+#: Runs of this file play neither covering plans nor Hypothesis.
+TIERS = ("--tier", "corpus", "--tier", "seeded")
+
+
 # --- runs ---------------------------------------------------------------------------------------------------------
 
 
 def test_an_ordinary_run_plays_the_corpus_of_the_kit_before_anything_else(tmp_path: Path) -> None:
-    done = kit("run", "-k", "start-p", "--cases", "5", "--seed", "1", "--out", "o", cwd=tmp_path)
+    done = kit("run", "-k", "start-p", "--cases", "5", "--seed", "1", *TIERS, "--out", "o", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     expected = {name: len(OWN[name]) for name in ("start-push", "start-pull")}
     assert f"corpus         {sum(expected.values())} plans replayed" in done.stdout
@@ -233,9 +237,9 @@ def test_an_ordinary_run_plays_the_corpus_of_the_kit_before_anything_else(tmp_pa
         assert list(whole.cases) == [*range(5)]
 
 
-def test_no_corpus_plays_generated_cases_only(tmp_path: Path) -> None:
+def test_the_seeded_tier_is_generated_cases_only(tmp_path: Path) -> None:
     kept(tmp_path / "corpus", "remote-store.a.plan.jsonl", "off-by-one")
-    args = ["run", "port", "-k", "remote-store", "--cases", "5", "--no-corpus", "--out", "o"]
+    args = ["run", "port", "-k", "remote-store", "--cases", "5", "--tier", "seeded", "--out", "o"]
     done = kit(*args, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "replayed" not in done.stdout
@@ -246,8 +250,8 @@ def test_no_corpus_plays_generated_cases_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("colour", ["NO_COLOR", "FORCE_COLOR"])
 def test_a_plan_of_the_project_diverges_and_its_replay_line_works_as_printed(colour: str, tmp_path: Path) -> None:
     path = kept(tmp_path / "corpus", "remote-store.known one.plan.jsonl", "off-by-one")
-    args = ["run", "python:broken_adapters:OffByOne", "-k", "remote-store", "--cases", "1", "--seed", "9", "--out", "o"]
-    done = kit(*args, cwd=tmp_path, **{colour: "1"})
+    args = ["run", "python:broken_adapters:OffByOne", "-k", "remote-store", "--cases", "1", "--seed", "9", *TIERS]
+    done = kit(*args, "--out", "o", cwd=tmp_path, **{colour: "1"})
     assert done.returncode == 1, done.stdout + done.stderr
     assert ("\x1b[" in done.stdout) == (colour == "FORCE_COLOR")
     assert f"remote-store, corpus plan {corpus.stem(path)}" in done.stdout
@@ -285,7 +289,7 @@ def test_a_plan_with_an_operation_that_the_release_lacks_counts_as_unsupported(t
     assert done.returncode == end.exit_code
 
 
-def run_events(adapter: Adapter, known: list[CorpusCase], profile: Profile = PROFILE, **more: Any) -> list[Event]:
+def run_events(adapter: Adapter, known: list[StoredCase], profile: Profile = PROFILE, **more: Any) -> list[Event]:
     """The events of a run of the remote store with these cases as its corpus; by default five generated ones."""
     stage = Stage(adapter, profile)
     options = Options(**{"address": "python:it:it", "seed": 1, "cases": 5, "corpus": {STORE.name: known}, **more})
@@ -317,7 +321,7 @@ def test_a_shorter_plan_of_a_case_keeps_the_number_and_seed_of_its_file(tmp_path
 
 def test_a_generated_case_carries_the_planted_wrong_answer(tmp_path: Path) -> None:
     # nothing can be planted in a case that the world plays alone
-    world = CorpusCase(tmp_path / "p", 0, 1, [(STORE.index["commit_elsewhere"], (0, 1))])
+    world = StoredCase(tmp_path / "p", 0, 1, [(STORE.index["commit_elsewhere"], (0, 1))])
     ends = [event for event in run_events(Port(), [world]) if isinstance(event, SuiteEnded)]
     assert [(end.verdict, end.control) for end in ends] == [(CONFORMS, True)]
 
@@ -376,7 +380,7 @@ def test_a_plan_that_is_cut_off_is_no_corpus_plan(tmp_path: Path) -> None:
         (["--corpus", "empty"], "empty has no plans of a corpus (SUITE.FINGERPRINT.plan.jsonl): name another folder."),
         (["--corpus", "damaged"], "damaged/remote-store.a.plan.jsonl has no whole case"),
         (["--corpus", "badly-named"], "badly-named/remote-store.plan.jsonl is in a corpus and its name says no suite"),
-        (["--corpus", "fine", "--no-corpus"], "--corpus and --no-corpus contradict each other"),
+        (["--corpus", "fine", "--tier", "seeded"], "--corpus needs the tier corpus: add --tier corpus"),
     ],
 )
 def test_a_corpus_that_cannot_be_used_gets_one_sentence(args: list[str], sentence: str, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from rocketmq_conformance.reports.jsonl import read
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
 MUTANT = "mutant:keeps-smaller"
+SEEDED = ("-k", "remote-store", "--seed", "1", "--tier", "seeded")
 SIGNED = ("--reason", "known", "--owner", "us", "--releases", "all")
 
 
@@ -32,7 +33,7 @@ SIGNED = ("--reason", "known", "--owner", "us", "--releases", "all")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A file with every divergence of the mutant, as ``expect add`` writes it."""
     folder = tmp_path_factory.mktemp("expected")
-    ran = kit("run", MUTANT, "-k", "remote-store", "--cases", "40", "--seed", "1", "--out", "first", cwd=folder)
+    ran = kit("run", MUTANT, *SEEDED, "--cases", "40", "--out", "first", cwd=folder)
     assert ran.returncode == 1, ran.stdout
     added = kit("expect", "add", "known.toml", "first", *SIGNED, cwd=folder)
     assert added.returncode == 0, added.stderr
@@ -45,7 +46,7 @@ def play(whole: str, tmp_path: Path) -> Callable[..., list[Event]]:
 
     def played(change: Callable[[str], str] = str, address: str = MUTANT, suite: str = "remote-store") -> list[Event]:
         (tmp_path / "known.toml").write_text(change(whole), "utf-8")
-        return [*run(address, suites=[suite], cases=10, seed=2, corpus=False, expected=tmp_path / "known.toml")]
+        return [*run(address, suites=[suite], cases=10, seed=2, tiers=["seeded"], expected=tmp_path / "known.toml")]
 
     return played
 
@@ -133,7 +134,7 @@ def test_verify_and_prune_replay_the_plans_only(whole: str, tmp_path: Path) -> N
 
 
 def test_a_fingerprint_is_explained_from_the_run_that_found_it(tmp_path: Path) -> None:
-    kit("run", MUTANT, "-k", "remote-store", "--cases", "20", "--seed", "1", "--out", "out/first", cwd=tmp_path)
+    kit("run", MUTANT, *SEEDED, "--cases", "20", "--out", "out/first", cwd=tmp_path)
     found = [one for one in read(tmp_path / "out/first/events.jsonl").events if isinstance(one, DivergenceFound)]
     shown = kit("explain", found[0].fingerprint, "--in", "out", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
@@ -145,7 +146,7 @@ def test_a_fingerprint_is_explained_from_the_run_that_found_it(tmp_path: Path) -
 
 def test_what_is_in_the_file_is_not_added_again(whole: str, tmp_path: Path) -> None:
     (tmp_path / "known.toml").write_text(whole, "utf-8")
-    kit("run", MUTANT, "-k", "remote-store", "--cases", "40", "--seed", "1", "--out", "first", cwd=tmp_path)
+    kit("run", MUTANT, *SEEDED, "--cases", "40", "--out", "first", cwd=tmp_path)
     assert kit("expect", "add", "known.toml", "first", *SIGNED, cwd=tmp_path).stdout == "known.toml: 0 added\n"
     assert (tmp_path / "known.toml").read_text("utf-8") == whole
 

@@ -67,7 +67,7 @@ def divergences(events: list[Event]) -> list[DivergenceFound]:
 
 def test_one_run_reports_ten_independent_faults_and_nothing_else(tmp_path: Path) -> None:
     suites = ["remote-store", "local-store", "pull"]
-    events = [*run(ten_faults(), suites=suites, cases=150, seed=1, corpus=False, out=tmp_path)]
+    events = [*run(ten_faults(), suites=suites, cases=150, seed=1, tiers=["seeded"], out=tmp_path)]
     reported = {one.rules[0]["id"] for one in divergences(events)}
     assert reported == {*PLANTED, "PULL-COM-1"}
     of = Counter(suite for suite, _ in {(one.suite, one.rules[0]["id"]) for one in divergences(events)})
@@ -109,7 +109,7 @@ def ended(events: list[Event]) -> SuiteEnded:
 
 def test_what_follows_from_a_divergence_is_counted_and_not_reported() -> None:
     # a read that takes 0 for nothing does not write memory, either: copies and commits differ behind it
-    events = [*run("mutant:zero-is-none", suites=["remote-store"], cases=30, seed=1, corpus=False)]
+    events = [*run("mutant:zero-is-none", suites=["remote-store"], cases=30, seed=1, tiers=["seeded"])]
     assert {one.rules[0]["id"] for one in divergences(events)} == {"OFF-R-READ"}
     assert ended(events).consequences > 0
 
@@ -119,13 +119,13 @@ def test_a_case_ends_where_the_model_cannot_follow_and_says_so() -> None:
         def changed(self, operation: Operation, outcome: Outcome) -> Outcome:
             return Err(CRASHED) if operation.spec.name == "clone" else outcome
 
-    events = [*run(Crashes(), suites=["remote-store"], cases=4, seed=1, corpus=False)]
+    events = [*run(Crashes(), suites=["remote-store"], cases=4, seed=1, tiers=["seeded"])]
     reasons = {one.reason for one in events if isinstance(one, CaseEnded) and one.reason}
     assert reasons == {ENDED.format("clone")}
 
 
 def test_every_other_case_avoids_what_is_known() -> None:
-    events = [*run("mutant:clone-ignores-topic", suites=["remote-store"], cases=40, seed=1, corpus=False)]
+    events = [*run("mutant:clone-ignores-topic", suites=["remote-store"], cases=40, seed=1, tiers=["seeded"])]
     cases = [one for one in events if isinstance(one, CaseEnded)]
     first = next(one.case for one in cases if one.verdict != CONFORMS)
     known = {one.case for one in divergences(events) if not one.unshrunk}
@@ -163,8 +163,8 @@ class DoesNotSay(Answers):
 
 
 def test_what_an_answer_leaves_open_is_not_compared_and_counted() -> None:
-    whole = ended([*run(Answers(), suites=["rebalance"], cases=15, seed=1, corpus=False)])
-    weak = ended([*run(DoesNotSay(), suites=["rebalance"], cases=15, seed=1, corpus=False)])
+    whole = ended([*run(Answers(), suites=["rebalance"], cases=15, seed=1, tiers=["seeded"])])
+    weak = ended([*run(DoesNotSay(), suites=["rebalance"], cases=15, seed=1, tiers=["seeded"])])
     assert (whole.verdict, weak.verdict, whole.unsaid) == (CONFORMS, CONFORMS, {})
     assert set(weak.unsaid) == {"balanced of rebalance"}
     fired = {row[0] for row in whole.coverage} - {row[0] for row in weak.coverage}
@@ -177,7 +177,7 @@ def test_what_may_not_be_left_open_is_compared() -> None:
         def changed(self, operation: Operation, outcome: Outcome) -> Outcome:
             return Ok(None) if operation.spec.name == "read" else outcome
 
-    found = divergences([*run(SaysNothing(), suites=["remote-store"], cases=3, seed=1, corpus=False)])
+    found = divergences([*run(SaysNothing(), suites=["remote-store"], cases=3, seed=1, tiers=["seeded"])])
     assert {one.observed for one in found} == {"None"}
 
 
@@ -237,8 +237,8 @@ class NoNull(Answers):
 
 
 def test_accidents_of_java_are_judged_where_they_are_asked_for() -> None:
-    calm = [*run(NoNull(), suites=["remote-store"], cases=10, seed=1, corpus=False)]
-    asked = [*run(NoNull(), suites=["remote-store"], cases=10, seed=1, corpus=False, quirks=True)]
+    calm = [*run(NoNull(), suites=["remote-store"], cases=10, seed=1, tiers=["seeded"])]
+    asked = [*run(NoNull(), suites=["remote-store"], cases=10, seed=1, tiers=["seeded"], quirks=True)]
     assert ended(calm).verdict == CONFORMS
     assert set(ended(calm).unsaid) == {f"{QUIRK} of read", f"{QUIRK} of update"}
     assert "OFF-VAL-1" in ended(calm).silent_rules

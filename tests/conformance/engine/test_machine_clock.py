@@ -36,7 +36,18 @@ def test_a_plan_file_is_replayed_on_both_clocks(tmp_path: Path) -> None:
 
 
 def test_a_run_says_which_ticks_it_left_out_and_how_to_play_them(tmp_path: Path) -> None:
-    words = ["run", "port?clock=real&pace=2", "-k", "rebalance-orderly", "--cases", "1", "--steps", "40", "--no-corpus"]
+    words = [
+        "run",
+        "port?clock=real&pace=2",
+        "-k",
+        "rebalance-orderly",
+        "--cases",
+        "1",
+        "--steps",
+        "40",
+        "--tier",
+        "seeded",
+    ]
     done = kit(*words, "--seed", "4", "--max-wait", "0.5", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     printed = " ".join(done.stdout.split())

@@ -29,7 +29,7 @@ def books(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def judged(version: str) -> list[Event]:
     """A mutant whose reads break rules, by the rule book of a version."""
     return [
-        *run("mutant:memory-first-stays", suites=["remote-store"], cases=30, seed=1, corpus=False, rulebook=version)
+        *run("mutant:memory-first-stays", suites=["remote-store"], cases=30, seed=1, tiers=["seeded"], rulebook=version)
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rocketmq_conformance.conformance.engine import corpus, plan
-from rocketmq_conformance.conformance.engine.corpus import CorpusCase
+from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.runner import deliver
 from rocketmq_conformance.conformance.targets import mutation_score
 from rocketmq_conformance.conformance.targets.mutant import Mutant
@@ -131,7 +131,7 @@ def test_the_plans_that_are_kept_are_minimal_and_kill(tmp_path: Path) -> None:
     for name, (path,) in kept.items():
         found = corpus.read(path)
         ((number, rows),) = found.cases.items()
-        assert noticing_plan(MUTANTS[name], {found.suite.name: [CorpusCase(path, number, 1, rows)]})
+        assert noticing_plan(MUTANTS[name], {found.suite.name: [StoredCase(path, number, 1, rows)]})
     assert len(plan.read(kept["zero-is-none"][0]).cases.popitem()[1]) == 1
 
 

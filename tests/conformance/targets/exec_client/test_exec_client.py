@@ -65,7 +65,7 @@ def digests(events: list[Event]) -> list[tuple[str, int, str, str]]:
 def test_the_port_behind_a_program_answers_as_the_port_does(more: str) -> None:
     """Step by step, by whole cases, and over sockets: exchanges, faults, ticks, files, and sets."""
     suites = ["allocation", "remote-store"] if more == " --tcp" else [suite.name for suite in PLAYED]
-    kinds = {"suites": suites, "cases": 1, "steps": 20, "seed": 3, "corpus": False}
+    kinds = {"suites": suites, "cases": 1, "steps": 20, "seed": 3, "tiers": ["seeded"]}
     played = list(run(PORT + more, **kinds))
     assert digests(played) == digests(list(run("port", **kinds)))
     assert [one.verdict for one in played if isinstance(one, SuiteEnded)] == ["conforms"] * len(suites)
@@ -100,7 +100,7 @@ def test_answers_of_the_port_fit_the_schemas() -> None:
                 wrong.append((now, name, value))
 
     port.close()
-    for _ in run(Watched(), suites=[suite.name for suite in PLAYED], cases=3, steps=25, seed=11, corpus=False):
+    for _ in run(Watched(), suites=[suite.name for suite in PLAYED], cases=3, steps=25, seed=11, tiers=["seeded"]):
         pass
     assert wrong == []
 
@@ -142,7 +142,7 @@ def test_a_program_that_does_not_greet_cannot_be_judged(fault: str, sentence: st
 def test_faults_of_a_program_in_a_case(fault: str, verdict: str, sentence: str, tmp_path: Path) -> None:
     patience = 0.5 if fault == "hangs" else 30
     events = list(
-        run(poor(fault, tmp_path), suites=["allocation"], cases=1, steps=2, seed=1, corpus=False, patience=patience)
+        run(poor(fault, tmp_path), suites=["allocation"], cases=1, steps=2, seed=1, tiers=["seeded"], patience=patience)
     )
     ended = [one for one in events if isinstance(one, CaseEnded)]
     assert [(one.verdict, sentence in one.reason) for one in ended] == [(verdict, True)]
@@ -152,7 +152,7 @@ def test_faults_of_a_program_in_a_case(fault: str, verdict: str, sentence: str, 
 def test_a_crash_is_a_divergence_with_the_last_words_and_the_log_is_kept(tmp_path: Path) -> None:
     out = tmp_path / "out"
     events = list(
-        run(poor("crashes", tmp_path), suites=["allocation"], cases=1, steps=2, seed=1, corpus=False, out=out)
+        run(poor("crashes", tmp_path), suites=["allocation"], cases=1, steps=2, seed=1, tiers=["seeded"], out=out)
     )
     found = [one for one in events if isinstance(one, DivergenceFound)]
     assert {one.observed for one in found} == {"error CRASHED"}

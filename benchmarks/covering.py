@@ -1,0 +1,153 @@
+"""Covering plans against random cases of the same sampler: behaviours and mutants by the number of steps.
+
+    python benchmarks/covering.py [--cases 16000] [--mutants docs/covering-mutants.csv] [SUITE …]
+
+prints the tables of docs/covering.md, and writes for every mutant the steps until it is noticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+from rocketmq_conformance.conformance.engine import covering_plans
+from rocketmq_conformance.conformance.engine.model_tour import Tours
+from rocketmq_conformance.conformance.targets.mutants import MUTANTS
+from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import EQUIVALENT, KILLED
+from rocketmq_conformance.reports.tiers import COVER, SEEDED
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.reach import reachable
+from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Row
+
+#: Numbers of steps at which the curves are read.
+POINTS = (3, 10, 30, 100, 300, 1000, 3000, 10_000)
+#: Random cases of a suite that only runs when it is named, for one of the others.
+SLOW = 40
+#: Cases after which a mutant survives.
+LIMIT = 2000
+
+
+class Reached(NamedTuple):
+    """What a suite's plans reach."""
+
+    suite: str
+    plans: int
+    steps: int
+    rules: int
+    unreached: int
+    behaviours: int
+    random_cases: int
+    random_behaviours: int
+    missed: int
+    #: Behaviours after each of POINTS steps: of the plans, and of random cases.
+    curve: list[int]
+    random_curve: list[int]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("suites", nargs="*")
+    parser.add_argument("--cases", type=int, default=16_000)
+    parser.add_argument("--mutants", type=Path)
+    given = parser.parse_args()
+    names = given.suites or [*SUITES]
+    with ProcessPoolExecutor() as processes:
+        found = [*processes.map(partial(reached, cases=given.cases), names)]
+        noticed = [] if given.suites else [*processes.map(steps_to_notice, MUTANTS)]
+    print("| suite | plans | steps | rules, not reached | behaviours | random cases | their behaviours | missed |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    for one in found:
+        rules = f"{one.rules}, {one.unreached}"
+        print("|", " | ".join(map(str, (f"`{one.suite}`", one.plans, one.steps, rules, *one[5:9]))), "|")
+    curves([*found], noticed)
+    if given.mutants:
+        with given.mutants.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([HEAD, *noticed])
+
+
+def curves(found: list[Reached], noticed: list[tuple[Any, ...]]) -> None:
+    """Print the shares of behaviours and mutants by steps."""
+    print("\n| steps | behaviours: covering | random | mutants: covering | random |\n|--:|--:|--:|--:|--:|")
+    for at, point in enumerate(POINTS):
+        covering = mean(one.curve[at] / max(one.behaviours, one.random_behaviours) for one in found)
+        random = mean(one.random_curve[at] / max(one.behaviours, one.random_behaviours) for one in found)
+        shares = [f"{covering:.1%}", f"{random:.1%}"]
+        if noticed:
+            shares += [f"{mean(bool(one[k]) and one[k] <= point for one in noticed):.1%}" for k in (2, 4)]
+        print("|", f"{point:,}", "|", " | ".join(shares), "|")
+    if noticed:
+        counts = [sum(bool(one[k]) for one in noticed) for k in (2, 4)]
+        print(f"\n{counts[0]} of {len(noticed)} mutants are noticed by covering plans, {counts[1]} by random cases.")
+
+
+def reached(name: str, cases: int) -> Reached:
+    """Measure a suite."""
+    suite, profile = SUITES[name], Profile()
+    tours = Tours(suite, profile)
+    plans = [case.rows for case in covering_plans.cases(suite, profile)]
+    cases = cases if suite.ordinary else cases // SLOW
+    drawn = sampler(suite, profile)
+    covered, curve = measured(tours, plans)
+    random, random_curve = measured(tours, (drawn.case(1, number, suite.steps) for number in range(cases)))
+    rules = {rule for _, of, _, _ in covered for rule in of}
+    wanted = {*reachable(suite, profile)}
+    return Reached(
+        name,
+        len(plans),
+        sum(map(len, plans)),
+        len(wanted),
+        len(wanted - rules),
+        len(covered),
+        cases,
+        len(random),
+        len(random - covered),
+        curve,
+        random_curve,
+    )
+
+
+def measured(tours: Tours, plans: Iterable[list[Row]]) -> tuple[set[Any], list[int]]:
+    """The behaviours of plans, and how many there are after each of POINTS steps."""
+    seen: set[Any] = set()
+    curve: list[int] = []
+    waiting = iter(POINTS)
+    point = next(waiting)
+    for number, behaviour in enumerate(behaviours(tours, plans), start=1):
+        seen.add(behaviour)
+        if number == point:
+            curve.append(len(seen))
+            point = next(waiting, 0)
+    return seen, curve + [len(seen)] * (len(POINTS) - len(curve))
+
+
+def behaviours(tours: Tours, plans: Iterable[list[Row]]) -> Iterator[Any]:
+    for plan in plans:
+        for step in tours.play(plan):
+            yield step.behaviour
+
+
+HEAD = ("mutant", "suite by covering plans", "steps", "suite by random cases", "steps")
+
+
+def steps_to_notice(name: str) -> tuple[Any, ...]:
+    """The suites that notice a mutant, and after how many steps of all suites that may: nothing when none does."""
+    row: list[Any] = [name]
+    for tier in (COVER, SEEDED):
+        judged = judge_mutant(MUTANTS[name], Profile(), 1, LIMIT, tier=tier)
+        row += [judged.suite, judged.steps if judged.status == KILLED else ""]
+        if judged.status == EQUIVALENT:
+            row[-2:] = ["equivalent", ""]
+    return tuple(row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""Covering plans: few, short plans that show all that a suite's sampler can show, found in the model alone.
+
+The search plays sampled cases by the model, and keeps of each what shows something new. Then it chooses the cases that
+show most until they show everything, takes out of them every step that nothing depends on, and drops those that the
+others make needless. It is deterministic: the sampler is seeded, and ties go to the case that was drawn first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+from rocketmq_conformance.conformance.engine.model_tour import Tours, shown
+from rocketmq_conformance.models.broker.configuration import SETTINGS
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import PUBLISHED
+from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.sampler import Sampler
+from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+
+class Effort(NamedTuple):
+    """Numbers of cases that are searched."""
+
+    #: For behaviours, by the newest release.
+    cases: int = 4000
+    #: For pairs, by the newest release; fewer where an ordinary run has fewer than a thousand cases.
+    pairs: int = 200
+    #: For behaviours, by every other release that answers differently.
+    of_release: int = 400
+    #: By which releases are told apart.
+    probes: int = 40
+
+
+#: Twice as many of each find next to nothing more.
+ORDINARY = Effort()
+#: Where every case has its price: brokers are restarted, or whole clients take their time.
+SLOW = Effort(200, 0, 20, 5)
+#: Seed of the cases that are searched.
+SEED = 0
+
+Rows = tuple[Row, ...]
+
+
+def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
+    """The covering plans of a suite for every release: those of the newest one first."""
+    effort = effort or (SLOW if is_costly(suite) else ORDINARY)
+    plans: list[Rows] = []
+    for profile in profiles(suite, effort.probes):
+        newest = profile == Profile()
+        plans += _more(suite, profile, plans, effort.cases if newest else effort.of_release, pairs=False)
+        if newest and not is_costly(suite):
+            plans += _more(suite, profile, plans, effort.pairs * min(suite.cases, 1000) // 1000, pairs=True)
+    return plans
+
+
+def is_costly(suite: Suite) -> bool:
+    """Does every case of the suite have its price? Then its plans show behaviours, and neither uses nor pairs."""
+    return not suite.ordinary or suite.confirmations > 0
+
+
+def chosen(suite: Suite, profile: Profile, plans: Iterable[Sequence[Row]]) -> Iterator[list[Row]]:
+    """Those of the plans that show something new by this profile, in their order, without what it does not have."""
+    tours = Tours(suite, profile, uses=not is_costly(suite))
+    known: set[Hashable] = set()
+    for plan in plans:
+        seen = tours.play(plan)
+        new = shown(seen, pairs=not is_costly(suite)) - known
+        if new:
+            known |= new
+            yield [step.row for step in seen]
+
+
+def profiles(suite: Suite, probes: int) -> Iterator[Profile]:
+    """The newest releases, and then each release and configuration of the judged side that answers so many cases
+    differently.
+    """
+    known: set[bytes] = set()
+    for profile in _judged(suite):
+        if not suite.offered(profile):
+            continue
+        tours, drawn = Tours(suite, profile), Sampler(suite, profile)
+        answers = [step.behaviour for case in range(probes) for step in tours.play(drawn.case(SEED, case, suite.steps))]
+        mark = blake2b(repr(answers).encode()).digest()
+        if mark not in known:
+            known.add(mark)
+            yield profile
+
+
+def _judged(suite: Suite) -> Iterator[Profile]:
+    """The profiles that may judge: releases from the newest on; of brokers also every property, and their Java."""
+    if suite.side is not Side.BROKER:
+        yield from (Profile(client=release) for release in reversed(PUBLISHED))
+        return
+    yield from (Profile(broker=release) for release in reversed(PUBLISHED))
+    for setting in SETTINGS.values():
+        yield from (Profile().configured({setting.name: value}) for value in setting.values)
+    yield Profile(java=8)
+
+
+def _more(suite: Suite, profile: Profile, plans: Sequence[Rows], cases: int, *, pairs: bool) -> list[Rows]:
+    """Plans that show, by this profile, all that so many cases show and ``plans`` do not."""
+    tours, drawn = Tours(suite, profile, uses=not is_costly(suite)), Sampler(suite, profile)
+    before = {one for plan in plans for one in shown(tours.play(plan), pairs=pairs)}
+    known, found = set(before), list[tuple[Rows, set[Hashable]]]()
+    for case in range(cases):
+        seen = tours.play(drawn.case(SEED, case, suite.steps))
+        new = [at for at, step in enumerate(seen) if not known.issuperset(step.shown(pairs=pairs))]
+        if new:
+            kept = seen[: new[-1] + 1]
+            if not tours.decides(kept):
+                kept = seen
+            shows = shown(kept, pairs=pairs)
+            known |= shows
+            found.append((tuple(step.row for step in kept), shows - before))
+    return _minimised(tours, _greedy(found), before, pairs=pairs)
+
+
+def _greedy(found: Sequence[tuple[Rows, set[Hashable]]]) -> list[tuple[Rows, set[Hashable]]]:
+    """Those that together show all that is shown, each the one that adds most to those before."""
+    left = [(shows, rows) for rows, shows in found]
+    taken: list[tuple[Rows, set[Hashable]]] = []
+    known: set[Hashable] = set()
+    while left:
+        left = [(new, rows) for shows, rows in left if (new := shows - known)]
+        if left:
+            shows, rows = max(left, key=lambda one: len(one[0]))
+            known |= shows
+            taken.append((rows, shows))
+    return taken
+
+
+def _minimised(
+    tours: Tours, taken: Sequence[tuple[Rows, set[Hashable]]], before: Container[Hashable], *, pairs: bool
+) -> list[Rows]:
+    """The plans without needless steps, and without those that the others make needless; the last ones first."""
+    shows = [shown(tours.play(rows), pairs=pairs) for rows, _ in taken]
+    times = Counter(one for some in shows for one in some if one not in before)
+    left: list[Rows] = []
+    for (rows, _), of in reversed(list(zip(taken, shows, strict=True))):
+        needed = {one for one in of if times[one] == 1}
+        times.subtract(one for one in of if one not in before)
+        if needed:
+            rows = _shortest(tours, rows, needed, pairs=pairs)
+            times.update(one for one in shown(tours.play(rows), pairs=pairs) if one not in before)
+            left.append(rows)
+    return left[::-1]
+
+
+def _shortest(tours: Tours, rows: Rows, needed: set[Hashable], *, pairs: bool) -> Rows:
+    """The plan without runs of steps, long ones and late ones first, that what is needed does not depend on."""
+    seen = tours.play(rows)
+    size = max(1, len(seen) // 2)
+    while size:
+        end = len(seen)
+        while end > 0:
+            begin = max(0, end - size)
+            head = seen[:begin]
+            tail = tours.play([step.row for step in seen[end:]], head[-1].after if head else None)
+            if tours.decides([*head, *tail]) and needed <= shown(head, pairs=pairs) | shown(tail, pairs=pairs):
+                seen = [*head, *tail]
+            end = begin
+        size //= 2
+    return tuple(step.row for step in seen)

@@ -1,0 +1,56 @@
+"""The covering plans that come with the kit: a file per suite, which a run plays before anything else.
+
+A file has the plans for every release. A run plays those that show something new by its profile; what they show on
+other releases alone is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from rocketmq_conformance import suites as room
+from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.corpus import SUFFIX, StoredCase
+from rocketmq_conformance.conformance.engine.covering import SEED, Rows, chosen, searched
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.tiers import COVER
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.suite import Suite
+
+
+def folder() -> Path:
+    """The folder of the kit's covering plans. In the source tree the room is a link, which is followed."""
+    return Path(room.__path__[0]).resolve() / "covering"
+
+
+def file_of(suite: Suite) -> Path:
+    """The file of a suite's covering plans; a suite of another package has none."""
+    return folder() / f"{suite.name}{SUFFIX}"
+
+
+@lru_cache(maxsize=64)
+def stored(suite: Suite) -> Sequence[Rows]:
+    """The covering plans of a suite for all releases, in their order; none for a suite of another package."""
+    file = file_of(suite)
+    return [tuple(rows) for rows in plan.read(file).cases.values()] if file.exists() else []
+
+
+@lru_cache(maxsize=64)
+def cases(suite: Suite, profile: Profile) -> Sequence[StoredCase]:
+    """The covering plans of a suite that show something by this profile, each without steps that it does not have."""
+    file = file_of(suite)
+    plans = chosen(suite, profile, stored(suite))
+    return [StoredCase(file, number, SEED, rows, COVER) for number, rows in enumerate(plans)]
+
+
+def searched_by_name(name: str) -> list[Rows]:
+    """The covering plans of a suite of the kit, searched anew; in a process of its own if need be."""
+    return searched(SUITES[name])
+
+
+def write(suite: Suite, plans: Sequence[Rows]) -> None:
+    """Make these the covering plans of a suite."""
+    file_of(suite).parent.mkdir(exist_ok=True)
+    plan.write(file_of(suite), suite, Profile(), SEED, enumerate(map(list, plans)))

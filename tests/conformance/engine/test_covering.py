@@ -1,0 +1,139 @@
+"""Covering plans: found in the model, few, short, the same every time, and played before anything else."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from command_line import kit
+from every import every
+
+from rocketmq_conformance.conformance.api import run
+from rocketmq_conformance.conformance.engine import covering_plans
+from rocketmq_conformance.conformance.engine.covering import Effort, chosen, is_costly, searched
+from rocketmq_conformance.conformance.engine.model_tour import Tours, counted, shown
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, CaseEnded, DivergenceFound, SuiteEnded, SuiteStarted
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.reach import reachable
+from rocketmq_conformance.suites.declare.sampler import Sampler
+from rocketmq_conformance.suites.declare.suite import Suite
+
+STORE, PULL = SUITES["remote-store"], SUITES["start-pull"]
+SMALL = Effort(cases=60, pairs=20, of_release=20, probes=10)
+#: Rules that need more than the cases of a search, each with the reason.
+FOUND_ELSEWHERE: dict[str, str] = {}
+
+
+def seen_in(suite: Suite, profile: Profile, cases: int) -> set[object]:
+    """The behaviours of the first so many cases that a search looks at."""
+    tours, drawn = Tours(suite, profile), Sampler(suite, profile)
+    return {step.behaviour for case in range(cases) for step in tours.play(drawn.case(0, case, suite.steps))}
+
+
+@every("suite", SUITES.values())
+def test_the_plans_of_the_kit_show_what_cases_show(suite: Suite) -> None:
+    tours = Tours(suite, Profile())
+    covered = {step.behaviour for plan in covering_plans.stored(suite) for step in tours.play(plan)}
+    cases = 10 if is_costly(suite) else 60
+    assert seen_in(suite, Profile(), cases) <= covered, "python -m rocketmq_conformance regenerate --covering"
+
+
+@every("suite", SUITES.values())
+def test_the_plans_of_the_kit_reach_every_rule_that_can_fire(suite: Suite) -> None:
+    tours = Tours(suite, Profile())
+    behaviours = {step.behaviour for plan in covering_plans.stored(suite) for step in tours.play(plan)}
+    missed = {*reachable(suite, Profile())} - {rule for rule, _, _ in counted(behaviours)}
+    assert missed <= FOUND_ELSEWHERE.keys()
+
+
+def test_a_search_finds_the_same_plans_every_time() -> None:
+    assert searched(STORE, SMALL) == searched(STORE, SMALL)
+
+
+def test_a_search_shows_what_its_cases_show_in_fewer_steps() -> None:
+    plans = list(chosen(STORE, Profile(), searched(STORE, SMALL)))
+    assert seen_in(STORE, Profile(), SMALL.cases) <= {
+        step.behaviour for plan in plans for step in Tours(STORE, Profile()).play(plan)
+    }
+    assert sum(map(len, plans)) < SMALL.cases * STORE.steps / 2
+
+
+def test_no_step_of_a_plan_is_needless() -> None:
+    plans = searched(PULL, SMALL._replace(pairs=0, of_release=0))
+    tours = Tours(PULL, Profile(), uses=True)
+    everything = [shown(tours.play(plan), pairs=False) for plan in plans]
+    needless = []
+    for at, plan in enumerate(plans):
+        others = set().union(*everything[:at], *everything[at + 1 :])
+        for step in range(len(plan)):
+            left = shown(tours.play(plan[:step] + plan[step + 1 :]), pairs=False)
+            if everything[at] <= others | left:
+                needless.append((at, step))
+    assert needless == []
+
+
+def test_an_old_release_is_searched_too_and_gets_its_own_choice() -> None:
+    old = Profile.of("4.9.8")
+    plans = searched(STORE, SMALL)
+    by_old = list(chosen(STORE, old, plans))
+    assert seen_in(STORE, old, SMALL.of_release) <= {
+        step.behaviour for plan in by_old for step in Tours(STORE, old).play(plan)
+    }
+    assert not any(STORE.lacking(old, plan) for plan in by_old)
+
+
+def test_a_run_plays_them_first_and_they_alone_may_pass() -> None:
+    events = list(run("port", suites=["remote-store"], tiers=["cover"], seed=1))
+    (started,) = [event for event in events if isinstance(event, SuiteStarted)]
+    (ended,) = [event for event in events if isinstance(event, SuiteEnded)]
+    numbers = [event.case for event in events if isinstance(event, CaseEnded)]
+    plans = covering_plans.cases(STORE, Profile())
+    assert numbers == [*range(-1, -len(plans) - 1, -1)]
+    assert {one.tier for one in started.corpus} == {"cover"}
+    assert (ended.verdict, ended.control, ended.silent_rules) == (CONFORMS, True, [])
+    assert ended.steps == sum(len(plan.rows) for plan in plans)
+
+
+def test_tiers_follow_one_another() -> None:
+    events = list(run("port", suites=["start-pull"], cases=3, examples=4, seed=1))
+    (started,) = [event for event in events if isinstance(event, SuiteStarted)]
+    numbers = [event.case for event in events if isinstance(event, CaseEnded)]
+    tiers = [one.tier for one in started.corpus]
+    assert tiers == sorted(tiers, key=["cover", "corpus"].index)
+    assert {*tiers} == {"cover", "corpus"}
+    assert started.hypothesis == 3
+    assert numbers == [*range(-1, -len(tiers) - 1, -1), *range(3), *range(3, 7)][: len(numbers)]
+    assert numbers[-1] >= 3
+
+
+def test_a_suite_without_covering_plans_is_undecided_by_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(covering_plans, "cases", lambda suite, profile: [])
+    events = run("port", suites=["remote-store"], tiers=["cover"], seed=1)
+    (ended,) = [event for event in events if isinstance(event, SuiteEnded)]
+    assert (ended.verdict, ended.reason) == (UNDECIDED, "no generated case was played")
+
+
+def test_a_covering_plan_that_diverges_is_named_and_its_replay_line_works(tmp_path: Path) -> None:
+    events = run("mutant:not-found-is-zero", suites=["remote-store"], tiers=["cover"])
+    found = next(event for event in events if isinstance(event, DivergenceFound))
+    _, *again = shlex.split(found.replay)
+    assert again == ["run", "mutant:not-found-is-zero", "-k", "remote-store", "--tier", "cover"]
+    done = kit(*again, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "remote-store, covering plan" in done.stdout
+
+
+@every(
+    ("words", "sentence"),
+    [
+        (["--tier", "cover", "--cases", "3"], "--cases is a number of cases from the seed"),
+        (["--tier", "cover", "--examples", "3"], "--examples needs the tier hypothesis"),
+        (["--tier", "cover", "--corpus", "."], "--corpus needs the tier corpus"),
+    ],
+)
+def test_an_option_of_another_tier_is_refused(words: list[str], sentence: str, tmp_path: Path) -> None:
+    done = kit("run", "port", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert sentence in done.stderr

@@ -1,0 +1,106 @@
+"""Cases that Hypothesis draws for a run: valid plans, one at a time; those that diverge come first the next time."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from rocketmq_conformance.conformance.api import run
+from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
+from rocketmq_conformance.conformance.engine.model_tour import Tours
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, CaseEnded, DivergenceFound, SuiteEnded
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.suite import Row
+
+STORE, GUARDED = SUITES["remote-store"], SUITES["broker-process"]
+READ = STORE.index["read"]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example database is in the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def reads_twice(rows: list[Row]) -> bool:
+    return sum(at == READ for at, _ in rows) > 1
+
+
+def test_plans_are_distinct_and_every_step_is_allowed() -> None:
+    for suite in (STORE, GUARDED):
+        cases = HypothesisCases(suite, Profile(), 15, 1)
+        plans = list(cases)
+        cases.close()
+        assert 5 < len(plans) <= 15
+        assert len({tuple(rows) for rows in plans}) == len(plans)
+        assert [rows for rows in plans if len(Tours(suite, Profile()).play(rows)) != len(rows)] == []
+
+
+def test_the_search_goes_on_after_a_divergence() -> None:
+    cases = HypothesisCases(STORE, Profile(), 20, 1)
+    plans = []
+    for rows in cases:
+        plans.append(rows)
+        if reads_twice(rows):
+            cases.diverges()
+    cases.close()
+    assert sum(map(reads_twice, plans)) > 1
+    assert len(plans) > 10
+
+
+def test_what_diverged_is_drawn_first_the_next_time() -> None:
+    failing = []
+    for seed in (1, 2):
+        cases = HypothesisCases(STORE, Profile(), 10, seed)
+        for at, rows in enumerate(cases):
+            if reads_twice(rows):
+                failing.append((at, rows))
+                cases.diverges()
+                break
+        next(cases, None)  # the verdict arrives when the next plan is asked for
+        cases.close()
+    (_, first), (at, again) = failing
+    assert (at, again) == (0, first)
+
+
+def test_a_search_that_nobody_asks_any_more_ends() -> None:
+    before = threading.active_count()
+    for asked in (0, 1, 3):
+        cases = HypothesisCases(STORE, Profile(), 50, 1)
+        for _ in range(asked):
+            next(cases)
+        cases.close()
+    assert threading.active_count() == before
+
+
+def test_a_fault_of_the_model_reaches_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Tours, "play", broken)
+    cases = HypothesisCases(STORE, Profile(), 5, 1)
+    with pytest.raises(ZeroDivisionError):
+        list(cases)
+    cases.close()
+
+
+def test_a_run_judges_what_it_draws_and_keeps_the_plans(tmp_path: Path) -> None:
+    events = list(run("port", suites=["remote-store"], tiers=["hypothesis"], examples=12, seed=1, out=tmp_path / "o"))
+    (ended,) = [event for event in events if isinstance(event, SuiteEnded)]
+    played = [event.case for event in events if isinstance(event, CaseEnded)]
+    assert (ended.verdict, ended.control) == (CONFORMS, True)
+    assert played == [*range(len(played))]
+    assert [*plan.read(tmp_path / "o" / "remote-store.plan.jsonl").cases] == played
+
+
+def test_a_divergence_is_shrunk_and_reported_like_any_other() -> None:
+    events = list(run("mutant:not-found-is-zero", suites=["remote-store"], tiers=["hypothesis"], seed=1))
+    (ended,) = [event for event in events if isinstance(event, SuiteEnded)]
+    found = next(event for event in events if isinstance(event, DivergenceFound))
+    assert ended.verdict == DIVERGES
+    assert len(found.steps) == 1
+    assert not found.unshrunk
