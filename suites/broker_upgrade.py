@@ -7,6 +7,7 @@ observes, because a killed broker may be in one of several states.
 from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_upgrade import BrokerUpgradeModel, UpgradedBroker
+from rocketmq_conformance.models.broker.configuration import LIGHT
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_restart
@@ -28,6 +29,7 @@ from rocketmq_conformance.suites.broker_restart import (
 )
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
@@ -75,7 +77,15 @@ SUITE = Suite(
     steps=150,
     cases=2,
     show=_show,
-    rules=("RUN-UPGRADE-1", *(rule for rule in broker_restart.SUITE.rules if rule != "RUN-RESTART-1")),
+    rules=("RUN-UPGRADE-1", "BQ-COM-LMQ", *(rule for rule in broker_restart.SUITE.rules if rule != "RUN-RESTART-1")),
     ordinary=False,
-    limits=(values.NO_TIMER,),
+    limits=(
+        values.NO_TIMER,
+        RuleLimit(
+            rules=("BQ-COM-LMQ",),
+            setting=LIGHT,
+            values=("true",),
+            because="the broker has no light message queues: enableLmq is off, the default",
+        ),
+    ),
 )

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 
 import click
@@ -148,7 +149,7 @@ def _history(root: Path, check: bool) -> Iterator[str]:
 
 def _covering(root: Path, check: bool) -> Iterator[str]:
     """The files of covering plans that were stale; without ``check`` they are written."""
-    with ProcessPoolExecutor() as processes:
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
         found = processes.map(covering_plans.searched_by_name, SUITES)
         for suite, plans in zip(SUITES.values(), found, strict=True):
             if plans != covering_plans.stored(suite):

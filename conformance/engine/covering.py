@@ -25,7 +25,7 @@ class Effort(NamedTuple):
     """Numbers of cases that are searched."""
 
     #: For behaviours, by the newest release.
-    cases: int = 4000
+    cases: int = 16_000
     #: For pairs, by the newest release; fewer where an ordinary run has fewer than a thousand cases.
     pairs: int = 200
     #: For behaviours, by every other release that answers differently.
@@ -36,7 +36,9 @@ class Effort(NamedTuple):
 
 #: Twice as many of each find next to nothing more.
 ORDINARY = Effort()
-#: Where every case has its price: brokers are restarted, or whole clients take their time.
+#: For whole clients, which take their time.
+WHOLE = Effort(4000, 0, 200, 20)
+#: For suites that only run when they are named: brokers are restarted, and a step of the model takes time, too.
 SLOW = Effort(200, 0, 20, 5)
 #: Seed of the cases that are searched.
 SEED = 0
@@ -46,7 +48,7 @@ Rows = tuple[Row, ...]
 
 def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
     """The covering plans of a suite for every release: those of the newest one first."""
-    effort = effort or (SLOW if is_costly(suite) else ORDINARY)
+    effort = effort or (ORDINARY if not is_costly(suite) else WHOLE if suite.ordinary else SLOW)
     plans: list[Rows] = []
     for profile in profiles(suite, effort.probes):
         newest = profile == Profile()

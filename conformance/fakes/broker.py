@@ -40,7 +40,7 @@ from rocketmq_conformance.conformance.remoting.server import Handler, Listener, 
 from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS, MEMORY_RATIO
 from rocketmq_conformance.models.broker.delay_level import DEFAULT_LEVELS, parse_levels
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.broker.wire import WireRules
 from rocketmq_conformance.models.client.fixtures import BROKER
@@ -265,6 +265,10 @@ class FakeBroker:
         offsets = {(group, topic, queue): offset for (group, queue), offset in stored.items()}
         self.storage.load(topic, queues, offsets)
         self._lifetime.settle()
+
+    def put_elsewhere(self, stored: Stored) -> None:
+        """Before the first start: stored offsets in the file of brokers that differ from it in ``enableLmq``."""
+        self._lifetime.put_elsewhere(stored)
 
     def take_over(self, other: FakeBroker) -> None:
         """Before the first start: the store that a broker left behind, perhaps one of another release."""

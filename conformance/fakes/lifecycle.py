@@ -24,6 +24,8 @@ class Lifecycle:
         self._disk = Disk(
             *(TableFile(Copy(table), Copy(table)) for table in (state.topics, state.stored, state.groups))
         )
+        #: The other file of stored offsets: of brokers with light message queues, or of those without (BQ-COM-LMQ).
+        self._elsewhere = TableFile(Copy({}), Copy({}))
         #: The broker and its files before the first damage, None without one.
         self._whole: tuple[BrokerState, Disk] | None = None
         #: Has the timer written since the start, and had it when the broker ended last?
@@ -91,7 +93,13 @@ class Lifecycle:
 
     def take_over(self, other: Lifecycle) -> None:
         """Have the files that a broker left behind."""
-        self._disk = other._disk
+        self._disk, self._elsewhere = other._disk, other._elsewhere
+        if self._storage.rules.light != other._storage.rules.light:
+            self._disk, self._elsewhere = self._disk._replace(offsets=self._elsewhere), self._disk.offsets
+
+    def put_elsewhere(self, stored: Stored) -> None:
+        """Before the first start: the stored offsets in the other file."""
+        self._elsewhere = TableFile(Copy(stored), Copy(stored))
 
     # --- the process ------------------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ from rocketmq_conformance.models.broker.configuration import (
     CREATES_GROUPS,
     DEFAULT_MODE,
     DEFAULT_SHARE,
+    LIGHT,
     LONG_POLLING,
     MEMORY_RATIO,
     PERMISSION,
@@ -366,6 +367,19 @@ def prove_tables_in_rocksdb(tally: Tally) -> None:
             adapter.close()
 
 
+def prove_light_queues(tally: Tally) -> None:
+    """The suites that read and store offsets and look topics up, on a broker of its own with light message queues."""
+    properties = {LIGHT: "true"}
+    adapter = BrokerAdapter(StartedBroker(Release.parse(tally.release), properties=properties))
+    try:
+        hello = adapter.hello()
+        profile = Profile.of(broker=tally.release, java=hello.java or 17).configured(properties)
+        for suite in (broker_offsets.SUITE, broker_admin.SUITE, broker_assignment.SUITE):
+            prove_suite(adapter, profile, tally, suite, OTHER_CASES)
+    finally:
+        adapter.close()
+
+
 def prove_files(adapter: BrokerAdapter, profile: Profile, tally: Tally, plan: Sequence[Operation]) -> None:
     """Files of tables that are damaged between starts."""
     suite = broker_tables.SUITE
@@ -428,10 +442,14 @@ _IN_ROCKSDB = Part.of(
     *(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_search.SUITE, broker_assignment.SUITE),
     *(broker_restart.SUITE, broker_process.SUITE),
 )
+#: The suites that are played on brokers with light message queues.
+_WITH_LIGHT = Part.of(broker_offsets.SUITE, broker_admin.SUITE, broker_assignment.SUITE)
 #: The rules of messages that count as being on disk.
 _DISTANCES = Part.of(rules=("BQ-DISK-1", "BQ-QUERY-4"))
 #: Of two releases that take turns only what is said of an upgrade counts: the other rules are those of either.
 _UPGRADES = Part(frozenset({broker_upgrade.SUITE.name}), frozenset({broker_upgrades.RULE}))
+#: Stored offsets in the file of brokers with light message queues.
+_LIGHT = Part(frozenset({broker_upgrade.SUITE.name}), frozenset({broker_upgrades.LIGHT_RULE}))
 _STEPS = (
     _Step(_TABLES, prove_tables),
     *(_Step(Part.of(suite), _plays(suite)) for suite in FAST),
@@ -470,7 +488,7 @@ _ALL_FILES, _FILES = _damages(broker_files.long()), _damages(broker_files.short(
 
 def parts() -> list[Part]:
     """The parts of a release's proof."""
-    return [*(step.part for step in (*_STEPS, _FILES)), _TABLES, _DISTANCES, _UPGRADES, _STORY]
+    return [*(step.part for step in (*_STEPS, _FILES)), _TABLES, _DISTANCES, _UPGRADES, _LIGHT, _STORY]
 
 
 def prove_release(release: str, selection: Selection = EVERYTHING, *, brief: bool = False) -> Tally:
@@ -496,6 +514,8 @@ def prove_release(release: str, selection: Selection = EVERYTHING, *, brief: boo
         prove_without_timers(tally)
     if SETTINGS[STORE].has(parsed) and selection.takes(_IN_ROCKSDB):
         prove_tables_in_rocksdb(tally)
+    if SETTINGS[LIGHT].has(parsed) and selection.takes(_WITH_LIGHT):
+        prove_light_queues(tally)
     return tally
 
 
@@ -540,6 +560,8 @@ def prove(unit: Unit, selection: Selection = EVERYTHING, *, brief: bool = False)
         others = fake_broker.prove(unit.release) if selection.takes(_STORY) else []
         if selection.takes(_UPGRADES):
             others = [*others, broker_upgrades.prove(tally.side, unit.release, prove_suite, brief=brief)]
+        if selection.takes(_LIGHT) and SETTINGS[LIGHT].has(Release.parse(unit.release)):
+            others = [*others, broker_upgrades.prove_light(tally.side, unit.release, prove_suite)]
     except CannotRunError as error:
         return ProofResult.missing(unit, error)
     rows = [*tally.rows(), *others]

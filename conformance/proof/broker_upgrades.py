@@ -1,26 +1,29 @@
 """Upgrades: real brokers of two releases take turns on one store, and the model says what each makes of it.
 
-A release is upgraded to from its predecessor, and upgraded itself to the newest one; each is taken back, too.
+A release is upgraded to from its predecessor, and upgraded itself to the newest one; each is taken back, too. Where it
+has light message queues (enableLmq), they are switched on by an upgrade, and off when it is taken back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.proof_docs import unjudged
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
+from rocketmq_conformance.models.broker.configuration import LIGHT
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, PUBLISHED, Release
 from rocketmq_conformance.reports.proof import ProofRow
 from rocketmq_conformance.suites import broker_upgrade
 from rocketmq_conformance.suites.declare.suite import Suite
 
-RULE = "RUN-UPGRADE-1"
-#: Steps of each pair's case: some four changes.
-STEPS = 120
+RULE, LIGHT_RULE = "RUN-UPGRADE-1", "BQ-COM-LMQ"
+#: Steps of each pair's case: some four changes, and some two where light message queues are switched on.
+STEPS, LIGHT_STEPS = 120, 60
 #: Plays a suite on a broker and counts.
 Prove = Callable[[BrokerAdapter, Profile, Tally, Suite, int, int | None], None]
 
@@ -31,10 +34,15 @@ def prove(side: str, release: str, prove_suite: Prove, *, brief: bool = False) -
     A ``brief`` proof has one pair.
     """
     chosen = list(pairs(Release.parse(release)))[-1 if brief else 0 :]
-    counted = [_played(side, newer, older, prove_suite) for newer, older in chosen]
-    examples = [example for one in counted for example in one.examples]
-    cases, differences = sum(one.cases for one in counted), sum(one.differences for one in counted)
-    return ProofRow(RULE, side, release, cases, differences, *examples[:1])
+    return _row(RULE, side, release, [_played(side, newer, older, prove_suite, STEPS) for newer, older in chosen])
+
+
+def prove_light(side: str, release: str, prove_suite: Prove) -> ProofRow:
+    """The row of a release on which light message queues are switched on and off again, by an upgrade and back."""
+    newer = Release.parse(release)
+    older = next(pairs(newer))[1]
+    played = _played(side, newer, older, prove_suite, LIGHT_STEPS, {LIGHT: "true"})
+    return _row(LIGHT_RULE, side, release, [played])
 
 
 def pairs(release: Release) -> Iterator[tuple[Release, Release]]:
@@ -48,13 +56,27 @@ def pairs(release: Release) -> Iterator[tuple[Release, Release]]:
         yield NEWEST, release
 
 
-def _played(side: str, newer: Release, older: Release, prove_suite: Prove) -> Tally:
-    adapter = BrokerAdapter(StartedBroker(newer, upgraded_from=older))
+def _row(rule: str, side: str, release: str, counted: Sequence[Tally]) -> ProofRow:
+    examples = [example for one in counted for example in one.examples]
+    cases, differences = sum(one.cases for one in counted), sum(one.differences for one in counted)
+    return ProofRow(rule, side, release, cases, differences, *examples[:1])
+
+
+def _played(
+    side: str,
+    newer: Release,
+    older: Release,
+    prove_suite: Prove,
+    steps: int,
+    properties: Mapping[str, str] = MappingProxyType({}),
+) -> Tally:
+    adapter = BrokerAdapter(StartedBroker(newer, upgraded_from=older, properties=properties))
     try:
         hello = adapter.hello()
-        profile = replace(Profile.of(broker=str(newer), java=hello.java or 17), upgraded_from=older)
+        profile = Profile.of(broker=str(newer), java=hello.java or 17).configured(properties)
+        profile = replace(profile, upgraded_from=older)
         counted = Tally(side, f"{newer} upgraded from {older}")
-        prove_suite(adapter, profile, counted, broker_upgrade.SUITE, 1, STEPS)
+        prove_suite(adapter, profile, counted, broker_upgrade.SUITE, 1, steps)
         return counted
     finally:
         adapter.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.fixtures import GROUPS
 from rocketmq_conformance.models.broker.lifecycle import reopened
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
 
 TOPIC = "AGED"
@@ -52,5 +52,10 @@ def aged_broker(rules: BrokerRules) -> BrokerState:
             for queue, log in enumerate(QUEUES)
             if log != QueueLog()
         },
-        stored={(KEPT_GROUP, TOPIC, queue): offset for queue, offset in STORED.items()},
+        stored={} if rules.light else kept(),
     )
+
+
+def kept() -> Stored:
+    """The stored offsets in the file of brokers without light message queues."""
+    return {(KEPT_GROUP, TOPIC, queue): offset for queue, offset in STORED.items()}

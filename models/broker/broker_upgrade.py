@@ -1,7 +1,8 @@
 """The broker of suite broker-upgrade: releases of it take turns on one store.
 
 A broker is stopped, and another release starts with its topics, groups, messages and stored offsets. What the store
-holds is told by the rules of the release that runs: min, and the answer to a group without an offset, may change.
+holds is told by the rules of the release that runs: min, and the answer to a group without an offset, may change. Where
+the newer release has light message queues (enableLmq), each has a file for stored offsets of its own.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.broker_restart import BrokerRestartModel
 from rocketmq_conformance.models.broker.lifecycle import UncertainBroker
-from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.state import BrokerState, Stored
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule
@@ -25,7 +27,9 @@ RULES = (
     ),
 )
 
-_CHANGED = {kind: Reason(("RUN-UPGRADE-1",), kind) for kind in ("upgraded", "taken back", "the same release")}
+_KINDS = ("upgraded", "taken back", "the same release")
+_CHANGED = {kind: Reason(("RUN-UPGRADE-1",), kind) for kind in _KINDS}
+_OTHER_FILE = {kind: Reason(("RUN-UPGRADE-1", "BQ-COM-LMQ"), kind) for kind in _KINDS}
 
 
 class UpgradedBroker(NamedTuple):
@@ -33,6 +37,8 @@ class UpgradedBroker(NamedTuple):
 
     newer: bool
     broker: UncertainBroker
+    #: Tables of which one is in the file for stored offsets of the other release; () when the two have one file.
+    elsewhere: tuple[Stored, ...] = ()
 
 
 class BrokerUpgradeModel:
@@ -41,7 +47,7 @@ class BrokerUpgradeModel:
     A profile that says nothing of an upgrade has its own release twice.
     """
 
-    __slots__ = ("_older", "_same", "newer")
+    __slots__ = ("_apart", "_older", "_same", "newer")
 
     def __init__(self, profile: Profile) -> None:
         older = profile.upgraded_from or profile.broker
@@ -49,21 +55,26 @@ class BrokerUpgradeModel:
         self.newer = BrokerRestartModel(profile)
         self._older = BrokerRestartModel(replace(profile, broker=older, configuration=(), upgraded_from=None))
         self._same = older == profile.broker
+        #: Does the newer one alone have the file of brokers with light message queues?
+        self._apart = self.newer.broker.rules.light
 
     def initial(self) -> UpgradedBroker:
         """The initial state: the newer release runs, on the aged store."""
-        return UpgradedBroker(True, self.newer.initial())
+        return UpgradedBroker(True, self.newer.initial(), (aged_store.kept(),) if self._apart else ())
 
     def _running(self, state: UpgradedBroker) -> BrokerRestartModel:
         return self.newer if state.newer else self._older
 
     def change(self, state: UpgradedBroker, observed: Result, how: str) -> Answer[UpgradedBroker]:
-        """RUN-UPGRADE-1: it was stopped or killed, and the other release was started."""
+        """RUN-UPGRADE-1, BQ-COM-LMQ: it was stopped or killed, and the other release was started."""
         after = UpgradedBroker(not state.newer, state.broker)
         warm = state.broker._replace(possible=tuple(_in_memory(one) for one in state.broker.possible))
+        if self._apart:
+            after = after._replace(elsewhere=lifecycle.on_disk(warm, how))
+            warm = lifecycle.with_tables(warm, state.elsewhere)
         broker, expected, _ = self._running(after).restart(warm, observed, how)
         kind = "the same release" if self._same else "upgraded" if after.newer else "taken back"
-        return after._replace(broker=broker), expected, _CHANGED[kind]
+        return after._replace(broker=broker), expected, (_OTHER_FILE if self._apart else _CHANGED)[kind]
 
     def save(self, state: UpgradedBroker, observed: Result) -> Answer[UpgradedBroker]:
         """BQ-COM-12."""

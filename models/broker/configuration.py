@@ -19,6 +19,7 @@ TIMER_WHEEL = "timerWheelEnable"
 BALANCES = "serverLoadBalancerEnable"
 DEFAULT_MODE = "defaultMessageRequestMode"
 DEFAULT_SHARE = "defaultPopShareQueueNum"
+LIGHT = "enableLmq"
 STORE = "storeType"
 TABLES = "configManagerVersion"
 #: Values of the two: queues, or tables, are in RocksDB.
@@ -168,6 +169,17 @@ SETTINGS: Mapping[str, Setting] = {
             rules=("BQ-ASSIGN-5",),
             releases="5.0.0+",
             default="-1",
+        ),
+        Setting(
+            name=LIGHT,
+            values=BOOLEAN,
+            effect="stored offsets are in a file of their own, so that those from before it was switched are not known "
+            "until it is switched back; every light message queue (%LMQ%...) is a topic. In 4.9.3 it is unclassified: "
+            "stored offsets are lost with every restart",
+            rules=("BQ-COM-LMQ", "BQ-ASSIGN-6"),
+            releases="4.9.3+",
+            known="4.9.4+",
+            default="false",
         ),
         Setting(
             name=STORE,

@@ -46,6 +46,13 @@ RULES = (
         "BrokerController#initialize @ 4.9.7, 5.5.0",
     ),
     Rule(
+        "BQ-COM-LMQ",
+        "With enableLmq stored offsets are in another file: a broker on which it is switched on knows none of those "
+        "that were stored before, and one on which it is switched off has them back.",
+        "LmqConsumerOffsetManager#configFilePath @ 4.9.7, 5.5.0",
+        releases="4.9.4+",
+    ),
+    Rule(
         "BQ-TOPIC-5",
         "Messages of a deleted topic stay in the commit log, and a restart may give the topic some or all of them "
         "back: nothing is promised of its min, max and times from then on.",
@@ -174,6 +181,17 @@ def kill(rules: BrokerRules, forked: UncertainBroker) -> Answer[UncertainBroker]
     states = tuple(known._replace(stored=stored) for stored in reversed(forked.saved))
     why = _KILLED["killed, all on disk" if len(states) == 1 else "killed, some not on disk"]
     return _started(rules, forked, states, KILL), None, why
+
+
+def on_disk(forked: UncertainBroker, how: str) -> tuple[Stored, ...]:
+    """BQ-COM-11, BQ-COM-12: the tables of stored offsets of which one is on disk, once it has ended."""
+    return forked.saved if how == KILL else _distinct(state.stored for state in forked.possible)
+
+
+def with_tables(forked: UncertainBroker, tables: tuple[Stored, ...]) -> UncertainBroker:
+    """BQ-COM-LMQ: a broker that has ended, and finds one of these tables of stored offsets when it starts."""
+    known = forked.possible[0]
+    return forked._replace(possible=tuple(known._replace(stored=table) for table in tables), saved=tables)
 
 
 def set_memory(rules: BrokerRules, forked: UncertainBroker, hot: bool) -> Answer[UncertainBroker]:

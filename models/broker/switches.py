@@ -572,6 +572,8 @@ class BrokerRules:
     creates_groups: bool
     #: Are queues and tables in files, such as those of the aged store? Else the broker begins with nothing.
     in_files: bool
+    #: Are stored offsets in the file of brokers with light message queues?
+    light: bool
     #: Does the broker have every light message queue?
     every_lmq: bool
     #: May it be pulled from?
@@ -654,7 +656,9 @@ class BrokerRules:
             ranges=profile.setting(configuration.STORE) == configuration.ROCKSDB_STORE,
             empty_range_fails=EMPTY_RANGE_FAILS.on(broker),
             in_files=configuration.are_in_files(dict(profile.configuration)),
-            every_lmq=profile.setting(configuration.TABLES) == configuration.ROCKSDB_TABLES,
+            light=profile.setting(configuration.LIGHT) == "true",
+            every_lmq=profile.setting(configuration.TABLES) == configuration.ROCKSDB_TABLES
+            or profile.setting(configuration.LIGHT) == "true",
             readable=bool(int(profile.setting(configuration.PERMISSION)) & READ),
             balances=profile.setting(configuration.BALANCES) == "true",
             default_mode=profile.setting(configuration.DEFAULT_MODE),

@@ -37,6 +37,7 @@ CONFIGURED = {
     "BQ-LOCK-STRICT": Profile().configured({"lockInStrictMode": "true"}),
     "BQ-ASSIGN-OFF": Profile().configured({"serverLoadBalancerEnable": "false"}),
     "BQ-TOPIC-TIMER": Profile().configured({"timerWheelEnable": "false"}),
+    "BQ-COM-LMQ": Profile().configured({"enableLmq": "true"}),
     "BQ-PULL-BROKER": Profile().configured({"brokerPermission": "2"}),
 }
 #: (suite, rule) of rules that fire in one case of 20 at most: the few cases of this test lack them on some release.

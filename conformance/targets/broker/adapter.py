@@ -36,6 +36,7 @@ from rocketmq_conformance.conformance.targets.discovery import not_played, part_
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN
 from rocketmq_conformance.models.broker.configuration import (
     CREATES_GROUPS,
+    LIGHT,
     LONG_POLLING,
     PERMISSION,
     ROCKSDB_STORE,
@@ -63,6 +64,7 @@ _IDLE = 60.0
 OLD_CLIENT, OLD_VERSION = -1, NAMES_LIMIT - 1
 _SIDES = (Side.BROKER.value,)
 _NOT_STARTED = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
+_OTHER_FILE = "damages consumerOffset.json, which is not read with enableLmq=true"
 _NOT_UPGRADED = "needs the store of another release; judge such as broker:5.5.0?upgraded-from=4.9.7"
 _NO_ROUTES = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
 _NOT_READABLE = f"looks at messages by pulls, and {PERMISSION} has no bit 4"
@@ -100,6 +102,7 @@ class BrokerAdapter:
         self._readable = True
         #: Why the broker does not read the aged store.
         self._unaged = ""
+        self._light = False
         #: Does the broker create groups that it looks up?
         self._creates = True
         #: The time between the broker's checks of held pulls (s).
@@ -129,6 +132,7 @@ class BrokerAdapter:
                 raise CannotRunError(f"The broker did not take {name}={value}: it says {read.get(name)!r}.")
         self._readable = _readable(read.get(PERMISSION, ""))
         self._unaged = _unaged(read)
+        self._light = read.get(LIGHT) == "true"
         self._creates = read.get(CREATES_GROUPS) != "false"
         self._short_polling = read.get(LONG_POLLING) == "false"
         short = int(read.get(SHORT_POLLING, 1000)) / 1000
@@ -171,6 +175,8 @@ class BrokerAdapter:
                 missing[Need.ROUTES] = _NO_ROUTES
             if self._unaged:
                 missing[Need.AGED_STORE] = self._unaged
+            if self._light:
+                missing[Need.OFFSETS_FILE] = _OTHER_FILE
             if own.cold:
                 missing[Need.PAGE_CACHE] = own.cold
             if own.upgraded_from is None:

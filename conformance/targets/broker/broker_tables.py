@@ -105,5 +105,5 @@ PART = Part(
     },
     controls={End: end, Damage: damage, Start: start, Watch: watch},
     lanes=1,
-    needs=frozenset({Need.AGED_STORE}),
+    needs=frozenset({Need.AGED_STORE, Need.OFFSETS_FILE}),
 )

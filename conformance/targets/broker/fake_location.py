@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.models.broker import aged_store, filed_store
 from rocketmq_conformance.models.broker.broker_retry import LEVELS
-from rocketmq_conformance.models.broker.configuration import are_in_files
+from rocketmq_conformance.models.broker.configuration import LIGHT, are_in_files
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
@@ -128,6 +128,9 @@ class FakeLocation:
     def _load(self) -> None:
         """Load the aged store."""
         offsets = {(aged_store.KEPT_GROUP, queue): offset for queue, offset in aged_store.STORED.items()}
+        if self.properties.get(LIGHT) == "true":
+            offsets = {}
+            self._broker.put_elsewhere(aged_store.kept())
         self._broker.load(aged_store.TOPIC, aged_store.QUEUES, offsets)
         self._broker.load(filed_store.TOPIC, filed_store.QUEUES, {})
 

@@ -26,6 +26,8 @@ class Need(Enum):
     UPGRADE = "upgrade"
     #: The aged store, and such a process.
     AGED_STORE = "aged store"
+    #: Stored offsets in the file of brokers without light message queues.
+    OFFSETS_FILE = "offsets file"
     #: A name server whose routes are those of ``broker-assignment``.
     ROUTES = "routes"
     #: Short delay levels.

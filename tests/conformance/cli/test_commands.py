@@ -320,8 +320,10 @@ def test_a_difference_that_a_property_may_explain_fails_no_machine(tmp_path: Pat
     env = {**os.environ, "PYTHONPATH": f"{HELPERS}{os.pathsep}{os.environ.get('PYTHONPATH', '')}", "COLUMNS": "500"}
     plain, beside = (
         subprocess.run([*command, name], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-        for name in ("python:doubtful_broker:make", "python:doubtful_broker:make?enableLmq=true")
+        for name in ("python:doubtful_broker:make", "python:doubtful_broker:make?enableMultiDispatch=true")
     )
     assert plain.returncode == 1
     assert (beside.returncode, "failed" in beside.stdout) == (0, False)
-    assert re.search(r"SKIPPED.*undecided: .* \(.*BQ-TIME-.*\), beside enableLmq=true, unclassified", beside.stdout)
+    assert re.search(
+        r"SKIPPED.*undecided: .* \(.*BQ-TIME-.*\), beside enableMultiDispatch=true, unclassified", beside.stdout
+    )

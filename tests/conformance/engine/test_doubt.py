@@ -82,29 +82,29 @@ def rules_of(mutant: Mapping[str, type]) -> set[str]:
 
 
 def test_a_mutant_beside_an_unclassified_property_does_not_pass(mutant: Mapping[str, type]) -> None:
-    found = Found(broker(mutant, enableLmq="true"))
+    found = Found(broker(mutant, enableMultiDispatch="true"))
     assert (found.end.verdict, found.end.exit_code) == (UNDECIDED, 3)
     assert found.cases[UNDECIDED]
     assert not found.cases[DIVERGES]
     assert found.divergences == []
-    named = [reason for reason in found.reasons if "enableLmq=true" in reason and "BQ-TIME-" in reason]
+    named = [reason for reason in found.reasons if "enableMultiDispatch=true" in reason and "BQ-TIME-" in reason]
     assert named
     assert all("unclassified and off its default" in reason for reason in named)
     assert found.suite.verdict == UNDECIDED
-    assert [one["name"] for one in found.header.properties] == ["enableLmq"]
+    assert [one["name"] for one in found.header.properties] == ["enableMultiDispatch"]
 
 
 def test_the_same_mutant_diverges_without_the_property(mutant: Mapping[str, type]) -> None:
-    found = Found(broker(mutant, enableLmq="false", listenPort="7"))
+    found = Found(broker(mutant, enableMultiDispatch="false", listenPort="7"))
     assert (found.end.verdict, found.end.exit_code) == (DIVERGES, 1)
     assert found.divergences
     assert found.header.properties == []
 
 
 def test_a_healthy_broker_passes_beside_an_unclassified_property_which_is_named() -> None:
-    found = Found(broker(enableLmq="true", vendorProperty="x"))
+    found = Found(broker(enableMultiDispatch="true", vendorProperty="x"))
     assert (found.end.verdict, found.end.exit_code) == (CONFORMS, 0)
-    assert [one["name"] for one in found.header.properties] == ["enableLmq", "vendorProperty"]
+    assert [one["name"] for one in found.header.properties] == ["enableMultiDispatch", "vendorProperty"]
 
 
 def test_a_listed_property_makes_its_rules_unsupported(mutant: Mapping[str, type]) -> None:

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from broken_adapters import OffByOne
 
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.engine import plan
@@ -98,9 +99,9 @@ def test_a_run_judges_what_it_draws_and_keeps_the_plans(tmp_path: Path) -> None:
 
 
 def test_a_divergence_is_shrunk_and_reported_like_any_other() -> None:
-    events = list(run("mutant:not-found-is-zero", suites=["remote-store"], tiers=["hypothesis"], seed=1))
+    events = list(run(OffByOne(), suites=["remote-store"], tiers=["hypothesis"], seed=1))
     (ended,) = [event for event in events if isinstance(event, SuiteEnded)]
     found = next(event for event in events if isinstance(event, DivergenceFound))
     assert ended.verdict == DIVERGES
-    assert len(found.steps) == 1
+    assert len(found.steps) == 2
     assert not found.unshrunk

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -286,9 +287,12 @@ def test_restarts_are_played_step_by_step() -> None:
     assert "RUN-RESTART-1" in {row.rule for row in counted.rows()}
 
 
-def turns(release: Release, upgraded_from: Release) -> FakeLocation:
+def turns(
+    release: Release, upgraded_from: Release, properties: Mapping[str, str], parts: Mapping[str, type] | None = None
+) -> FakeLocation:
     """Fake brokers that take turns."""
-    return FakeLocation(replace(Profile.of(broker=str(release)), upgraded_from=upgraded_from))
+    profile = Profile.of(broker=str(release)).configured(properties)
+    return FakeLocation(replace(profile, upgraded_from=upgraded_from), parts)
 
 
 def test_a_release_is_upgraded_to_from_its_predecessor_and_to_the_newest() -> None:
@@ -305,12 +309,24 @@ def test_upgrades_confirm_their_rule_or_differ(monkeypatch: pytest.MonkeyPatch) 
     assert row.cases == 2 * broker_upgrades.STEPS
     assert broker_upgrades.prove("broker", "4.9.7", prove_suite, brief=True).cases == broker_upgrades.STEPS
     mutant = BROKER_MUTANTS["upgrade-loses-offsets"].parts
-    monkeypatch.setattr(broker_upgrades, "StartedBroker", lambda newer, upgraded_from: FakeLocation(
-        replace(Profile.of(broker=str(newer)), upgraded_from=upgraded_from), mutant
-    ))  # fmt: skip
+    monkeypatch.setattr(broker_upgrades, "StartedBroker", partial(turns, parts=mutant))
     wrong = broker_upgrades.prove("broker", "4.9.7", prove_suite)
     assert wrong.differences == 2
     assert "the model says" in wrong.example
+
+
+def test_light_message_queues_confirm_their_rule_or_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker_upgrades, "StartedBroker", turns)
+    row = broker_upgrades.prove_light("broker", "4.9.7", prove_suite)
+    assert (row.rule, row.release, row.cases, row.differences) == (
+        "BQ-COM-LMQ",
+        "4.9.7",
+        broker_upgrades.LIGHT_STEPS,
+        0,
+    )
+    mutant = BROKER_MUTANTS["light-reads-the-other-file"].parts
+    monkeypatch.setattr(broker_upgrades, "StartedBroker", partial(turns, parts=mutant))
+    assert broker_upgrades.prove_light("broker", "4.9.7", prove_suite).differences == 1
 
 
 def test_a_case_ends_at_its_first_difference() -> None:

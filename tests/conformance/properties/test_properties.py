@@ -97,7 +97,14 @@ def test_a_property_is_on_one_list() -> None:
 
 
 def test_what_decides_about_answers_is_not_called_harmless() -> None:
-    names = ("brokerRole", "enableLmq", "storeType", "configManagerVersion", "offsetCheckInSlave", "maxMessageSize")
+    names = (
+        "brokerRole",
+        "enableMultiDispatch",
+        "storeType",
+        "configManagerVersion",
+        "offsetCheckInSlave",
+        "maxMessageSize",
+    )
     assert [name for name in names if harmless.why_harmless(name)] == []
 
 
@@ -111,7 +118,7 @@ def test_what_is_off_its_default_is_sorted() -> None:
     read = dict(defaults_of(NEWEST)) | {
         "lockInStrictMode": "true",
         "filterSupportRetry": "true",
-        "enableLmq": "true",
+        "enableMultiDispatch": "true",
         "listenPort": "1",
         "vendorProperty": "7",
         "brokerPermission": "nine",
@@ -119,7 +126,7 @@ def test_what_is_off_its_default_is_sorted() -> None:
     sorted_out = {one.name: one for one in off_default(NEWEST, read)}
     assert {name: one.kind for name, one in sorted_out.items()} == {
         "brokerPermission": UNCLASSIFIED,
-        "enableLmq": UNCLASSIFIED,
+        "enableMultiDispatch": UNCLASSIFIED,
         "filterSupportRetry": LISTED_ONLY,
         "lockInStrictMode": MODELLED,
         "vendorProperty": UNCLASSIFIED,
@@ -129,7 +136,7 @@ def test_what_is_off_its_default_is_sorted() -> None:
     assert sorted_out["vendorProperty"].sentence == (
         "vendorProperty=7 (its release has no such property) is unclassified: a difference decides nothing beside it"
     )
-    assert sorted_out["enableLmq"].json()["kind"] == UNCLASSIFIED
+    assert sorted_out["enableMultiDispatch"].json()["kind"] == UNCLASSIFIED
 
 
 def test_of_an_unknown_release_everything_that_may_matter_is_unclassified() -> None:
@@ -165,7 +172,7 @@ def test_an_address_sets_properties() -> None:
         (NEWEST, "lockInStrictMod=true", "A broker 5.5.0 has no property 'lockInStrictMod', but lockInStrictMode."),
         (NEWEST, "qqq=1", "A broker 5.5.0 has no property 'qqq'."),
         (NEWEST, "lockInStrictMode=yes", "lockInStrictMode cannot be 'yes'; write one of true, false."),
-        (NEWEST, "enableLmq=TRUE", "enableLmq cannot be 'TRUE'; write true or false."),
+        (NEWEST, "enableMultiDispatch=TRUE", "enableMultiDispatch cannot be 'TRUE'; write true or false."),
         (NEWEST, "maxMessageSize=4k", "maxMessageSize cannot be '4k'; write a whole number."),
         (NEWEST, "defaultPopShareQueueNum=few", "defaultPopShareQueueNum cannot be 'few'; write a whole number."),
         (NEWEST, "brokerPermission=8", "brokerPermission cannot be '8'; write one of 0, 1, 2, 3, 4, 5, 6, 7."),
@@ -186,5 +193,5 @@ def test_a_property_is_set_once() -> None:
 
 
 def test_the_fake_broker_is_configured_by_what_the_models_know() -> None:
-    with pytest.raises(ValueError, match="cannot be configured by enableLmq; it knows accessMessageInMemory"):
-        of_the_model(NEWEST, {"enableLmq": "true"})
+    with pytest.raises(ValueError, match="cannot be configured by enableMultiDispatch; it knows accessMessageInMemory"):
+        of_the_model(NEWEST, {"enableMultiDispatch": "true"})

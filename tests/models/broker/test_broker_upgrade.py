@@ -9,6 +9,7 @@ import pytest
 from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.broker.broker_upgrade import BrokerUpgradeModel, UpgradedBroker
+from rocketmq_conformance.models.broker.configuration import LIGHT
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
@@ -49,6 +50,30 @@ def test_what_a_new_group_is_answered_changes_with_the_release() -> None:
     assert MODEL.query(cold, None, 0, AGED_TOPIC, queue, None)[1] == Err("QUERY_NOT_FOUND")
     warm = MODEL.change(cold, None, STOP)[0]
     assert MODEL.query(warm, None, 0, AGED_TOPIC, queue, None)[1] == 0
+
+
+def test_light_message_queues_have_a_file_for_stored_offsets_of_their_own() -> None:
+    model = BrokerUpgradeModel(PROFILE.configured({LIGHT: "true"}))
+    state = model.initial()
+    unknown = Err("QUERY_NOT_FOUND")
+    assert model.query_kept(state, None, KEPT, False)[1] == unknown
+    state = model.commit(state, None, 0, AGED_TOPIC, KEPT, 14)[0]
+    for _ in range(2):
+        state, _, why = model.change(state, None, STOP)
+        assert "BQ-COM-LMQ" in why.rules
+        assert model.query_kept(state, None, KEPT, False)[1] == aged_store.STORED[KEPT]
+        assert model.query(state, None, 0, AGED_TOPIC, KEPT, False)[1] == unknown
+        state = model.change(state, None, STOP)[0]
+        assert model.query_kept(state, None, KEPT, False)[1] == unknown
+        assert model.query(state, None, 0, AGED_TOPIC, KEPT, False)[1] == 14
+
+
+def test_what_a_killed_broker_had_not_written_is_not_in_its_file_either() -> None:
+    model = BrokerUpgradeModel(PROFILE.configured({LIGHT: "true"}))
+    state = model.commit(model.initial(), None, 0, AGED_TOPIC, KEPT, 14)[0]
+    state = model.change(model.change(state, None, KILL)[0], None, KILL)[0]
+    answers = {model.query(state, seen, 0, AGED_TOPIC, KEPT, False)[1] for seen in (14, Err("QUERY_NOT_FOUND"))}
+    assert answers == {14, Err("QUERY_NOT_FOUND")}
 
 
 @pytest.mark.parametrize(("how", "known"), [(STOP, {7}), (KILL, {7, Err("QUERY_NOT_FOUND"), 0})])

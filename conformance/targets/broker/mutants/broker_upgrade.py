@@ -9,7 +9,7 @@ from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.state import ABSENT
-from rocketmq_conformance.models.broker.table_files import OFFSETS
+from rocketmq_conformance.models.broker.table_files import OFFSETS, Copy, TableFile
 
 
 class OffsetsElsewhere(Lifecycle):
@@ -72,15 +72,34 @@ class GroupsLost(Storage):
         self.state = self.state._replace(groups=frozenset())
 
 
+class OneFileOfOffsets(Lifecycle):
+    """A broker with light message queues reads the file of those without."""
+
+    def take_over(self, other: Lifecycle) -> None:
+        super().take_over(other)
+        self._disk = other._disk
+
+
+class OtherFileLost(Lifecycle):
+    """The stored offsets from before are gone once light message queues were switched on."""
+
+    def take_over(self, other: Lifecycle) -> None:
+        super().take_over(other)
+        self._disk = self._disk._replace(offsets=TableFile(Copy({}), Copy({})))
+
+
 #: A release that lets min stay where no message is left, before one that moves it.
 _OLDER = "4.9.7"
 _lifetime = mutants_of("lifetime", "broker-upgrade", upgraded_from=_OLDER)
 _storage = mutants_of("storage", "broker-upgrade", upgraded_from=_OLDER)
+_light = mutants_of("lifetime", "broker-upgrade", upgraded_from=_OLDER, enableLmq="true")
 
 MUTANTS: tuple[BrokerMutant, ...] = (
     _lifetime("upgrade-loses-offsets", "D72", "The other release has no stored offsets.", OffsetsElsewhere),
     _lifetime("upgrade-clamps", "D91", "The other release moves offsets beyond max to max.", OffsetsWithinQueues),
     _lifetime("upgrade-keeps-min", "D51", "The other release does not look for min.", MinAsItWas),
+    _light("light-reads-the-other-file", "D72", "enableLmq changes no file of offsets.", OneFileOfOffsets),
+    _light("light-loses-the-other-file", "D72", "Offsets are lost for good with enableLmq.", OtherFileLost),
     _storage("upgrade-loses-messages", "D37", "The other release does not find last messages.", LastMessagesLost),
     _storage("upgrade-forgets-groups", "D95", "The other release has no groups.", GroupsLost),
 )

@@ -133,7 +133,7 @@ def test_an_address_sets_properties_of_the_fake_broker() -> None:
         ("broker:5.5.0?set=lockInStrictMod=true", "has no property 'lockInStrictMod', but lockInStrictMode"),
         ("broker:4.9.7?set=lockInStrictMode=true", "A broker 4.9.7 has no property 'lockInStrictMode'"),
         ("broker:5.5.0?set=lockInStrictMode=maybe", "write one of true, false"),
-        ("broker?set=enableLmq=true", "cannot be configured by enableLmq"),
+        ("broker?set=enableMultiDispatch=true", "cannot be configured by enableMultiDispatch"),
         ("broker:127.0.0.1:10911?set=lockInStrictMode=true", "is judged as it is configured"),
         ("port?set=a=b", "port has no option 'set'"),
         ("java-client:5.5.0?set=a=b", "java-client has no option 'set'"),
