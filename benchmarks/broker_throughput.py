@@ -1,5 +1,5 @@
 """How many operations per second are checked against one local broker: one at a time, in lanes step by step, and in
-lanes case by case.
+lanes case by case; with its tables on the disk, and in memory, where a kit's broker has them.
 
     python benchmarks/broker_throughput.py [5.5.0 | 127.0.0.1:10911] [--seconds 10]
 
@@ -13,7 +13,9 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
+from rocketmq_conformance.conformance.targets.broker import tables_in_memory
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.conformance.targets.broker.part import LANES
@@ -25,6 +27,7 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: What a run of a broker suite must reach against one local broker of the newest release.
 REQUIRED = 2_000
+SUITES = (broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE)
 
 Play = Callable[[BrokerAdapter, Suite, list[list[Row]]], list[list[Outcome]]]
 
@@ -91,31 +94,48 @@ def _batches(profile: Profile, suite: Suite) -> Iterator[list[list[Row]]]:
         number += LANES
 
 
+def rates(address: str, seconds: float) -> dict[str, dict[str, float]]:
+    """Checked operations per second, by suite and way of playing."""
+    adapter = open_broker(address)
+    try:
+        said = adapter.hello()
+        profile = Profile.of(broker=said.broker or "5.5.0", java=said.java or 17).judged()
+        suites = [one for one in SUITES if one.name not in said.unsupported]
+        for suite in suites:
+            measure(adapter, profile, suite, case_by_case, seconds / 2)
+        return {
+            suite.name: {
+                play.__name__.replace("_", " "): measure(adapter, profile, suite, play, seconds)
+                for play in (one_at_a_time, step_by_step, case_by_case)
+            }
+            for suite in suites
+        }
+    finally:
+        adapter.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("broker", nargs="?", default="5.5.0", help="a release, or host:port")
     parser.add_argument("--seconds", type=float, default=10.0, help="for each row")
     chosen = parser.parse_args()
-    adapter = open_broker(chosen.broker)
-    try:
-        said = adapter.hello()
-        profile = Profile.of(broker=said.broker or "5.5.0", java=said.java or 17).judged()
-        suites = [broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE]
-        for suite in suites:
-            if suite.name not in said.unsupported:
-                measure(adapter, profile, suite, case_by_case, chosen.seconds / 2)
-        print(f"broker {said.broker}, checked operations per second (required: {REQUIRED:,} in lanes)")
-        for suite in suites:
-            if suite.name in said.unsupported:
-                continue
-            rates = {
-                play.__name__: measure(adapter, profile, suite, play, chosen.seconds)
-                for play in (one_at_a_time, step_by_step, case_by_case)
-            }
-            row = ", ".join(f"{name.replace('_', ' ')} {rate:,.0f}" for name, rate in rates.items())
-            print(f"{suite.name}: {row}; {max(rates.values()) / REQUIRED:.1f} times what is required")
-    finally:
-        adapter.close()
+    on_disk: dict[str, dict[str, float]] = {}
+    if ":" not in chosen.broker:
+        with patch.object(tables_in_memory, "keep_in_memory", lambda home: None):
+            on_disk = rates(chosen.broker, chosen.seconds)
+    print(f"broker {chosen.broker}, checked operations per second (required: {REQUIRED:,} in lanes)")
+    for name, found in rates(chosen.broker, chosen.seconds).items():
+        _show(f"{name}, tables on the disk", on_disk.get(name, {}))
+        _show(name, found)
+        best = max(found.values())
+        times = f", {best / max(on_disk[name].values()):.1f} times the best with tables on the disk" if on_disk else ""
+        alone = best / found["one at a time"]
+        print(f"  {best / REQUIRED:.1f} times what is required, {alone:.1f} times one at a time{times}")
+
+
+def _show(what: str, found: dict[str, float]) -> None:
+    if found:
+        print(f"{what}: {', '.join(f'{play} {rate:,.0f}' for play, rate in found.items())}")
 
 
 if __name__ == "__main__":

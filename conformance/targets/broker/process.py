@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
+from rocketmq_conformance.conformance.targets.broker import tables_in_memory
 from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX
 from rocketmq_conformance.conformance.targets.broker.asked_access import NOTHING, AskedAccess
 from rocketmq_conformance.conformance.targets.broker.refusals import not_encrypted
@@ -81,6 +82,10 @@ class Program(Protocol):
     def last_error(self) -> str:
         """The last line of its output."""
         ...
+
+
+#: Waits for the end of its input, kills a process, and removes folders.
+_WATCH = 'read line; kill -9 "$1"; sleep 1; shift; rm -rf -- "$@"'
 
 
 class JavaProcess:
@@ -193,7 +198,7 @@ class JavaProcess:
     def _watch(self, pid: int) -> None:
         """Start the watcher: its input ends when this process dies, in any way."""
         self._watcher = subprocess.Popen(
-            ["/bin/sh", "-c", 'read line; kill -9 "$1"; sleep 1; rm -rf -- "$2"', "watcher", str(pid), str(self.home)],
+            ["/bin/sh", "-c", _WATCH, "watcher", str(pid), *map(str, tables_in_memory.folders(self.home))],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -329,6 +334,8 @@ class Broker:
         self._class_path(release)  # what is missing is said before there is a folder
         self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
         prepare(self.home)
+        if isinstance(self._place, LocalJava):
+            tables_in_memory.keep_in_memory(self.home)
         self.port = free_broker_port()
         self._configuration = self.home / "broker.conf"
         self._sizes, self._lease, self._ordinary = sizes or {}, lease, ordinary
@@ -390,7 +397,7 @@ class Broker:
     def close(self) -> None:
         """Kill it and remove its folder."""
         self.process.close()
-        shutil.rmtree(self.home, ignore_errors=True)
+        tables_in_memory.remove(self.home)
 
     def __enter__(self) -> Self:
         try:

@@ -102,8 +102,9 @@ class BrokerTableFiles:
 
     def restore(self) -> None:
         """Undo all damages, while the broker is down."""
-        shutil.rmtree(self._folder)
-        self._whole.rename(self._folder)
+        folder = self._folder.resolve()  # the tables may be elsewhere (tables_in_memory.py)
+        shutil.rmtree(folder)
+        shutil.move(self._whole, folder)
         self.damaged = self._known = False
 
     # --- inside -----------------------------------------------------------------------------------------------
