@@ -139,15 +139,27 @@ def broker(releases: tuple[str, ...], workers: int, work: Work) -> None:
 @prove.command()
 @click.option("--clients", callback=release_names, metavar="R,R,…", help="Client releases, such as 4.9.7,5.5.0.")
 @click.option("--brokers", callback=release_names, metavar="R,R,…", help="Broker releases, such as 4.9.7,5.5.0.")
+@click.option(
+    "--name-server",
+    callback=release_names,
+    metavar="R",
+    help=f"Release of the name server; rows are kept with the newest one alone.  [default: {NEWEST}]",
+)
 @rule_option
 @work_options
-def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], work: Work) -> None:
+def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], name_server: tuple[str, ...], work: Work) -> None:
     """Ask every pair of a real client and a real broker.
 
     They talk over TCP. Without --clients and --brokers it is ten releases of both.
     """
+    if len(name_server) > 1:
+        raise click.UsageError("--name-server takes one release: run the command once for each.")
+    named_by = Release.parse(name_server[0]) if name_server else NEWEST
+    if work.out and named_by != NEWEST:
+        raise click.UsageError(f"--out keeps rows of name server {NEWEST} alone: leave one of the two options out.")
     known = client_broker_matrix.RELEASES
-    _prove(client_broker_matrix.prove, kinds.of_pairs(clients or known, brokers or known), work)
+    proof = partial(client_broker_matrix.prove, name_server=named_by)
+    _prove(proof, kinds.of_pairs(clients or known, brokers or known), work)
 
 
 @prove.command()

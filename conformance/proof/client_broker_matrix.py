@@ -174,8 +174,11 @@ def _bounds(tally: Tally, state: PairState, client: PairedClient) -> None:
             tally.add(expected, why, observed, partial("{} in a queue that is {}".format, what, shape))
 
 
-def prove(units: Iterable[Unit], more: More = lambda: True) -> Iterator[ProofResult]:
-    """The results of pairs, a broker's one after the other; no other pair begins once the time is up."""
+def prove(units: Iterable[Unit], more: More = lambda: True, *, name_server: Release = NEWEST) -> Iterator[ProofResult]:
+    """The results of pairs, a broker's one after the other, that find each other by a name server of this release.
+
+    No other pair begins once the time is up.
+    """
     java = needs.java_feature(needs.java())
     by_broker: dict[str, list[Unit]] = {}
     for unit in units:
@@ -185,7 +188,7 @@ def prove(units: Iterable[Unit], more: More = lambda: True) -> Iterator[ProofRes
             return
         release, left = Release.parse(broker), list(pairs)
         try:
-            with Cluster(release, lambda home: write_store(home, {TOPIC: logs()}, {}), NEWEST) as cluster:
+            with Cluster(release, lambda home: write_store(home, {TOPIC: logs()}, {}), name_server) as cluster:
                 cluster.await_route(TOPIC)
                 while left and more():
                     yield _proven(left[0], cluster, java)

@@ -26,6 +26,8 @@ _FEW = 64
 
 #: The arguments of an operation.
 Args = tuple[Any, ...]
+#: The name of all arguments together.
+TOGETHER = "args"
 
 
 class Playground(Protocol):
@@ -71,17 +73,25 @@ class HypothesisChoices:
         return self._draw(st.integers(0, n - 1))
 
 
-def arguments(spec: OperationSpec) -> st.SearchStrategy[Args]:
-    """The strategy of an operation's arguments."""
-    rows = spec.rows()
-    if rows is not None:
-        return st.sampled_from(rows)
+def arguments(spec: OperationSpec) -> dict[str, st.SearchStrategy[Any]]:
+    """The strategies of an operation's arguments by name, or that of all together, TOGETHER, where none can be drawn
+    alone."""
+    columns = spec.columns()
+    if columns is not None:
+        return {name: st.sampled_from(column) for (name, _), column in zip(spec.domains, columns, strict=True)}
 
     @st.composite
-    def drawn(draw: Callable[[st.SearchStrategy[int]], int]) -> tuple[Any, ...]:
+    def drawn(draw: Callable[[st.SearchStrategy[int]], int]) -> Args:
         return spec.draw(HypothesisChoices(draw))
 
-    return drawn()
+    return {TOGETHER: drawn()}
+
+
+def named(spec: OperationSpec, args: Args) -> dict[str, Any]:
+    """Arguments by the names that the operation's rule has for them."""
+    if spec.columns() is None:
+        return {TOGETHER: args}
+    return dict(zip((name for name, _ in spec.domains), args, strict=True))
 
 
 def machine(
@@ -136,11 +146,12 @@ def with_rules(base: type[Steps], suite: Suite, profile: Profile) -> type[RuleBa
 
 
 def _rule(spec: OperationSpec, position: int) -> Any:
-    def do(self: Steps, args: Args) -> None:
-        self.step(position, args)
+    def do(self: Steps, **given: Any) -> None:
+        self.step(position, given[TOGETHER] if TOGETHER in given else tuple(given[name] for name, _ in spec.domains))
 
     do.__name__ = spec.name
-    made = rule(args=arguments(spec))(do)
+    declare: Any = rule
+    made = declare(**arguments(spec))(do)
     if spec.guard is not None:
         made = precondition(lambda self: self.allows(position))(made)
     if spec.may_be_indeterminate:
@@ -165,8 +176,9 @@ def play_plan(made: type[RuleBasedStateMachine], suite: Suite, name: str, rows: 
             for position, args in rows:
                 spec = suite.operations[position].spec
                 if state.allows(position):
-                    note(f"state.{spec.name}(args={args!r})")
-                    getattr(state, spec.name)(args=args)
+                    given = named(spec, args)
+                    note(f"state.{spec.name}({', '.join(f'{name}={value!r}' for name, value in given.items())})")
+                    getattr(state, spec.name)(**given)
         finally:
             note("state.teardown()")
             state.teardown()

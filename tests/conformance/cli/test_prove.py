@@ -47,6 +47,8 @@ MISSING = ProofResult.missing(Unit(JAVA, "9.9.9"), CannotRunError("no jars"))
         (["broker", "--shard", "3/2"], "'3/2' is no shard: write i/n with i from 1 to n"),
         (["all", "--shard", "1"], "'1' is no shard"),
         (["all", "--suite", "nothing"], "there is no suite 'nothing'"),
+        (["pairs", "--name-server", "4.9.7", "--out", "rows"], "--out keeps rows of name server 5.5.0 alone"),
+        (["pairs", "--name-server", "4.9.7,5.5.0"], "--name-server takes one release"),
         (["pairs", "--rule", "NOTHING-1"], "no rule is called 'NOTHING-1'"),
         (["pairs", "--rule", "ALLOC-AVG-1"], "Nothing here plays ALLOC-AVG-1"),
         (["broker", "--suite", "pull"], "Nothing here plays pull"),

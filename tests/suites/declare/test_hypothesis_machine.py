@@ -181,8 +181,8 @@ def test_a_diverging_plan_is_printed_like_an_example_of_hypothesis() -> None:
         "plan='mine',",
         ")",
         "state = SumsMachine()",
-        "state.add(args=(1,))",
-        "state.tell(args=())",
+        "state.add(number=1)",
+        "state.tell()",
         "state.teardown()",
     ]
 
@@ -199,7 +199,7 @@ def test_arguments_that_are_drawn_together_are_arguments(name: str) -> None:
     spec = next(op.spec for op in SUITES["allocation"].operations if op.spec.name == name)
 
     @settings(max_examples=20, database=None)
-    @given(arguments(spec))
+    @given(**arguments(spec))
     def check(args: tuple[Any, ...]) -> None:
         assert len(args) == len(spec.domains)
 
