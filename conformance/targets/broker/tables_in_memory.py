@@ -16,18 +16,19 @@ LEAST_FREE = 512 << 20
 
 
 def keep_in_memory(home: Path, memory: Path = MEMORY, least_free: int = LEAST_FREE) -> None:
-    """Move the tables under ``home`` to a disk in memory; nothing changes where there is none, or it is too full."""
+    """Move the tables under ``home`` to a disk in memory; nothing changes where there is none, it is too full, or
+    something is in the way."""
     tables, folder = _tables(home), memory / home.name
     try:
         if shutil.disk_usage(memory).free < least_free:
             return
+        tables.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700)
     except OSError:
         return
     if tables.exists():
         shutil.copytree(tables, folder, dirs_exist_ok=True)
         shutil.rmtree(tables)
-    tables.parent.mkdir(parents=True, exist_ok=True)
     tables.symlink_to(folder)
 
 

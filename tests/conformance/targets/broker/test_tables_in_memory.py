@@ -59,3 +59,10 @@ def test_a_folder_of_the_same_name_is_left_alone(home: Path, memory: Path) -> No
     (memory / "home").mkdir()
     keep_in_memory(home, memory, least_free=0)
     assert folders(home) == [home]
+
+
+def test_a_file_where_the_store_belongs_is_left_alone(home: Path, memory: Path) -> None:
+    (home / "store").write_text("in the way")
+    keep_in_memory(home, memory, least_free=0)
+    assert folders(home) == [home]
+    assert not list(memory.iterdir())
