@@ -451,8 +451,8 @@ def test_a_plan_file_is_played_by_the_machine_and_told_step_by_step(tmp_path: Pa
         "plan='any name, case 8',",
         ")",
         "state = RemoteStoreMachine()",
-        "state.update(args=(0, 12, False))",
-        "state.read(args=(0, 'memory', 'answer'))",
+        "state.update(queue=0, offset=12, increase_only=False)",
+        "state.read(queue=0, kind='memory', fault='answer')",
         "state.teardown()",
     ]
 
