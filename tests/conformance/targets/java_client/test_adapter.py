@@ -65,7 +65,7 @@ def test_the_real_client_conforms_over_sockets(tmp_path: Path) -> None:
     code, output, ended = judge(tmp_path, "java-client:5.5.0?via=tcp", "-k", "remote-store", "--cases", "20")
     assert code == 0, output
     assert ended[0].verdict == CONFORMS
-    assert 20 <= ended[0].cases[CONFORMS]
+    assert ended[0].cases[CONFORMS] >= 20
     assert sum(ended[0].cases.values()) > 20 + plans("remote-store", "5.5.0")
     assert "waits 5 s" in ended[0].unsupported["read"]
 
