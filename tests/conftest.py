@@ -27,7 +27,6 @@ settings.load_profile("tests")
 NEEDS = {
     "clock": "measures the machine's own clock: tox run -e clock",
     "java": "needs Java and Maven: tox run -e java",
-    "compiled": "needs a compiled kit: tox run -e compiled",
     "broker": "starts real brokers: tox run -e broker",
     "tables": "needs the packages of the extra spark: tox run -e spark",
     "spark": "needs Spark and Java: tox run -e spark",

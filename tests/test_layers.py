@@ -15,7 +15,7 @@ ORDER = (
     ("suites.declare",),
     ("suites",),
     ("conformance.properties",),
-    ("conformance.adapter", "conformance.alarm", "conformance.compiled"),
+    ("conformance.adapter", "conformance.alarm"),
     ("conformance.startup",),
     ("conformance.remoting",),
     ("conformance.fakes",),

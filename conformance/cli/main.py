@@ -10,7 +10,6 @@ import click
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, FAULT, KIT_FAULT, UNDECIDED, finish
 from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
-from rocketmq_conformance.conformance.compiled import is_compiled
 
 #: Containers that are made, less those that are gone, between two collections: most of what imports make stays.
 _RARELY = 50_000
@@ -46,7 +45,7 @@ COMMANDS = {
     lazy=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(f"{__version__}, compiled" if is_compiled() else __version__, prog_name="rocketmq-conformance")
+@click.version_option(__version__, prog_name="rocketmq-conformance")
 def cli() -> None:
     """Judge a RocketMQ client or broker by an executable reference model.
 

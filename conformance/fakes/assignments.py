@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, cast
 
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler, document, refused
@@ -24,7 +23,6 @@ Routes = Callable[[str], tuple[Queue, ...] | None]
 _NOTHING = document({"messageQueueAssignments": []})
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Assignments:
     """Answers members of the groups in ``consumers``. Without ``routes`` the topics of the broker itself are all."""
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.fakes.responses import (
     Answered,
     ConnectionHandler,
@@ -32,7 +31,6 @@ from rocketmq_conformance.models.outcome import Err
 _HEARTBEAT_FIELDS = {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "false"}
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Consumers:
     """The members of every group, and the owners of locked queues.
 

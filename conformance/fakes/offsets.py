@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.record import INDEX, Record
 from rocketmq_conformance.conformance.fakes.responses import (
@@ -27,7 +26,6 @@ from rocketmq_conformance.models.java_text import parse_boolean, parse_number
 from rocketmq_conformance.models.outcome import Err, Result
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Offsets:
     """Stored offsets, bounds, and search by time. ``record`` records the commits that were stored."""
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import (
     Answered,
@@ -49,7 +48,6 @@ from rocketmq_conformance.models.outcome import Err
 SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Retries:
     """Stores what comes again. ``clock`` gives ms since the epoch, ``levels`` are the times of the delay levels (ms),
     ``later`` calls back after some seconds while the broker runs, and ``stored`` is called with every message."""

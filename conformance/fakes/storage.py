@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.models.broker import names
@@ -38,7 +37,6 @@ class _Log:
     stored: list[bytes] = field(default_factory=list)
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Storage:
     """Topics, groups, messages and stored offsets. ``clock`` gives ms since the epoch.
 

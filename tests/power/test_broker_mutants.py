@@ -33,6 +33,7 @@ from rocketmq_conformance.conformance.targets.mutants import (
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS as ALL
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.models.broker.configuration import STRICT_LOCKS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, KILLED
 from rocketmq_conformance.suites.declare import discovery
@@ -48,9 +49,9 @@ BY_SUITE = {
 }
 
 
-def clock_of(strict: bool) -> SteadyClock:
+def clock_of(profile: Profile) -> SteadyClock:
     """A clock that no other process changes, but in strict mode: then locks are released a few ms after the answer."""
-    return time if strict else SimulatedClock()
+    return time if STRICT_LOCKS in dict(profile.configuration) else SimulatedClock()
 
 
 def open_settled(mutant: BrokerMutant, profile: Profile, clock: SteadyClock) -> BrokerAdapter:
@@ -68,7 +69,7 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def noticed(mutant: BrokerMutant, suites: Iterable[str], cases: int) -> bool:
     """Is a mutant noticed within so many cases by one of these suites, with a rule?"""
-    judged = judge_mutant(mutant, Profile(), seed=11, limit=cases, clock=clock_of(bool(mutant.configuration)))
+    judged = judge_mutant(mutant, Profile(), seed=11, limit=cases, clock=clock_of(profile_of(mutant, Profile())))
     return judged.status == KILLED and judged.suite in suites and bool(judged.rule)
 
 
@@ -138,7 +139,7 @@ MADE_FOR = {(name, str(profile_of(mutant, Profile()))): mutant for mutant in MUT
 @pytest.mark.parametrize(("name", "described"), sorted(MADE_FOR))
 def test_the_broker_that_they_are_made_of_conforms(name: str, described: str) -> None:
     suite, profile = discovery.SUITES[name], profile_of(MADE_FOR[name, described], Profile())
-    clock = clock_of(bool(profile.configuration))
+    clock = clock_of(profile)
     adapter = BrokerAdapter(FakeLocation(profile, clock=clock), clock)
     adapter.hello()
     stage = Stage(adapter, profile)

@@ -30,6 +30,9 @@ from rocketmq_conformance.suites.declare.suite import Suite
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 #: Seconds between two looks at the traffic.
 _PACE = 0.05
+_ONE_CLIENT = (
+    "make one client, with {} (ROCKETMQ_INSTANCE) as its instance name, since client ids decide who gets which queue."
+)
 #: The kind of consumer that each suite asks a program for, and its message model.
 KINDS = {
     operations.SUITE.name: ("push", CLUSTERING),
@@ -87,6 +90,8 @@ class PlayedGroup:
         self._programs: dict[int, Program] = {}
         #: The members' client ids, as far as their heartbeats have shown them.
         self._ids: dict[int, str] = {}
+        #: All ids that members have had.
+        self._known: set[str] = set()
         self._begun = False
         self._shows_all = suite is not operations.SUITE
         self._kind, self._model = KINDS[suite.name]
@@ -186,11 +191,9 @@ class PlayedGroup:
             raise CannotRunError(self._not_connected(program))
         if len(found) > 1 or name not in found[0]:
             ids = " and ".join(sorted(found))
-            raise CannotRunError(
-                f"The client id of {name} is {ids}: make one client, with {name} (ROCKETMQ_INSTANCE) as its instance "
-                "name, since client ids decide who gets which queue."
-            )
+            raise CannotRunError(f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}")
         self._ids[member] = found[0]
+        self._known.add(found[0])
         return found[0]
 
     def stop(self, member: int) -> bool:
@@ -299,9 +302,18 @@ class PlayedGroup:
             shows = agrees() and self._reached(joined)
             if shows or time.monotonic() >= until:
                 break
+        self._refuse_strangers()
         if agrees() and not shows:
             return Err("NOT_REACHED", definite=False, detail=f"{joined} neither asked for the members nor pulled")
         return Ok(self._observed(brought))
+
+    def _refuse_strangers(self) -> None:
+        """CannotRunError when a member has made another client since it counted as started."""
+        strangers = {client for client in list(self.case.traffic.clients.values()) if client} - self._known
+        if strangers:
+            ids = " and ".join(sorted(strangers))
+            one = _ONE_CLIENT.format("the name of the member")
+            raise CannotRunError(f"{ids} is another client than a member made at first: {one}")
 
     def _reached(self, joined: str | None) -> bool:
         """Has a member that joined got so far as to ask who else is there, or when broadcasting to pull?

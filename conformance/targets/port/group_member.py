@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.models.client.fixtures import GROUP
 
@@ -10,7 +9,6 @@ BROADCASTING = "BROADCASTING"
 RETRY_TOPIC = f"%RETRY%{GROUP}"
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class OwnedQueue:
     """A queue that a consumer owns, from gaining to dropping it."""
 
@@ -22,7 +20,6 @@ class OwnedQueue:
         self.dropped = False
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Consumer:
     """One member of the group. Queues are given by their position in the layout."""
 

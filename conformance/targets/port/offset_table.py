@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
 
@@ -10,7 +9,6 @@ from rocketmq_conformance.models.outcome import Result
 NO_OFFSET = -1
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Entry:
     """One offset in memory."""
 
@@ -21,7 +19,6 @@ class Entry:
         self.frozen = False
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class OffsetTable:
     """Offsets of one consumer. Queues are given by their position in the layout, -1 for none."""
 

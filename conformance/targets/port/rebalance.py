@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.port.allocation import (
     Allocation,
@@ -50,7 +49,6 @@ _SUCCESS = int(Response.SUCCESS)
 _POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Rebalance:
     """The members of the group, by number."""
 

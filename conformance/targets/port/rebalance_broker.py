@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import Methods
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Rebalance
@@ -44,7 +43,6 @@ class NewRequests(NamedTuple):
     pops: list[tuple[str, int, int]]
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class PopQueue:
     """A queue that a consumer pops from, from gaining to dropping it."""
 
@@ -55,7 +53,6 @@ class PopQueue:
         self.dropped = False
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class AssignedConsumer(Consumer):
     """One member of the group."""
 
@@ -66,7 +63,6 @@ class AssignedConsumer(Consumer):
         self.pop_requests: dict[Popped, PopQueue] = {}
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class RebalanceBroker(Rebalance):
     """The members of the group, by number. Clustering members ask the broker; broadcasting members own every queue."""
 

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import Methods
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer
 from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
@@ -41,7 +40,6 @@ class ReportedChange(NamedTuple):
     queues: tuple[tuple[int, ...], tuple[int, ...]] | None
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class ChangedConsumer(Consumer):
     """One member of the group."""
 
@@ -63,7 +61,6 @@ class ChangedConsumer(Consumer):
         self.changes: dict[str, ReportedChange] = {}
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class RebalanceChanged(Rebalance):
     """The members of the group, by number."""
 

@@ -7,7 +7,6 @@ from bisect import insort
 from functools import lru_cache
 
 from rocketmq_conformance.conformance.adapter import Methods
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
@@ -29,7 +28,6 @@ _SUCCESS = int(Response.SUCCESS)
 _POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class OrderlyQueue(OwnedQueue):
     """A queue that a consumer has locked."""
 
@@ -47,7 +45,6 @@ class OrderlyQueue(OwnedQueue):
         self.taking = -1
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class RebalanceOrderly(Rebalance):
     """The members of a group of orderly consumers."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 from rocketmq_conformance.conformance.adapter import Methods
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
 from rocketmq_conformance.conformance.targets.port.routes import routed
@@ -24,7 +23,6 @@ class ListenerError(Exception):
     """The listener of changed queues failed."""
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class PlainConsumer(Consumer):
     """One member of the group."""
 
@@ -37,7 +35,6 @@ class PlainConsumer(Consumer):
         self.listener_calls: list[ListenerCall] = []
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class RebalancePlain(Rebalance):
     """The members of the group, by number."""
 

@@ -8,7 +8,6 @@ again with each assignment.
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.adapter import Methods
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
@@ -19,7 +18,6 @@ from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_pull as operations
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class LiteQueue(OwnedQueue):
     """A process queue and its messages."""
 
@@ -46,7 +44,6 @@ class LiteQueue(OwnedQueue):
         return min(self.messages) if self.messages else self.last + 1
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Assignment:
     """The state of a queue's pull task."""
 
@@ -60,7 +57,6 @@ class Assignment:
         self.consumed = NO_OFFSET
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class LiteConsumer(Consumer):
     """One member of the group."""
 
@@ -72,7 +68,6 @@ class LiteConsumer(Consumer):
         self.pulled: list[tuple[int, LiteQueue, int]] = []
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class RebalancePull(Rebalance):
     """The members of the group, by number."""
 

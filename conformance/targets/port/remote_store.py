@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, OffsetTable
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
@@ -39,7 +38,6 @@ class QueryFailedError(Exception):
     """The query was not sent, or failed."""
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class RemoteStore(OffsetTable):
     """Offsets of one consumer, and its requests to the broker."""
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import datetime
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.port import timestamp as clocks
 from rocketmq_conformance.conformance.targets.port.file_store import FileStore
@@ -42,7 +41,6 @@ class NoTimeError(Exception):
     """The consumer's timestamp cannot be parsed."""
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class StartPosition:
     """The start decisions of one consumer. Queues are given by their position in the layout."""
 

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Protocol
 
 from rocketmq_conformance.conformance.adapter import AdapterError, Case, Exchange
-from rocketmq_conformance.conformance.compiled import mypyc_attr
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 
@@ -59,7 +58,6 @@ def _no_broker(address: str, code: int, ext: dict[str, str], body: bytes, one_wa
     raise AdapterError("The port has no broker to ask before its first case begins.")
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Calls:
     """Requests as plain calls."""
 
@@ -105,7 +103,6 @@ class Calls:
         """There is nothing to close."""
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Sockets:
     """Requests over the remoting protocol."""
 

@@ -268,6 +268,7 @@ def test_an_interrupted_start_leaves_nothing_running(tmp_path: Path) -> None:
     assert "interrupted" in errors
     assert "Traceback" not in errors
     state = Path(f"/proc/{child.read_text().strip()}/stat")
+    until = time.monotonic() + 60
     while state.exists() and state.read_text().split(") ")[1][0] not in "ZX":
         assert time.monotonic() < until
         time.sleep(0.02)
