@@ -37,7 +37,7 @@ _NAME_SERVER_MEMORY = ("-Xms32m", "-Xmx64m", "-XX:MaxDirectMemorySize=64m", "-XX
 _SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)
 
 #: Up to 5.1.4 brokers unmap files by reflection that Java 16 forbids; without these flags they start once, but not
-#: a second time on the same store.
+#: a second time on the same store. Old name servers do not start without them: their netty reaches into buffers.
 _OPENED = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
@@ -155,14 +155,17 @@ def java_feature(launcher: str) -> int:
 
 def broker_flags(release: Release, feature: int, lease: float | None = None) -> tuple[str, ...]:
     """Flags of the Java runtime for a broker whose locks have a lease of so many seconds (None: a minute)."""
-    opened = _OPENED if release < _NEEDS_NO_FLAGS and feature >= 9 else ()
     lives = () if lease is None else (f"-Drocketmq.broker.rebalance.lockMaxLiveTime={lease * 1000:.0f}",)
-    return (*_BROKER_MEMORY, *_SHORT_LIVED, *opened, *_DISK, *lives)
+    return (*_BROKER_MEMORY, *_SHORT_LIVED, *_opened(release, feature), *_DISK, *lives)
 
 
-def name_server_flags() -> tuple[str, ...]:
+def name_server_flags(release: Release, feature: int) -> tuple[str, ...]:
     """Flags of the Java runtime for a name server."""
-    return (*_NAME_SERVER_MEMORY, *_SHORT_LIVED)
+    return (*_NAME_SERVER_MEMORY, *_SHORT_LIVED, *_opened(release, feature))
+
+
+def _opened(release: Release, feature: int) -> tuple[str, ...]:
+    return _OPENED if release < _NEEDS_NO_FLAGS and feature >= 9 else ()
 
 
 def broker_configuration(release: Release, home: Path, port: int, name_server: str = "") -> dict[str, str]:

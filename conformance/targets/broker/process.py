@@ -275,7 +275,8 @@ class NameServer:
         configuration = self.home / "namesrv.conf"
         needs.write_properties(configuration, needs.name_server_configuration(self.home, self.port))
         main = "org.apache.rocketmq.namesrv.NamesrvStartup"
-        self._command = _command(launcher, needs.name_server_flags(), self.home, _joined(path), main, configuration)
+        flags = needs.name_server_flags(release, needs.java_feature(launcher))
+        self._command = _command(launcher, flags, self.home, _joined(path), main, configuration)
 
     @property
     def address(self) -> str:
