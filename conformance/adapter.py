@@ -216,10 +216,11 @@ class FollowsProfile(Protocol):
 
 @runtime_checkable
 class Shared(Protocol):
-    """An adapter that started a server which other processes can be pointed at."""
+    """An adapter that starts servers which other processes can be pointed at."""
 
-    def shared_address(self) -> str:
-        """The address by which others reach the same server, or "" when there is none."""
+    def shared_addresses(self) -> tuple[str, ...]:
+        """The addresses by which others reach its servers, which are alike; its own is the first. None when every
+        process is to start its own."""
         ...
 
 

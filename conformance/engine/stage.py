@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +25,7 @@ from rocketmq_conformance.conformance.adapter import (
 from rocketmq_conformance.conformance.alarm import Alarm, Overdue
 from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE
+from rocketmq_conformance.conformance.engine.memory_folder import temporary_folder
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, record_environment
@@ -346,7 +346,7 @@ class Stage:
     def _case_folder(self) -> Path:
         """The folder of the case. It is emptied when a case asks for it, which most cases never do."""
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
+            self._folder = temporary_folder()
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         elif not self._folder_begun:
             shutil.rmtree(self._folder)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Hello, Shared
 from rocketmq_conformance.conformance.campaign.player.first_difference import compare_played, conforming_steps
 from rocketmq_conformance.conformance.campaign.player.report_divergence import report_divergence
+from rocketmq_conformance.conformance.campaign.player.taken_servers import TakenServers
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables.behaviours import AnswerRecorder
 from rocketmq_conformance.conformance.campaign.tables.packing import Packer
@@ -95,11 +98,13 @@ class BlockPlayer:
         self.spec = spec
         self._at = at
         self._all: list[Implementation] = []
+        self._servers = TakenServers()
         try:
             for position, address in enumerate(spec.addresses):
                 shared = start.get(address)
                 with starting(spec.start_timeout, on_start):
-                    stage = Stage(open_address(shared["shared"] if shared else address), Profile(), spec.patience)
+                    place = self._servers.take(shared["shared"], Path(shared["locks"])) if shared else address
+                    stage = Stage(open_address(place), Profile(), spec.patience)
                     stage.beat = beat
                     hello = hello_of(stage)
                 if stage.times and len(spec.addresses) > 1:
@@ -120,10 +125,10 @@ class BlockPlayer:
         return [self._introduced(one) for one in self._all]
 
     def _introduced(self, one: Implementation) -> dict[str, Any]:
-        # the address by which other processes reach the same server, where this process started one
+        # the addresses by which other processes reach the same servers, where this process started some
         adapter = one.stage.adapter
-        shared = adapter.shared_address() if isinstance(adapter, Shared) else ""
-        hello = _seen_by_others(shared) if shared else one.hello
+        shared = adapter.shared_addresses() if isinstance(adapter, Shared) else ()
+        hello = _seen_by_others(shared[0]) if shared else one.hello
         return {
             "name": one.hello.name,
             "version": one.hello.version,
@@ -132,12 +137,15 @@ class BlockPlayer:
             "notes": newer_than_known(one.profile),
             "release_choice": release_choice(one.hello, self.spec.releases, one.profile),
             "shared": shared,
+            # where its players say which of them they use; it goes with this player's other temporary files
+            "locks": tempfile.mkdtemp() if shared else "",
         }
 
     def close(self) -> None:
         """Release everything."""
         for one in self._all:
             one.stage.close()
+        self._servers.close()
 
     # --- playing ----------------------------------------------------------------------------------------------
 

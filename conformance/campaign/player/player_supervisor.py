@@ -7,6 +7,7 @@ import fcntl
 import mmap
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from rocketmq_conformance.conformance.campaign.player import player_process
 from rocketmq_conformance.conformance.campaign.player.pipe import PLACE, receive, send
 from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
+from rocketmq_conformance.conformance.engine.memory_folder import PARENT, temporary_folder
 from rocketmq_conformance.conformance.startup import Listener, unseen
 from rocketmq_conformance.conformance.targets.address import AddressError
 
@@ -140,13 +142,15 @@ class PlayerSupervisor:
             folder = resources.enter_context(
                 tempfile.TemporaryDirectory(prefix="rocketmq-conformance-player-", ignore_cleanup_errors=True)
             )
+            memory = temporary_folder()
+            resources.callback(shutil.rmtree, memory, ignore_errors=True)
             self._process = subprocess.Popen(
                 [sys.executable, "-m", player_process.__name__, place.name, str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 bufsize=0,  # what is buffered here would never wake the selector
-                env=child_environment(self.path) | {"TMPDIR": folder},
+                env=child_environment(self.path) | {"TMPDIR": folder, PARENT: str(memory)},
                 process_group=0,  # so that its own children can be ended with it
                 cwd=next((folder for folder in self.path if Path(folder).is_dir()), None),
             )

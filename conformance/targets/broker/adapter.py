@@ -212,9 +212,9 @@ class BrokerAdapter:
             self.disconnect()
             self.source.close()
 
-    def shared_address(self) -> str:
-        """The address of the broker that this adapter started, for others; "" when the kit did not start it."""
-        return self.source.shared_address()
+    def shared_addresses(self) -> tuple[str, ...]:
+        """The addresses of the brokers that this adapter starts for others; none when the kit does not start it."""
+        return self.source.shared_addresses()
 
     def record_messages(self, record: RecordMessage | None) -> None:
         """Record every request and response of operations from now on; None ends it."""

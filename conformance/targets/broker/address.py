@@ -1,5 +1,5 @@
-"""Addresses of brokers: ``broker:VERSION[?via=jars|container][&java=N][&set=NAME=VALUE…]``, and of running ones
-``broker:HOST:PORT[?lease=MS][&routes=kit]``.
+"""Addresses of brokers: ``broker:VERSION[?via=jars|container][&java=N][&count=N][&set=NAME=VALUE…]``, and of running
+ones ``broker:HOST:PORT[?lease=MS][&routes=kit]``.
 
 ``broker:dir=PATH[?like=VERSION][&java=N][&set=NAME=VALUE…]`` is an unpacked distribution, such as a build of one's own.
 
@@ -7,6 +7,8 @@
 
 ``upgraded-from=VERSION`` is for brokers that the kit starts: this release opens the store first, and takes turns with
 the other one in ``broker-upgrade``. ``set`` configures the newer one.
+
+``count=N`` starts so many brokers for the players of a campaign, which share them; a run uses one of them.
 
 ``routes=kit`` is for a broker that the kit started in another process, whose routes are those of ``broker-assignment``.
 """
@@ -39,6 +41,8 @@ FORM = (
     "unpacked distribution)"
 )
 _FOLDER = "dir="
+#: Brokers that one address may start: each takes about half a gigabyte.
+MANY = 64
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 _HOST_AND_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/]+)):(\d{1,5})")
 
@@ -52,11 +56,12 @@ def open_broker(
     """
     if name.startswith(_FOLDER):
         return _unpacked(name.removeprefix(_FOLDER), options, pairs)
-    unknown = set(options) - {"via", "lease", "image", "java", "routes", "upgraded-from"}
+    unknown = set(options) - {"via", "lease", "image", "java", "routes", "upgraded-from", "count"}
     if unknown:
         raise ValueError(
-            f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars with java=N, via=container with "
-            "image=NAME or java=N, upgraded-from=VERSION, set=NAME=VALUE, and lease=MS for HOST:PORT."
+            f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars with java=N or count=N, "
+            "via=container with image=NAME or java=N, upgraded-from=VERSION, set=NAME=VALUE, and lease=MS for "
+            "HOST:PORT."
         )
     place = _HOST_AND_PORT.fullmatch(name)
     if place:
@@ -64,6 +69,8 @@ def open_broker(
             raise ValueError("broker:HOST:PORT cannot be started via anything: the broker is already running.")
         if "upgraded-from" in options:
             raise ValueError("upgraded-from is for a broker that the kit starts; write it with broker:VERSION.")
+        if "count" in options:
+            raise ValueError("count is for brokers that the kit starts; write it with broker:VERSION.")
         if pairs:
             raise ValueError("A running broker is judged as it is configured; write set=… with broker:VERSION.")
         port = int(place[3])
@@ -98,9 +105,17 @@ def open_broker(
         java = _feature(options.get("java"))
         asked = asked_access(release, properties, settings_of())
         older = _older(options, release)
-        return BrokerAdapter(StartedBroker(release, java=java, properties=properties, asked=asked, upgraded_from=older))
+
+        def started(others: Sequence[StartedBroker] = ()) -> StartedBroker:
+            return StartedBroker(
+                release, java=java, properties=properties, asked=asked, upgraded_from=older, others=others
+            )
+
+        return BrokerAdapter(started([started() for _ in range(1, _count(options.get("count")))]))
     if "upgraded-from" in options:
         raise ValueError("upgraded-from takes two releases to one folder: write it without via=container.")
+    if "count" in options:
+        raise ValueError("count is for brokers from jars: write it without via=container.")
     if "image" in options and "java" in options:
         raise ValueError("An image brings its own Java; write image=NAME or java=N.")
     return BrokerAdapter(_contained(release, options.get("image"), _feature(options.get("java")), properties))
@@ -183,6 +198,15 @@ def _feature(text: str | None) -> int:
         return 0
     if not (text.isascii() and text.isdecimal() and int(text)):
         raise ValueError(f"{text!r} is no Java release; write a number, such as java=17.")
+    return int(text)
+
+
+def _count(text: str | None) -> int:
+    """How many brokers are started for the players of a campaign; ValueError with a sentence when it is no number."""
+    if text is None:
+        return 1
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) <= MANY):
+        raise ValueError(f"{text!r} is no number of brokers; write one from 1 to {MANY}, such as count=2.")
     return int(text)
 
 

@@ -160,8 +160,8 @@ class BrokerLocation(Protocol):
         """Check the release that the broker reports; CannotRunError when it is the wrong one."""
         ...
 
-    def shared_address(self) -> str:
-        """The address of a broker that the kit started; "" when others are to start their own."""
+    def shared_addresses(self) -> tuple[str, ...]:
+        """The addresses of brokers that the kit started, alike; none when others are to start their own."""
         ...
 
     def describe_end(self) -> str:
@@ -204,8 +204,8 @@ class RunningBroker:
     def accept(self, description: str, release: Release | None) -> None:
         """Accept any release."""
 
-    def shared_address(self) -> str:
-        return ""
+    def shared_addresses(self) -> tuple[str, ...]:
+        return ()
 
     def describe_end(self) -> str:
         return f"the broker at {self.host}:{self.port} closed the connection"

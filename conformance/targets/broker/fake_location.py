@@ -154,9 +154,9 @@ class FakeLocation:
     def accept(self, description: str, release: Release | None) -> None:
         """It always has the release of the address."""
 
-    def shared_address(self) -> str:
+    def shared_addresses(self) -> tuple[str, ...]:
         """Others start their own: none is shared."""
-        return ""
+        return ()
 
     def describe_end(self) -> str:
         return "the fake broker closed the connection"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
@@ -54,13 +54,15 @@ class StartedBroker:
         asked: AskedAccess = NOTHING,
         unpacked: Distribution | None = None,
         upgraded_from: Release | None = None,
+        others: Sequence[StartedBroker] = (),
     ) -> None:
         """``java`` is a feature release; ``contained`` says that it is in a container; ``properties`` are those that
         the user set, ``asked`` is what the broker asks for, and ``make`` has both in what it makes.
 
         ``image`` is one that the user named: its release must be checked. ``unpacked`` is the distribution that it is
         started from, instead of published jars; ``release`` is then the one that judges it. ``upgraded_from`` is a
-        release that opens its store first; ``properties`` are those of the newer one.
+        release that opens its store first; ``properties`` are those of the newer one. ``others`` are brokers like it,
+        which only other processes use, each its own.
         """
         self.unpacked = unpacked
         self.release = release
@@ -72,6 +74,7 @@ class StartedBroker:
         #: Does the broker fetch routes from the kit's name server? One in a container does not reach it.
         self.routed = routed(release) and not contained
         self._make = make or self._made
+        self._others = others
         self._java = java
         self.upgraded_from = upgraded_from
         self.older_runs = False
@@ -141,10 +144,11 @@ class StartedBroker:
                 f"broker:{release or 'RELEASE'}."
             )
 
-    def shared_address(self) -> str:
-        """The address at which others reach it."""
+    def shared_addresses(self) -> tuple[str, ...]:
+        """The address at which others reach it, and those of the others, which are started."""
         routes = "&routes=kit" if self.routed else ""
-        return f"broker:127.0.0.1:{self.port}?lease={int(self.lease * 1000)}{routes}"
+        own = f"broker:127.0.0.1:{self.port}?lease={int(self.lease * 1000)}{routes}"
+        return (own, *(address for other in self._others for address in other.shared_addresses()))
 
     def describe_end(self) -> str:
         process = self.broker.process
@@ -153,7 +157,9 @@ class StartedBroker:
         return self.access.redacted(f"{process.name} died; its last line: {process.last_error()}")
 
     def close(self) -> None:
-        """Kill the broker and remove its folder."""
+        """Kill the broker, and those beside it, and remove its folder."""
+        for other in self._others:
+            other.close()
         if self._broker is not None:
             self._broker.close()
             self._broker = None

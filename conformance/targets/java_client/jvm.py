@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.engine.memory_folder import temporary_folder
 from rocketmq_conformance.conformance.startup import phase
 
 #: Old netty opens buffers by reflection (up to 4.9.0); the rest keeps clients quiet and small.
@@ -49,7 +49,7 @@ def start() -> Any:
     if jpype.isJVMStarted():
         return jpype
     jpype.config.destroy_jvm = False
-    _home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-java-"))
+    _home = temporary_folder()
     flags = (
         *FLAGS,
         f"-Duser.home={_home}",

@@ -240,7 +240,7 @@ def test_everything_may_be_done_with_a_fake_broker_that_is_judged() -> None:
     with source.open() as line:
         assert line.call(Request.GET_BROKER_RUNTIME_INFO).code == Response.SUCCESS
     assert source.own is source
-    assert (source.java, source.cold, source.shared_address()) == (8, "", "")
+    assert (source.java, source.cold, source.shared_addresses()) == (8, "", ())
     port = source.port
     source.kill()
     source.start()

@@ -61,6 +61,10 @@ def test_a_running_broker_may_have_a_lease_of_its_own(options: dict[str, str], s
         ("127.0.0.1:10911", {"lease": "soon"}, "such as lease=1000"),
         ("5.5.0", {"lease": "1000"}, "write it with broker:HOST:PORT"),
         ("5.5.0", {"like": "4.9.8"}, "no option 'like'"),
+        ("5.5.0", {"count": "0"}, "'0' is no number of brokers; write one from 1 to 64"),
+        ("5.5.0", {"count": "two"}, "'two' is no number of brokers"),
+        ("5.5.0", {"count": "2", "via": "container"}, "count is for brokers from jars"),
+        ("127.0.0.1:10911", {"count": "2"}, "count is for brokers that the kit starts"),
     ],
 )
 def test_anything_else_says_what_to_write(name: str, options: dict[str, str], sentence: str) -> None:

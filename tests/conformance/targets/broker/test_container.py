@@ -59,7 +59,7 @@ def test_it_says_what_a_local_one_says(adapter: BrokerAdapter) -> None:
     # only a program of this machine lets go of pages; and it is of one release
     assert sorted(greeting.unsupported) == ["broker-cold", "broker-upgrade"]
     assert greeting.java is not None
-    assert adapter.shared_address().startswith("broker:127.0.0.1:")
+    assert adapter.shared_addresses()[0].startswith("broker:127.0.0.1:")
 
 
 @pytest.mark.parametrize(

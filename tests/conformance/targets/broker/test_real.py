@@ -116,7 +116,7 @@ def test_assignments_with_other_properties_conform_too(adapter: BrokerAdapter) -
 
 
 def test_others_know_how_long_its_locks_live(adapter: BrokerAdapter) -> None:
-    other = open_address(adapter.shared_address())
+    other = open_address(adapter.shared_addresses()[0])
     assert isinstance(other, BrokerAdapter)
     assert other.source.lease == adapter.source.lease == SHORT_LEASE
     assert "broker-assignment" not in other.hello().unsupported

@@ -39,7 +39,7 @@ def test_a_broker_with_accounts_and_tls(version: str, tmp_path: Path, monkeypatc
     assert isinstance(started, BrokerAdapter)
     try:
         assert started.hello().broker == version
-        running = started.shared_address()
+        running = started.shared_addresses()[0]
         suites = ["broker-admin", "broker-offsets", "broker-assignment"]
         assert verdict_of(running, suites) == CONFORMS
         source = started.source
