@@ -269,6 +269,8 @@ def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, Ren
     seconds = footer.seconds if footer else sum(suite.seconds for suite in ended)
     speed = f" ({rate(steps, seconds)}/s)" if steps else ""
     rows.append(("steps", Text(f"{steps:,} in {duration(seconds)}{speed}")))
+    if footer and footer.peak_memory and not footer.workers:
+        rows.append(("memory", Text(f"{footer.peak_memory / (1 << 20):,.0f} MiB at most")))
     if summary.unfinished:
         rows.append(("did not end", Text(names(summary.unfinished), style="yellow")))
     return rows

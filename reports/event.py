@@ -320,12 +320,13 @@ class RunEnded(Event):
     silent_rules: list[str]
     #: Why the run ended before its time ("interrupted", "time limit"), or "".
     stopped: str = ""
-    #: Of a campaign: cases that were asked for and not played, workers, and the most memory of one, in bytes.
+    #: Of a campaign: cases that were asked for and not played, and workers.
     left: int = 0
     #: Of a file of expected divergences: entries that occurred, and entries that fail the run.
     signed: int = 0
     expected_faults: int = 0
     workers: int = 0
+    #: The most memory that the process of a run, or a worker's player, took, in bytes; 0 when it is not known.
     peak_memory: int = 0
 
 

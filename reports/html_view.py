@@ -165,9 +165,11 @@ def _resources(summary: RunSummary) -> list[Fact]:
     ]
     if steps and seconds(took) != "?" and took > 0:
         facts.insert(2, Fact("Steps per second", rate(steps, took)))
-    if footer and (footer.workers or footer.peak_memory):
+    if footer and footer.workers:
         facts.append(Fact("Workers", figure(footer.workers)))
         facts.append(Fact("Most memory of a worker", memory(footer.peak_memory)))
+    elif footer and footer.peak_memory:
+        facts.append(Fact("Most memory", memory(footer.peak_memory)))
     for tier, title in _TIERS.items():
         verdicts = list(summary.tiers.get(tier, {}).items())[:8]
         if verdicts:

@@ -19,6 +19,7 @@ from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
 from rocketmq_conformance.conformance.engine.handshake import newer_than_known
 from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
 from rocketmq_conformance.conformance.engine.options import Options
+from rocketmq_conformance.conformance.engine.peak_memory import peak_memory
 from rocketmq_conformance.conformance.engine.player import Numbered
 from rocketmq_conformance.conformance.engine.signed import Signed
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -111,6 +112,7 @@ class Runner:
             stopped=stopped,
             signed=self.signed,
             expected_faults=self.expected_faults,
+            peak_memory=peak_memory(),
         )
 
     def _header(self, suites: Sequence[Suite]) -> event.RunStarted:
