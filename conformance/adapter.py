@@ -184,6 +184,15 @@ class SideBySide(Protocol):
 
 
 @runtime_checkable
+class TakesTime(Protocol):
+    """An adapter of something that keeps cases waiting: it is restarted, or has timers of its own."""
+
+    def case_seconds(self, suite: Suite) -> float:
+        """About how long a case of the suite takes by itself; 0 where nothing keeps it waiting."""
+        ...
+
+
+@runtime_checkable
 class RefusesFaults(Protocol):
     """An adapter that cannot be judged under some faults."""
 

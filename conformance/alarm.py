@@ -1,9 +1,11 @@
-"""An alarm that interrupts code which does not come back."""
+"""An alarm that interrupts code which does not come back, and code that nothing may interrupt."""
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -14,6 +16,29 @@ class Overdue(BaseException):
 
 def _raise_overdue(signum: int, frame: FrameType | None) -> None:
     raise Overdue
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let neither Ctrl-C nor an alarm break in: what arrives meanwhile is raised in the end.
+
+    For the start of a process: broken off in the middle of it, nobody would know that there is one to be ended.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else []))
+    handlers = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
+    arrived: list[int] = []
+    for number in handlers:
+        signal.signal(number, lambda number, frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for received in dict.fromkeys(arrived):
+            signal.raise_signal(received)
 
 
 class Alarm:

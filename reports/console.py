@@ -47,6 +47,8 @@ from rocketmq_conformance.reports.tiers import HYPOTHESIS
 REPEATED = 10
 #: Short reports: names of suites in the header and their lines, notes and lines of each.
 _NAMES, _NAME_LINES, _NOTES, _NOTE_LINES = 6, 3, 3, 3
+#: Suites that take longer than this say so before they begin (s).
+LONG = 10.0
 #: Properties of a broker that have a line each.
 _PROPERTIES = 5
 
@@ -72,8 +74,11 @@ class ConsoleReport:
             case RunStarted():
                 self._screen.show(*header(event, verbose=self._verbose))
                 self._screen.gap()
-            case SuiteStarted() if self._screen.live:
-                self._progress.begin(event)
+            case SuiteStarted():
+                if event.expected_seconds >= LONG:
+                    self._screen.show(_price(event))
+                if self._screen.live:
+                    self._progress.begin(event)
             case Progress() if self._screen.live:
                 self._progress.move(event)
             case DivergenceFound() if self._verbose:
@@ -233,6 +238,13 @@ def verdict_numbers(summary: RunSummary) -> Table:
         cells.append(Text(f"{number:,}", style=f"bold {STYLES[verdict]}" if number else "dim"))
     table.add_row(Text("cases", style="dim"), *cells)
     return table
+
+
+def _price(event: SuiteStarted) -> Text:
+    """How long a suite will take that waits for restarts or timers."""
+    seconds = event.expected_seconds
+    about = f"{seconds:.0f} s" if seconds < 60 else duration(seconds)
+    return Text(f"{clean(event.suite)} waits: {count(event.cases, 'case')} take about {about}", style="dim")
 
 
 def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, RenderableType]]:

@@ -126,6 +126,8 @@ class SuiteStarted(Event):
     corpus: list[CorpusPlan] = field(default_factory=list)
     #: Number of the first case that Hypothesis draws, if it draws any.
     hypothesis: int | None = None
+    #: About how long the cases will take, where restarts or timers keep them waiting; 0 where nothing does.
+    expected_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import sys
 
 
 def peak_memory() -> int:
-    """In bytes, with a Java machine in this process and without other processes; 0 where it cannot be told (Windows)."""
+    """In bytes, with a Java machine in this process and without its children; 0 where nothing says it (Windows)."""
     try:
         import resource
     except ImportError:

@@ -11,7 +11,7 @@ from inspect import GEN_CLOSED, getgeneratorstate
 from itertools import chain
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.adapter import Hello
+from rocketmq_conformance.conformance.adapter import Hello, SideBySide, TakesTime
 from rocketmq_conformance.conformance.engine import covering_plans, plan
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.expected import Entry
@@ -145,6 +145,13 @@ class Runner:
             return f"{entry.suite} was not chosen"
         return entry.aside(self.hello.name, self.hello.version)
 
+    def _expected_seconds(self, suite: Suite, cases: int) -> float:
+        adapter = self.stage.adapter
+        if not isinstance(adapter, TakesTime):
+            return 0.0
+        lanes = adapter.lanes(suite) if isinstance(adapter, SideBySide) else 1
+        return -(-cases // lanes) * adapter.case_seconds(suite)
+
     def _suite(self, suite: Suite, left: int) -> Events:
         refused = self.hello.refuses(suite)
         given = self.options.plans.get(suite.name)
@@ -172,6 +179,7 @@ class Runner:
             plan=str(file or ""),
             corpus=files,
             hypothesis=generated if examples else None,
+            expected_seconds=0.0 if refused else self._expected_seconds(suite, of),
         )
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - self.playing) / left

@@ -18,6 +18,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rocketmq_conformance.conformance.alarm import undisturbed
+
 #: The longest line that a program may write, in bytes.
 LONGEST_LINE = 16 * 1024 * 1024
 #: What of its standard error is kept in memory, and in a file, in bytes.
@@ -80,15 +82,20 @@ class ChildProcess:
 
     def __init__(self, command: Sequence[str], log: ErrorLog, environment: Mapping[str, str] | None = None) -> None:
         self._mark = uuid.uuid4().hex
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-            env={**os.environ, **(environment or {}), MARK: self._mark},
-        )
+        try:
+            with undisturbed():
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    start_new_session=True,
+                    env={**os.environ, **(environment or {}), MARK: self._mark},
+                )
+        except BaseException:  # interrupted: nobody else knows it
+            kill_marked(self._mark)
+            raise
         process = self._process
         assert process.stdin
         assert process.stdout

@@ -20,6 +20,7 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.alarm import undisturbed
 from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 
 GROUP = "org.apache.rocketmq"
@@ -197,16 +198,17 @@ def _watched(command: Sequence[str], folder: str, describe: Callable[[str], None
     """Run Maven; its exit code and output. TimeoutError when its time is up; an exception ends Maven."""
     log = Path(folder) / "output.txt"
     until = time.monotonic() + LIMIT
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            cwd=folder,
-            start_new_session=True,  # so that it can be ended with all that it has started
-        )
+    process: subprocess.Popen[bytes] | None = None
     try:
+        with log.open("wb") as output, undisturbed():
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                start_new_session=True,  # so that it can be ended with all that it has started
+            )
         while True:
             try:
                 return process.wait(_LOOK), log.read_text("utf-8", "replace")
@@ -215,7 +217,7 @@ def _watched(command: Sequence[str], folder: str, describe: Callable[[str], None
             if time_left(until - time.monotonic()) <= 0:
                 raise TimeoutError
     finally:
-        if process.poll() is None:
+        if process is not None and process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 

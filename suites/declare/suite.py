@@ -68,6 +68,9 @@ class Suite:
     own_rules: tuple[Rule, ...] = ()
     #: Is the suite part of an ordinary run? Slow ones (restarts) are run only when they are named.
     ordinary: bool = True
+    #: About how long a case takes by itself where what it waits for is real: restarts of a broker, timers at their
+    #: standard (s).
+    case_seconds: float = 0.0
     #: The initial state of a case in words, where the operations do not make it clear.
     beginning: str = ""
     #: Has a plan the same answers every time? Not when the outcome of a request depends on timing.

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 import psutil
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.alarm import undisturbed
 from rocketmq_conformance.conformance.campaign.player import player_process
 from rocketmq_conformance.conformance.campaign.player.pipe import PLACE, receive, send
 from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment
@@ -144,16 +145,17 @@ class PlayerSupervisor:
             )
             memory = temporary_folder()
             resources.callback(shutil.rmtree, memory, ignore_errors=True)
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", player_process.__name__, place.name, str(os.getpid())],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                bufsize=0,  # what is buffered here would never wake the selector
-                env=child_environment(self.path) | {"TMPDIR": folder, PARENT: str(memory)},
-                process_group=0,  # so that its own children can be ended with it
-                cwd=next((folder for folder in self.path if Path(folder).is_dir()), None),
-            )
+            with undisturbed():
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", player_process.__name__, place.name, str(os.getpid())],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._errors,
+                    bufsize=0,  # what is buffered here would never wake the selector
+                    env=child_environment(self.path) | {"TMPDIR": folder, PARENT: str(memory)},
+                    process_group=0,  # so that its own children can be ended with it
+                    cwd=next((folder for folder in self.path if Path(folder).is_dir()), None),
+                )
         except OSError as error:
             resources.close()
             raise CannotRunError(f"The process that plays the implementations cannot be started ({error}).") from error

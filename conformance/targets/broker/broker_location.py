@@ -134,6 +134,8 @@ class BrokerLocation(Protocol):
 
     #: May it acknowledge a topic before it exists, as releases before 4.7.1 do?
     late_topics: bool
+    #: Are restarts and timers real?
+    takes_time: bool
 
     #: Properties that its address sets.
     properties: Mapping[str, str]
@@ -178,7 +180,7 @@ class RunningBroker:
 
     own = None
     unpacked: Distribution | None = None
-    late_topics = True
+    late_topics = takes_time = True
     delay = DEFAULT_DELAY
     hold_check, lateness = DEFAULT_HOLD_CHECK, DEFAULT_LATENESS
     properties: Mapping[str, str] = MappingProxyType({})

@@ -80,7 +80,7 @@ class FakeLocation:
     delay = DELAY
     hold_check, lateness = HOLD_CHECK, LATENESS
     #: It acknowledges topics only when they exist.
-    late_topics = False
+    late_topics = takes_time = False
     unpacked: Distribution | None = None
     #: Its routes are those of ``broker-assignment``.
     routed = True

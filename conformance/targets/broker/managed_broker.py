@@ -37,7 +37,7 @@ _UNSEEN_SAVE = 3.0
 class StartedBroker:
     """A broker that the kit starts and controls."""
 
-    late_topics = True
+    late_topics = takes_time = True
     silence = 0.5
     settled = 0.3
     hold_check, lateness = DEFAULT_HOLD_CHECK, DEFAULT_LATENESS

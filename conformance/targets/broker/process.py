@@ -18,6 +18,7 @@ from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.alarm import undisturbed
 from rocketmq_conformance.conformance.remoting.access import OPEN, Access, CertificateError
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
@@ -124,7 +125,7 @@ class JavaProcess:
         }
         environment["HOME"] = str(self.home)
         self.log.unlink(missing_ok=True)  # output from before a restart explains nothing
-        with (self.home / "output.txt").open("wb") as output:
+        with (self.home / "output.txt").open("wb") as output, undisturbed():
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,

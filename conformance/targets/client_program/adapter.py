@@ -17,6 +17,8 @@ from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Cases that are played side by side, unless the address says otherwise; up to three programs run in each.
 LANES = 6
+#: Seconds in which the programs of a case begin and end.
+BEGINNING = 2.0
 #: Seconds that a batch of cases may take: every look has a limit of its own.
 PATIENCE = 3600.0
 
@@ -51,6 +53,10 @@ class ClientProgram:
     def group(self, suite: Suite) -> PlayedGroup:
         """A case of its own, without members."""
         return PlayedGroup(suite, self._profile, self._command, self._timing, self._interrupted)
+
+    def case_seconds(self, suite: Suite) -> float:
+        """Members wait for their timers, and their programs begin."""
+        return suite.case_seconds / self._pace + BEGINNING
 
     def lanes(self, suite: Suite) -> int:
         """How many cases are played side by side."""

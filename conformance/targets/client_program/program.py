@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import IO
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.alarm import Overdue, undisturbed
 from rocketmq_conformance.conformance.targets.child_process import MARK, kill_marked
 
 #: The longest line of standard output that is read, in bytes; longer ones are skipped.
@@ -37,14 +38,18 @@ class Program:
         self._errors = b""
         self._ended = False
         try:
-            self._process = subprocess.Popen(
-                command,
-                env={**os.environ, **variables, MARK: self._mark},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            with undisturbed():
+                self._process = subprocess.Popen(
+                    command,
+                    env={**os.environ, **variables, MARK: self._mark},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
+        except (KeyboardInterrupt, Overdue):  # nobody else knows it
+            kill_marked(self._mark)
+            raise
         except OSError as error:
             raise CannotRunError(
                 f"The command {command[0]!r} cannot be started ({error.strerror}): name a program that is there and "

@@ -1,4 +1,8 @@
-"""The real client's transport to the fake broker: its own network code, or plain calls in its place."""
+"""The real client's transport to the fake broker: its own network code, or plain calls in its place.
+
+A request as a plain call crosses between Java and Python once each way by ``Transport.java`` where Java has a compiler;
+else Python takes it apart, which costs some fifteen calls of Java.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,13 @@ from typing import Any
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Exchange
+from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
 #: A character that no field has.
 _BETWEEN = "\0"
+#: The methods that send requests and whose answers are awaited, or are none.
+_REQUESTS = ("invokeSync", "invokeOneway")
 
 
 class RemotingCalls:
@@ -26,7 +33,38 @@ class RemotingCalls:
         self._map = jpype.JClass("java.util.HashMap")
         self._list = jpype.JClass("java.util.ArrayList")
         self._join = jpype.JClass("java.lang.String").join
-        self.proxy = jpype.JProxy(release.load("remoting.RemotingClient"), inst=self)
+        self.proxy = self._proxy(release)
+
+    def _proxy(self, release: JavaRelease) -> Any:
+        """The RemotingClient; methods of a request that a subclass has changed are left to it."""
+        kind = release.load("remoting.RemotingClient")
+        proxy = jpype.JProxy(kind, inst=self)
+        transport = compiled("Transport")
+        if transport is None:
+            return proxy
+        if type(self)._ask is not RemotingCalls._ask:
+            return proxy
+        names = [name for name in _REQUESTS if getattr(type(self), name) is getattr(RemotingCalls, name)]
+        exchange = jpype.JProxy("java.util.function.UnaryOperator", dict={"apply": self._exchange})
+        classes = (one.class_ for one in (kind, self._command, self._timeout, self._unsent))
+        return transport(exchange, proxy, jpype.JClass("java.util.HashSet")(names), *classes).proxy
+
+    def _exchange(self, text: Any) -> str:
+        """A request and its answer as texts (``Transport.java``)."""
+        address, code, one_way, size, rest = str(text).split(_BETWEEN, 4)
+        *fields, body = rest.split(_BETWEEN, 2 * int(size))
+        ext = dict(zip(fields[::2], fields[1::2], strict=True))
+        assert self.exchange is not None
+        try:
+            number, remark, header, answer = self.exchange(
+                address, int(code), ext, body.encode("latin-1"), one_way == "1"
+            )
+        except TimeoutError as error:
+            return f"T{error}"
+        except ConnectionError as error:
+            return f"U{error}"
+        named = [part for field in header.items() for part in field]
+        return _BETWEEN.join([f"A{number}", str(len(header)), *named, remark or "", answer.decode("latin-1")])
 
     def invokeSync(self, address: Any, command: Any, millis: int) -> Any:  # noqa: N802 - Java's name
         """One request and its answer."""
