@@ -20,23 +20,36 @@ def alarm() -> Iterator[Alarm]:
     made.remove()
 
 
-def test_ctrl_c_waits_for_the_end() -> None:
-    done = []
-    with pytest.raises(KeyboardInterrupt), undisturbed():
+def interrupted(done: list[str]) -> None:
+    """Be interrupted in the middle."""
+    with undisturbed():
         signal.raise_signal(signal.SIGINT)
         done.append("all of it")
+
+
+def overdue(done: list[str]) -> None:
+    """Be overdue in the middle."""
+    with undisturbed():
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        until = time.monotonic() + 30
+        while signal.getitimer(signal.ITIMER_REAL)[0] and time.monotonic() < until:
+            time.sleep(0.001)
+        done.append("all of it")
+
+
+def test_ctrl_c_waits_for_the_end() -> None:
+    done: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(done)
     assert done == ["all of it"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_alarm_waits_for_the_end(alarm: Alarm) -> None:
-    done = []
-    with pytest.raises(Overdue), undisturbed():
-        alarm.set(0.001)
-        until = time.monotonic() + 30
-        while signal.getitimer(signal.ITIMER_REAL)[0] and time.monotonic() < until:
-            time.sleep(0.001)
-        done.append("all of it")
+    done: list[str] = []
+    alarm.set(60)
+    with pytest.raises(Overdue):
+        overdue(done)
     assert done == ["all of it"]
 
 

@@ -30,13 +30,12 @@ class HeartbeatCalls(RemotingCalls):
         super().__init__(release)
         self.heartbeats: list[Heartbeat] = []
 
-    def invokeSync(self, address: Any, command: Any, millis: int) -> Any:  # noqa: N802 - Java's name
-        """One request and its answer."""
-        if int(command.getCode()) == Request.HEART_BEAT:
-            body = json.loads(bytes(command.getBody()))
-            groups = sorted(str(consumer["groupName"]) for consumer in body["consumerDataSet"])
-            self.heartbeats.append((str(body["clientID"]), tuple(groups)))
-        return super().invokeSync(address, command, millis)
+    def sends(self, code: int, body: bytes) -> None:
+        """Record a heartbeat."""
+        if code == Request.HEART_BEAT:
+            beat = json.loads(body)
+            groups = sorted(str(consumer["groupName"]) for consumer in beat["consumerDataSet"])
+            self.heartbeats.append((str(beat["clientID"]), tuple(groups)))
 
 
 class ClientTable:

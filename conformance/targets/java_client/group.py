@@ -40,7 +40,6 @@ from rocketmq_conformance.models.client.fixtures import (
 )
 from rocketmq_conformance.models.client.group_state import client_id
 from rocketmq_conformance.models.client.pull_request import COMMIT
-from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result
 
 #: Ms by which process queues are made younger than they are: less than the difference of any two ages.
@@ -247,7 +246,9 @@ class JavaGroup(Part, Generic[M]):
         self.release = release
         message_queue = release.load("common.message.MessageQueue")
         self.queues = [message_queue(*queue) for queue in QUEUES]
-        self._positions = {queue: at for at, queue in enumerate(QUEUES)}
+        self._positions = jpype.JClass("java.util.HashMap")()
+        for at, queue in enumerate(self.queues):
+            self._positions.put(queue, at)
         self.memory = release.load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
         self.millis = jpype.JClass("java.lang.System").currentTimeMillis
         self._instances: dict[tuple[int, bool], ClientInstance] = {}
@@ -274,7 +275,7 @@ class JavaGroup(Part, Generic[M]):
 
     def position(self, queue: Any) -> int:
         """The position of a Java queue in the layout."""
-        return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
+        return int(self._positions.get(queue))
 
     def strategy(self, name: str) -> Any:
         """A new allocation strategy, configured as the fixtures say."""

@@ -32,14 +32,12 @@ class _Remoting(Remoting):
         #: Of each heartbeat: the versions of the subscriptions, by topic, or None of a brief one.
         self.heartbeats: list[dict[str, int] | None] = []
 
-    def invokeSync(self, address: Any, command: Any, millis: int) -> Any:  # noqa: N802 - Java's name
-        """One request and its answer."""
-        if int(command.getCode()) == _HEARTBEAT:
-            body = bytes(command.getBody())
+    def sends(self, code: int, body: bytes) -> None:
+        """Record a heartbeat."""
+        if code == _HEARTBEAT:
             _, (consumer,) = heartbeat.read(body)
             versions = {topic: subscribed.version for topic, subscribed in consumer.subscriptions.items()}
             self.heartbeats.append(None if b'"withoutSub":true' in body else versions)
-        return super().invokeSync(address, command, millis)
 
 
 class ChangedInstance(ClientInstance):

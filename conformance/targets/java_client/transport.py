@@ -52,19 +52,22 @@ class RemotingCalls:
     def _exchange(self, text: Any) -> str:
         """A request and its answer as texts (``Transport.java``)."""
         address, code, one_way, size, rest = str(text).split(_BETWEEN, 4)
-        *fields, body = rest.split(_BETWEEN, 2 * int(size))
+        *fields, characters = rest.split(_BETWEEN, 2 * int(size))
         ext = dict(zip(fields[::2], fields[1::2], strict=True))
+        body = characters.encode("latin-1")
+        self.sends(int(code), body)
         assert self.exchange is not None
         try:
-            number, remark, header, answer = self.exchange(
-                address, int(code), ext, body.encode("latin-1"), one_way == "1"
-            )
+            number, remark, header, answer = self.exchange(address, int(code), ext, body, one_way == "1")
         except TimeoutError as error:
             return f"T{error}"
         except ConnectionError as error:
             return f"U{error}"
         named = [part for field in header.items() for part in field]
         return _BETWEEN.join([f"A{number}", str(len(header)), *named, remark or "", answer.decode("latin-1")])
+
+    def sends(self, code: int, body: bytes) -> None:
+        """A request is about to be sent; for subclasses."""
 
     def invokeSync(self, address: Any, command: Any, millis: int) -> Any:  # noqa: N802 - Java's name
         """One request and its answer."""
@@ -81,6 +84,7 @@ class RemotingCalls:
         ext = {} if fields is None else self._plain(fields)
         sent = command.getBody()
         asked = b"" if sent is None else bytes(sent)
+        self.sends(int(command.getCode()), asked)
         assert self.exchange is not None
         try:
             code, remark, header, body = self.exchange(str(address or ""), int(command.getCode()), ext, asked, one_way)
