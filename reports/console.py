@@ -7,6 +7,7 @@ running suite has a progress bar; elsewhere the output is plain lines, the same 
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
@@ -75,7 +76,7 @@ class ConsoleReport:
                 self._screen.show(*header(event, verbose=self._verbose))
                 self._screen.gap()
             case SuiteStarted():
-                if event.expected_seconds >= LONG:
+                if LONG <= event.expected_seconds < math.inf:
                     self._screen.show(_price(event))
                 if self._screen.live:
                     self._progress.begin(event)

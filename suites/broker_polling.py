@@ -97,6 +97,7 @@ SUITE = Suite(
     bind=_bind,
     steps=12,
     cases=64,
+    case_seconds=14,
     show=show,
     rules=(
         "BQ-PULL-10",

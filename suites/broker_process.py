@@ -153,4 +153,5 @@ SUITE = Suite(
         "BQ-MIN-3",
     ),
     ordinary=False,
+    case_seconds=22,
 )

@@ -190,5 +190,6 @@ SUITE = Suite(
         "BQ-EARLIEST-1",
     ),
     ordinary=False,
+    case_seconds=16,
     limits=(values.NO_TIMER,),
 )

@@ -129,6 +129,7 @@ SUITE = Suite(
     bind=_bind,
     steps=40,
     cases=256,
+    case_seconds=1.7,
     show=show,
     rules=(
         "BQ-TOPIC-1",

@@ -201,4 +201,5 @@ SUITE = Suite(
         "BQ-STORE-MAX",
     ),
     ordinary=False,
+    case_seconds=24,
 )

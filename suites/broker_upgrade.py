@@ -79,6 +79,7 @@ SUITE = Suite(
     show=_show,
     rules=("RUN-UPGRADE-1", "BQ-COM-LMQ", *(rule for rule in broker_restart.SUITE.rules if rule != "RUN-RESTART-1")),
     ordinary=False,
+    case_seconds=10,
     limits=(
         values.NO_TIMER,
         RuleLimit(

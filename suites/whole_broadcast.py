@@ -57,4 +57,5 @@ SUITE = Suite(
     rules=("REB-BC-1", "REB-BC-STORE", "START-BC-1", "WHOLE-FIRST", "WHOLE-MOVED"),
     beginning="A topic of four young queues, a group that has stored nothing, no member, and no file.",
     confirmations=2,
+    case_seconds=41,
 )

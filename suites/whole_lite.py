@@ -86,4 +86,5 @@ SUITE = Suite(
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
+    case_seconds=41,
 )

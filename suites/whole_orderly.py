@@ -71,4 +71,5 @@ SUITE = Suite(
     ),
     beginning="A topic of four young queues, a group that has stored nothing, no member, and no lock.",
     confirmations=2,
+    case_seconds=41,
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import math
 import os
 import re
 
@@ -26,6 +27,7 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     Separator,
     SuiteEnded,
+    SuiteStarted,
 )
 from rocketmq_conformance.reports.jsonl import read
 from rocketmq_conformance.reports.kinds import MOST, MOST_OF_SUITE
@@ -120,6 +122,28 @@ def test_the_replay_line_stays_one_line_on_a_narrow_screen() -> None:
     assert found().replay in {
         line.removeprefix("replay").strip() for line in with_header(found(), width=40).splitlines()
     }
+
+
+@every(
+    ("seconds", "said"),
+    [
+        (9.0, ""),
+        (41.2, "remote-store waits: 200 cases take about 41 s"),
+        (322.0, "remote-store waits: 200 cases take about 5 min 22 s"),
+        (math.inf, ""),
+    ],
+)
+def test_a_suite_that_waits_says_before_it_begins_how_long_it_takes(seconds: float, said: str) -> None:
+    stream = [
+        dataclasses.replace(event, expected_seconds=seconds)
+        if isinstance(event, SuiteStarted) and event.suite == "remote-store"
+        else event
+        for event in events("conforms")
+    ]
+    lines = printed(stream).splitlines()
+    assert [line for line in lines if " waits: " in line] == ([said] if said else [])
+    ended = next(at for at, line in enumerate(lines) if re.match("remote-store +conforms", line))
+    assert not said or lines.index(said) < ended
 
 
 def test_the_first_line_says_which_release_judges_and_why() -> None:

@@ -17,8 +17,6 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 
 #: A character that no field has.
 _BETWEEN = "\0"
-#: The methods that send requests and whose answers are awaited, or are none.
-_REQUESTS = ("invokeSync", "invokeOneway")
 
 
 class RemotingCalls:
@@ -44,7 +42,11 @@ class RemotingCalls:
             return proxy
         if type(self)._ask is not RemotingCalls._ask:
             return proxy
-        names = [name for name in _REQUESTS if getattr(type(self), name) is getattr(RemotingCalls, name)]
+        names = []
+        if type(self).invokeSync is RemotingCalls.invokeSync:
+            names.append("invokeSync")
+        if type(self).invokeOneway is RemotingCalls.invokeOneway:
+            names.append("invokeOneway")
         exchange = jpype.JProxy("java.util.function.UnaryOperator", dict={"apply": self._exchange})
         classes = (one.class_ for one in (kind, self._command, self._timeout, self._unsent))
         return transport(exchange, proxy, jpype.JClass("java.util.HashSet")(names), *classes).proxy

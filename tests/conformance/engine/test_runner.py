@@ -132,6 +132,19 @@ def test_events_come_in_their_order() -> None:
     assert [e.case for e in ran.of(CaseEnded, "allocation")] == [0, 1, 2]
 
 
+class Waiting(Slow):
+    """A port whose cases take ten seconds each, as it says."""
+
+    def case_seconds(self, suite: Suite) -> float:
+        return 10.0 if suite is ALLOCATION else 0.0
+
+
+def test_a_suite_that_waits_says_how_long_it_will_take() -> None:
+    ran = run(Waiting(), ALLOCATION, STORE, cases=3)
+    assert [e.expected_seconds for e in ran.of(SuiteStarted)] == [30.0, 0.0]
+    assert [e.expected_seconds for e in run(Port(), ALLOCATION).of(SuiteStarted)] == [0.0]
+
+
 def test_the_header_says_what_is_judged_by_what() -> None:
     ran = run(Port(), ALLOCATION, profile=Profile.of("4.9.8", "5.1.4"), seed=77, notes=("first",))
     (header,) = ran.of(RunStarted)
