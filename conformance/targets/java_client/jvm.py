@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,8 @@ FLAGS = (
 )
 
 _home: Path | None = None
+#: Where its clients keep their offsets: in memory, where there is a disk in memory.
+_offsets: Path | None = None
 
 
 def start() -> Any:
@@ -38,7 +42,7 @@ def start() -> Any:
 
     Client threads are no daemons: a process that used the machine ends with ``end`` (the command line does).
     """
-    global _home
+    global _home, _offsets
     try:
         import jpype
         import jpype.config
@@ -49,13 +53,15 @@ def start() -> Any:
     if jpype.isJVMStarted():
         return jpype
     jpype.config.destroy_jvm = False
-    _home = temporary_folder()
+    _home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-java-"))
+    _offsets = temporary_folder()
+    atexit.register(clean_up)
     flags = (
         *FLAGS,
         f"-Duser.home={_home}",
         f"-Drocketmq.log.root={_home}",
         f"-Drocketmq.client.logRoot={_home}",
-        f"-Drocketmq.client.localOffsetStoreDir={_home / 'offsets'}",
+        f"-Drocketmq.client.localOffsetStoreDir={_offsets}",
     )
     try:
         with phase("starting a Java machine"):
@@ -76,9 +82,10 @@ def folder() -> Path:
 
 
 def clean_up() -> None:
-    """Remove the home folder."""
-    if _home is not None:
-        shutil.rmtree(_home, ignore_errors=True)
+    """Remove the home folder, and that of offsets."""
+    for made in (_home, _offsets):
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
 
 
 def end(code: int) -> None:
