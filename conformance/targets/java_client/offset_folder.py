@@ -15,8 +15,10 @@ FOLDER_PROPERTY = "rocketmq.client.localOffsetStoreDir"
 
 
 def offset_folder(release: JavaRelease) -> Path:
-    """The folder, which the property names (jvm.py sets it), else one below the JVM's own. AdapterError when the class was
-    initialised before and keeps its files under the user's home."""
+    """The folder, which the property names (jvm.py sets it), else one below the JVM's own.
+
+    AdapterError when the class was initialised before and keeps its files under the user's home.
+    """
     system = jpype.JClass("java.lang.System")
     if system.getProperty(FOLDER_PROPERTY) is None:
         system.setProperty(FOLDER_PROPERTY, str(jvm.folder() / "offsets"))
