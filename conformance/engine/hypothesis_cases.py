@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.engine.judge import Forecast
 from rocketmq_conformance.conformance.engine.model_tour import Seen, Tours
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.hypothesis_machine import Args, with_rules
+from rocketmq_conformance.suites.declare.indeterminate import FEW_REQUESTS
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: The folder of the example database, in the current one: where Hypothesis has it in tests.
@@ -118,6 +119,7 @@ class HypothesisCases:
     def _machine(self, settled: set[tuple[Row, ...]]) -> type[RuleBasedStateMachine]:
         """The machine of the suite on its model alone."""
         tours, asked, known = self._tours, self._asked, self._known
+        operations = self._suite.operations
 
         class Drawn(RuleBasedStateMachine):
             def __init__(self) -> None:
@@ -129,7 +131,8 @@ class HypothesisCases:
                 return tours.allows(position, self.place)
 
             def may_be_doubtful(self) -> bool:
-                return True
+                # later answers may settle some of them, but which ones only the play shows
+                return sum(operations[step.row[0]].spec.may_be_indeterminate for step in self.seen) < FEW_REQUESTS
 
             def step(self, position: int, args: Args) -> None:
                 self.seen += tours.play([(position, args)], self.place)
@@ -137,8 +140,8 @@ class HypothesisCases:
 
             def teardown(self) -> None:
                 plan = tuple(step.row for step in self.seen)
-                if not plan:
-                    return
+                if not plan or not tours.decides(self.seen):
+                    return  # nothing would be judged
                 new = set(pairwise(step.behaviour for step in self.seen)) - known
                 target(float(len(new)), label="new pairs of behaviours")
                 if asked(plan) and plan not in settled:

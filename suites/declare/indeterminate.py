@@ -16,6 +16,8 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Row
 
 #: Possibilities beyond which a case is given up: with so many, almost any answer would be allowed.
 MOST = 1024
+#: So many requests without a response never make more: each was handled or not, in any order, 326 ways in all.
+FEW_REQUESTS = 5
 #: The reason of a step with an indeterminate outcome, which is neither right nor wrong.
 UNKNOWN = Reason((), "nobody knows whether it was done")
 

@@ -31,6 +31,7 @@ from rocketmq_conformance.conformance.campaign.player.player_supervisor import (
 )
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.memory_folder import PARENT
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import AddressError
@@ -124,10 +125,11 @@ def test_a_player_that_is_killed_names_the_case() -> None:
 
 def test_a_player_that_is_killed_leaves_nothing_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv(PARENT, str(tmp_path))  # what would be in memory is here, too
     with player("python:poisonous:Waits") as there:
         parts = there.ask(play())
         next(parts)
-        wait_until(lambda: list(tmp_path.glob("rocketmq-conformance-player-*/rocketmq-conformance-*")))
+        wait_until(lambda: list(tmp_path.glob("rocketmq-conformance-*/rocketmq-conformance-*")))
         os.kill(there.pid, signal.SIGKILL)
     assert not list(tmp_path.iterdir())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from math import perm
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, CaseEnded, DivergenceFound, SuiteEnded
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.indeterminate import FEW_REQUESTS, MOST
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row
 
@@ -115,3 +117,12 @@ def test_a_divergence_is_shrunk_and_reported_like_any_other() -> None:
     assert ended.verdict == DIVERGES
     assert len(found.steps) == 1
     assert not found.unshrunk
+
+
+def test_what_may_stay_open_is_never_more_than_the_model_follows() -> None:
+    suite = SUITES["broker-doubt"]
+    drawn = HypothesisCases(suite, Profile(), 60, 4)
+    doubtful = [sum(suite.operations[at].spec.may_be_indeterminate for at, _ in rows) for rows in drawn]
+    drawn.close()
+    assert 3 <= max(doubtful) <= FEW_REQUESTS
+    assert sum(perm(FEW_REQUESTS, handled) for handled in range(FEW_REQUESTS + 1)) <= MOST
