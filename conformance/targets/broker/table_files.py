@@ -29,10 +29,10 @@ _LOOK = 0.02
 
 
 class BrokerTableFiles:
-    """The files of one broker, which ``broker`` gives."""
+    """The files of one broker, which ``broker`` gives; ``sleep`` passes the time between two looks at them."""
 
-    def __init__(self, broker: Callable[[], Broker]) -> None:
-        self._broker = broker
+    def __init__(self, broker: Callable[[], Broker], sleep: Callable[[float], object] = time.sleep) -> None:
+        self._broker, self._sleep = broker, sleep
         #: Has any of them been damaged, and not been restored?
         self.damaged = False
         #: The state of the offsets' file at the start, and when the broker began to start and was ready (s); nothing
@@ -144,7 +144,7 @@ class BrokerTableFiles:
             now = self._state()
             if now is not None and now != before:
                 return now[1] / 1e9
-            time.sleep(_LOOK)
+            self._sleep(_LOOK)
         raise AdapterError(f"The broker wrote no offsets in {_LIMIT:.0f} s: see whether its disk is full.")
 
     def _await(self, stored: Callable[[], bytes], *paths: Path) -> None:
@@ -154,7 +154,7 @@ class BrokerTableFiles:
             wanted = _table(stored().decode())
             if all(_table(_text(path) or "") == wanted for path in paths):
                 return
-            time.sleep(_LOOK)
+            self._sleep(_LOOK)
         raise AdapterError(f"The broker did not write its offsets in {_LIMIT:.0f} s: see whether its disk is full.")
 
 

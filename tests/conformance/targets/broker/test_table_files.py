@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -34,6 +32,15 @@ class Standin:
         self.backup.write_text("{}")
         self.process = SimpleNamespace(alive=False)
         self.error = ""
+        #: How often its timer is still to write: once whenever somebody waits.
+        self.writes = 0
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)  # the time of a file is coarse
+        if self.writes:
+            self.writes -= 1
+            self.backup.write_text(NEW)
+            self.main.write_text(NEW)
 
     def start(self) -> None:
         if self.error:
@@ -47,7 +54,7 @@ def broker(tmp_path: Path) -> Standin:
 
 @pytest.fixture
 def files(broker: Standin) -> BrokerTableFiles:
-    found = BrokerTableFiles(lambda: cast(Broker, broker))
+    found = BrokerTableFiles(lambda: cast(Broker, broker), broker.wait)
     assert found.start()
     return found
 
@@ -67,22 +74,6 @@ def writes(broker: Standin, main: str, backup: str | None = None) -> Callable[[]
     return end
 
 
-@contextmanager
-def writing(broker: Standin, times: int, apart: float) -> Iterator[None]:
-    """A timer that writes beside the test."""
-
-    def write() -> None:
-        for _ in range(times):
-            time.sleep(apart)
-            broker.backup.write_text(NEW)
-            broker.main.write_text(NEW)
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    yield
-    thread.join()
-
-
 def test_an_end_shows_whether_the_timer_wrote(broker: Standin, files: BrokerTableFiles) -> None:
     assert files.end(writes(broker, NEW, OLD), True, stored) == EARLY
     files.start()
@@ -98,8 +89,8 @@ def test_an_end_shows_whether_the_timer_wrote(broker: Standin, files: BrokerTabl
 
 def test_a_timer_that_has_written_catches_up_first(broker: Standin, files: BrokerTableFiles) -> None:
     broker.main.write_text("{ }")
-    with writing(broker, 1, 0.02):
-        assert files.end(lambda: None, False, stored) == LATE
+    broker.writes = 1
+    assert files.end(lambda: None, False, stored) == LATE
     assert broker.main.read_text() == broker.backup.read_text() == NEW
 
 
@@ -130,18 +121,18 @@ def test_a_start_may_be_refused_and_must_not_fail_otherwise(broker: Standin, fil
 
 def test_writes_are_in_time_or_not(broker: Standin, files: BrokerTableFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_files, "_FIRST", 0.0)
-    with writing(broker, 1, 0.02):
-        assert files.watch(stored) == FIRST
+    broker.writes = 1
+    assert files.watch(stored) == FIRST
     monkeypatch.setattr(table_files, "_INTERVAL", 0.0)
-    with writing(broker, 3, 0.05):
-        assert files.watch(stored) == NEXT
+    broker.writes = 2
+    assert files.watch(stored) == NEXT
     monkeypatch.setattr(table_files, "_LATER", 0.0)
-    with writing(broker, 3, 0.05):
-        assert files.watch(stored).endswith(" s after the last")
+    broker.writes = 2
+    assert files.watch(stored).endswith(" s after the last")
     monkeypatch.setattr(table_files, "_FIRST", 10.0)
     files.start()
-    with writing(broker, 1, 0.02):
-        assert files.watch(stored).endswith(" s after the start")
+    broker.writes = 1
+    assert files.watch(stored).endswith(" s after the start")
 
 
 def test_a_broker_that_writes_nothing_ends_the_wait(
