@@ -302,6 +302,10 @@ class FakeBroker:
         """The retained messages of a queue."""
         return self._listener.run(lambda: self.storage.retained(topic, queue))
 
+    def deliver(self) -> None:
+        """Give back the delayed messages whose time has come by the broker's clock."""
+        self._between_requests(self.retries.deliver)
+
     def expire(self, topic: str, queue: int, first: int) -> None:
         """Lose the messages before offset ``first``, as a broker does that deletes its oldest files."""
         self._listener.run(lambda: self.storage.expire(topic, queue, first))

@@ -98,6 +98,15 @@ class Retries:
             self.file(message, filing)
         return 0, "", {}, b""
 
+    def forget(self) -> None:
+        """Let nothing wait any more."""
+        self._waiting.clear()
+
+    @property
+    def waiting(self) -> int:
+        """The number of messages that wait for their time."""
+        return len(self._waiting)
+
     # --- what is decided --------------------------------------------------------------------------------------
 
     def settings(self, group: str) -> RetrySettings:

@@ -26,8 +26,9 @@ from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.pull import COMMIT
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.whole_moves import RETRIES
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Value
@@ -43,8 +44,10 @@ STRANGER = -2
 OUTSIDE = "outside"
 #: (client id, queue id, first offset, messages) of a pull that brought messages.
 Brought = tuple[str, int, int, int]
-#: A queue id, and when broadcasting the client that pulls it.
+#: A queue id (RETRIES for the group's retry queue), and when broadcasting the client that pulls it.
 Pulled = tuple[int, str]
+#: The topics whose pulls are watched.
+_WATCHED = (TOPIC, RETRY_TOPIC)
 
 
 class Traffic:
@@ -119,7 +122,8 @@ class Traffic:
 
     def _of(self, peer: Peer, command: Command) -> tuple[str, Pulled]:
         client = self.clients.get(peer.number, "")
-        return client, (int(command.ext["queueId"]), client if self._broadcasting else "")
+        queue = RETRIES if command.ext["topic"] == RETRY_TOPIC else int(command.ext["queueId"])
+        return client, (queue, client if self._broadcasting else "")
 
     def answer(self, peer: Peer, command: Command, response: Command) -> None:
         """A pull of the topic was answered. It counts if it is the latest of its queue; a late one, and any while a
@@ -159,7 +163,7 @@ class WholeCase:
                 self._later = later or self._later
 
             def pull(self, peer: Peer, request: Command) -> Command | None:
-                watched = request.ext.get("topic") == TOPIC
+                watched = request.ext.get("topic") in _WATCHED
                 if watched:
                     case.traffic.pull(peer, request)
                 request.ext["suspendTimeoutMillis"] = str(HOLD)
@@ -171,11 +175,11 @@ class WholeCase:
                 return response
 
             def answered(self, peer: Peer, request: Command, response: Command) -> None:
-                if request.ext.get("topic") == TOPIC:
+                if request.ext.get("topic") in _WATCHED:
                     case.traffic.answer(peer, request, response)
 
             def _end(self, held: HeldPull, response: Command) -> None:
-                if held.request.ext.get("topic") == TOPIC:
+                if held.request.ext.get("topic") in _WATCHED:
                     case.traffic.ended(held.peer, held.request)
                 super()._end(held, response)
 
@@ -190,6 +194,7 @@ class WholeCase:
         """Have this state, and forget all clients; before any client is connected."""
         self.broker.storage.begin(state)
         self.broker.consumers.begin({})
+        self.broker.retries.forget()
         self.traffic = Traffic(self._broadcasting)
         self._failing = None
         self._now = TIMES[-1]
@@ -239,6 +244,25 @@ class WholeCase:
     def send(self, queue: int) -> None:
         """A message arrives in a queue."""
         self.broker.send(TOPIC, b"x", queue)
+
+    # --- messages that come again -----------------------------------------------------------------------------
+
+    def add_retry_topic(self) -> None:
+        """Have the group's retry topic before its first member joins, which would find no route to it."""
+        storage = self.broker.storage
+        storage.state = storage.state._replace(topics={**storage.state.topics, RETRY_TOPIC: Topic.of(1)})
+
+    def deliver(self) -> None:
+        """So much time passes at the broker that everything that was sent back comes again."""
+        self._now += max(self.broker.retries.levels)
+        self.broker.deliver()
+
+    def retry_queue(self, members: Mapping[str, int]) -> tuple[int, int, int, int]:
+        """The member that pulls the retry queue and the offset that it waits for, the stored offset, and the number of
+        messages that wait to come again."""
+        client, at = next(iter(self.traffic.waiting(RETRIES)), ("", -1))
+        stored = self.broker.state.stored.get((GROUP, RETRY_TOPIC, 0), -1)
+        return members.get(client, STRANGER) if client else -1, at, stored, self.broker.retries.waiting
 
     def reset(self, offset: int) -> None:
         """Tell the members to reset queue 0 to an offset."""

@@ -1,6 +1,7 @@
 // Licensed under the Apache License, Version 2.0.
 
 import java.util.Map;
+import java.util.Scanner;
 import java.util.concurrent.CountDownLatch;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
@@ -10,8 +11,13 @@ import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 
-/** A push consumer that is told by environment variables what to consume, and ends by SIGTERM. */
+/**
+ * A push consumer that is told by environment variables what to consume, and ends by SIGTERM. Its concurrent listener is
+ * told on standard input whether it succeeds, fails, or holds what it is given.
+ */
 public class Consumer {
+    private static String listener = "succeeds";
+
     public static void main(String[] arguments) throws Exception {
         Map<String, String> told = System.getenv();
         System.setProperty("rocketmq.client.localOffsetStoreDir", told.get("ROCKETMQ_OFFSETS"));
@@ -32,12 +38,34 @@ public class Consumer {
         } else {
             consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
                 messages.forEach(Consumer::print);
-                return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+                return succeeds() ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER;
             });
         }
+        System.out.println("{\"takes\": [\"listen\"]}");
+        Thread commands = new Thread(() -> new Scanner(System.in).useDelimiter("\n").forEachRemaining(Consumer::listen));
+        commands.setDaemon(true);
+        commands.start();
         consumer.start();
         Runtime.getRuntime().addShutdownHook(new Thread(consumer::shutdown));
         new CountDownLatch(1).await();
+    }
+
+    /** Does {"listen": "fails"}. */
+    private static synchronized void listen(String command) {
+        listener = command.replaceAll(".*\"listen\": \"(\\w+)\".*", "$1");
+        Consumer.class.notifyAll();
+    }
+
+    /** What the listener returns, as soon as it is not to hold. */
+    private static synchronized boolean succeeds() {
+        while (listener.equals("holds")) {
+            try {
+                Consumer.class.wait();
+            } catch (InterruptedException ended) {
+                return false;
+            }
+        }
+        return listener.equals("succeeds");
     }
 
     static void print(MessageExt message) {

@@ -138,3 +138,6 @@ QUEUE_ROOMS = ("10.0.0.1", "10.0.0.3")
 
 #: Client ids of the members of a group. Java sorts the second before the first: "0" comes before "@".
 CLIENTS = ("10.0.0.1@a", "10.0.0.10@a", "10.0.0.2@a")
+
+#: What the listener of a whole consumer does with the messages that it is given; it HOLDS them by not returning.
+SUCCEEDS, FAILS, HOLDS = "succeeds", "fails", "holds"

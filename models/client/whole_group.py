@@ -24,8 +24,17 @@ from typing import NamedTuple, cast
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.send import send
-from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
+from rocketmq_conformance.models.client.fixtures import (
+    FAILS,
+    GROUP,
+    HOLDS,
+    QUEUES,
+    RETRY_TOPIC,
+    STORED_KEYS,
+    SUCCEEDS,
+    TOPIC,
+)
 from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
@@ -38,9 +47,12 @@ from rocketmq_conformance.models.client.whole_moves import (
     MEMBERS,
     PULL,
     QUERY,
+    RETRIES,
     ROUTE,
     SEARCH,
+    SEND_BACK,
     Arrive,
+    Deliver,
     Expire,
     Fail,
     GivenMessages,
@@ -48,6 +60,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Join,
     Leave,
     LetGo,
+    Listen,
     LockElsewhere,
     Look,
     Mend,
@@ -169,6 +182,12 @@ _SHARE = reasons_by_kind(("WHOLE-SHARE",), "handed over", "taken over")
 _BUSY = reasons_by_kind(("WHOLE-BUSY",), "keeps the lock", "done with what was lost", "waits for a poll")
 _SEEK = reasons_by_kind(("WHOLE-SEEK",), "goes there", "fails")
 _RESET = Reason(("WHOLE-RESET",), "told"), Reason(("WHOLE-RESET-LITE",), "told")
+_BACK = {
+    "sent back": Reason(("CONS-1-BACK", "CONS-BACK"), "sent back"),
+    "copied": Reason(("CONS-1-BACK", "CONS-BACK-COPY"), "copied"),
+}
+_HELD = Reason(("CONS-1",), "held")
+_DISCARDED = Reason(("CONS-1-DROPPED",), "meanwhile")
 
 
 class WholeMember(NamedTuple):
@@ -187,6 +206,10 @@ class WholeMember(NamedTuple):
     in_progress: tuple[int, int] | None = None
     #: Those of an orderly member whose locks were lost: it keeps them, and does not pull them.
     unlocked: frozenset[int] = frozenset()
+    #: What its listener does with messages, and what it has been given and holds: by queue, the first offset and the
+    #: one after the last. Unlike a busy one it is given everything.
+    listener: str = SUCCEEDS
+    held: Mapping[int, tuple[int, int]] = MappingProxyType({})
 
 
 class WholeGroup(NamedTuple):
@@ -205,6 +228,8 @@ class WholeGroup(NamedTuple):
     kept: Mapping[int, str] = MappingProxyType({})
     #: Pulls of push consumers that still wait for queues that their members let go of, by queue: member and offset.
     left: Mapping[int, tuple[str, int]] = MappingProxyType({})
+    #: Messages that were sent back and wait for their delay level.
+    delayed: int = 0
     #: The reasons of all steps so far.
     reasons: tuple[Reason, ...] = ()
 
@@ -244,6 +269,10 @@ class WholeGroupModel:
                 return self._arrived(group, queue)
             case Hold(name) | LetGo(name):
                 return _with(group, name, group.members[name]._replace(busy=isinstance(move, Hold)))
+            case Listen(name, listener):
+                return self._listens(group, name, listener)
+            case Deliver():
+                return self._delivered(group)
             case Expire(first):
                 broker, _ = expire(self.start.store.broker, group.broker, {(TOPIC, 0): first})
                 return group._replace(broker=broker)
@@ -273,7 +302,7 @@ class WholeGroupModel:
         for name in group.members:
             group, found = self._pull(group, name)
             given = tuple(sorted(found + late[name]))
-            owned = tuple(sorted(QUEUES[queue].id for queue in group.members[name].pulls))
+            owned = tuple(sorted(number_of(queue) for queue in group.members[name].pulls))
             shown.append((name, owned, given))
         for name, member in group.members.items():
             for queue in member.pulls:
@@ -298,12 +327,15 @@ class WholeGroupModel:
         if MEMBERS in group.fails:
             return {}
         registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
-        share_of = division_of(self.start.client)
-        found = {
-            name: share_of("AVG", name, TOPIC, group.broker.topics[TOPIC].read_queues, registered)
+        share_of, topics = division_of(self.start.client), group.broker.topics
+        return {
+            name: frozenset(
+                queue
+                for topic in topics
+                for queue in share_of("AVG", name, topic, topics[topic].read_queues, registered) or ()
+            )
             for name in registered
         }
-        return {name: frozenset(queues or ()) for name, queues in found.items()}
 
     def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         group = _with_reason(self._commit(group, name, queue), _SHARE["handed over"])
@@ -383,7 +415,7 @@ class WholeGroupModel:
         """Give the listener the first message that there is, and nothing else."""
         for queue, offset in sorted(group.members[name].pulls.items()):
             member = group.members[name]
-            if offset >= group.broker.logs.get((TOPIC, QUEUES[queue].id), ABSENT).max:
+            if offset >= _log(group.broker, queue).max:
                 continue
             if group.kind == LITE:
                 group = _with_reason(group, _BUSY["waits for a poll"])
@@ -410,7 +442,7 @@ class WholeGroupModel:
             group, goes_on = self._first_pull(group, name, queue)
             if not goes_on:
                 return group, None
-        if PULL in group.fails or QUEUES[queue].id >= group.broker.topics[TOPIC].read_queues:
+        if PULL in group.fails or QUEUES[queue].id >= group.broker.topics[QUEUES[queue].topic].read_queues:
             # the broker does not let a queue be pulled that the topic has lost
             return _with_reason(group, _PUT_OFF), None
         member, before = group.members[name], group.broker.stored
@@ -418,16 +450,51 @@ class WholeGroupModel:
         if group.kind == PUSH and group.fails.keys() & {COMMIT, MEMBERS, QUERY} and _is_moved(found):
             return self._moved(group._replace(reasons=group.reasons + found), broker, name, queue)
         group = _answered(group._replace(broker=broker, reasons=group.reasons + found), queue)
-        end = broker.logs.get((TOPIC, QUEUES[queue].id), ABSENT).max
+        end = _log(broker, queue).max
         member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})
         if first >= end:
-            key = GROUP, TOPIC, QUEUES[queue].id
+            key = STORED_KEYS[queue]
             if broker.stored.get(key) != before.get(key):
                 # sent elsewhere: it read the offset that it had stored when it began there
                 member = member._replace(memory={**member.memory, queue: broker.stored[key]})
             return _with(group, name, member), None
+        return self._consumed(_with(group, name, member), name, queue, first, end), (
+            number_of(queue),
+            first,
+            end - first,
+        )
+
+    def _consumed(self, group: WholeGroup, name: str, queue: int, first: int, end: int) -> WholeGroup:
+        """The group after a member's listener was given the messages of a queue from one offset to another."""
+        member = group.members[name]
+        if member.listener == HOLDS:
+            held = {**member.held, queue: (member.held.get(queue, (first, end))[0], end)}
+            return _with_reason(_with(group, name, member._replace(held=held)), _HELD)
         group = _with(group, name, member._replace(memory={**member.memory, queue: end}))
-        return group, (QUEUES[queue].id, first, end - first)
+        return self._sent_back(group, end - first) if member.listener == FAILS else group
+
+    def _sent_back(self, group: WholeGroup, messages: int) -> WholeGroup:
+        why = _BACK["copied" if SEND_BACK in group.fails else "sent back"]
+        return _with_reason(group._replace(delayed=group.delayed + messages), why)
+
+    def _listens(self, group: WholeGroup, name: str, listener: str) -> WholeGroup:
+        """The group after a member's listener does something else; what it holds ends that way, too."""
+        member = group.members[name]
+        if listener == HOLDS:
+            return _with(group, name, member._replace(listener=listener))
+        ends = {queue: end for queue, (_, end) in member.held.items()}
+        memory = {**member.memory, **ends}
+        group = _with(group, name, member._replace(listener=listener, held={}, memory=memory))
+        if listener == FAILS and member.held:
+            return self._sent_back(group, sum(end - first for first, end in member.held.values()))
+        return group
+
+    def _delivered(self, group: WholeGroup) -> WholeGroup:
+        """The group after the broker gave back what waited for its delay level."""
+        times = group.broker.logs.get((RETRY_TOPIC, 0), ABSENT).times
+        arrived = (times[-1:] or (0,)) * group.delayed
+        broker = send(self.start.store.broker, group.broker, RETRY_TOPIC, 0, arrived)[0]
+        return group._replace(broker=broker, delayed=0)
 
     def _moved(
         self, group: WholeGroup, broker: BrokerState, name: str, queue: int
@@ -458,22 +525,18 @@ class WholeGroupModel:
             return _with(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)})), True
         if isinstance(begins, Err):
             return _with_reason(group, _REREAD["waits"]), False
-        number = QUEUES[queue].id
-        lowest = group.broker.logs.get((TOPIC, number), ABSENT).min
-        broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, number, lowest)[0]
+        lowest = _log(group.broker, queue).min
+        broker = commit_offset(self.start.store.broker, group.broker, *STORED_KEYS[queue], lowest)[0]
         return self._let_go(_with_reason(group._replace(broker=broker), _REREAD["pulls from -1"]), name, queue), False
 
     def _commit(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         held = group.members[name].memory.get(queue)
         if held is None:
             return group
-        number = QUEUES[queue].id
         if COMMIT in group.fails:
-            lost = group.broker.stored.get((GROUP, TOPIC, number)) != held
+            lost = group.broker.stored.get(STORED_KEYS[queue]) != held
             return _with_reason(group, _LOST) if lost else group
-        return group._replace(
-            broker=commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, number, held)[0]
-        )
+        return group._replace(broker=commit_offset(self.start.store.broker, group.broker, *STORED_KEYS[queue], held)[0])
 
     # --- the moves ------------------------------------------------------------------------------------------
 
@@ -498,7 +561,11 @@ class WholeGroupModel:
         memory = {other: offset for other, offset in member.memory.items() if other != queue}
         pulls = {other: offset for other, offset in member.pulls.items() if other != queue}
         fresh, unlocked = member.fresh - {queue}, member.unlocked - {queue}
-        return _with(group, name, member._replace(memory=memory, pulls=pulls, fresh=fresh, unlocked=unlocked))
+        if queue in member.held:
+            group = _with_reason(group, _DISCARDED)
+        held = {other: messages for other, messages in member.held.items() if other != queue}
+        kept = member._replace(memory=memory, pulls=pulls, fresh=fresh, unlocked=unlocked, held=held)
+        return _with(group, name, kept)
 
     def _sought(self, group: WholeGroup, name: str, number: int, offset: int) -> WholeGroup:
         """The group after a lite pull consumer sought: its next pull asks there, and its next commit says so."""
@@ -523,9 +590,18 @@ class WholeGroupModel:
         return group
 
 
+def number_of(queue: int) -> int:
+    """The number by which an observation names a queue of the fixtures: its id, or RETRIES."""
+    return RETRIES if QUEUES[queue].topic == RETRY_TOPIC else QUEUES[queue].id
+
+
 def locks_of(member: WholeMember) -> set[int]:
     """The queues that an orderly member has locked."""
     return (member.pulls.keys() - member.unlocked) | ({member.in_progress[0]} if member.in_progress else set())
+
+
+def _log(broker: BrokerState, queue: int) -> QueueLog:
+    return broker.logs.get((QUEUES[queue].topic, QUEUES[queue].id), ABSENT)
 
 
 def _answered(group: WholeGroup, queue: int) -> WholeGroup:

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rocketmq_conformance.models.client.fixtures import SUCCEEDS
+
 #: Requests that can fail, by their names on the wire.
 ROUTE, HEARTBEAT, MEMBERS = "GET_ROUTEINFO_BY_TOPIC", "HEART_BEAT", "GET_CONSUMER_LIST_BY_GROUP"
 LOCK, QUERY, COMMIT = "LOCK_BATCH_MQ", "QUERY_CONSUMER_OFFSET", "UPDATE_CONSUMER_OFFSET"
 MAX, SEARCH, PULL = "GET_MAX_OFFSET", "SEARCH_OFFSET_BY_TIMESTAMP", "PULL_MESSAGE"
+SEND_BACK = "CONSUMER_SEND_MSG_BACK"
+#: The number of the queue of the group's retry topic in observations.
+RETRIES = -1
 
 #: The holder of locks outside the group.
 STRANGER = "a stranger"
@@ -58,6 +63,17 @@ class LetGo(NamedTuple):
     name: str = "a"
 
 
+class Listen(NamedTuple):
+    """From now on a member's concurrent listener succeeds, fails or holds; so ends what it holds."""
+
+    name: str = "a"
+    listener: str = SUCCEEDS
+
+
+class Deliver(NamedTuple):
+    """The broker gives back all messages that were sent back, whatever their delay levels."""
+
+
 class Expire(NamedTuple):
     """The messages of queue 0 before an offset are lost."""
 
@@ -98,6 +114,8 @@ Move = (
     | Arrive
     | Hold
     | LetGo
+    | Listen
+    | Deliver
     | Expire
     | LockElsewhere
     | UnlockElsewhere

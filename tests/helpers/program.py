@@ -30,6 +30,8 @@ if behaviour == "ignores-term":
 if behaviour == "connects":
     host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
     Connection(host, int(port)).call(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": "T"})
+if behaviour == "listens":
+    print('{"takes": ["listen"]}', flush=True)
 if behaviour not in ("connects", "never"):
     names = (f"{me}-x", f"{me}-y") if behaviour == "twice" else ("someone",) if behaviour == "nameless" else (me,)
     kept = [beat(name) for name in names]

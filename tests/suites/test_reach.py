@@ -59,6 +59,8 @@ RARE = {
     ("start-lite-pull", "BQ-QUERY-1"),
     ("start-push", "BQ-QUERY-1"),
     ("start-push", "OFF-R-FETCH"),
+    ("whole-listener", "CONS-1-DROPPED"),
+    ("whole-listener", "WHOLE-UNREAD"),
     ("whole-push", "WHOLE-MISTAKEN"),
     ("whole-push", "WHOLE-UNREAD"),
     ("broker-process", "BQ-COM-3"),

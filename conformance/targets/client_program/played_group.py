@@ -17,11 +17,11 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.whole_case import Brought, WholeCase, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.program import Program
-from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, HOLDS, MEMBERS, TIMESTAMP_TEXT, TOPIC
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_broadcast, whole_lite, whole_orderly
+from rocketmq_conformance.suites import whole_broadcast, whole_listener, whole_lite, whole_orderly
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
@@ -33,13 +33,20 @@ _PACE = 0.05
 _ONE_CLIENT = (
     "make one client, with {} (ROCKETMQ_INSTANCE) as its instance name, since client ids decide who gets which queue."
 )
+_NO_LISTENER = (
+    "the program does not say that its listener can be told to fail or to hold, by a line "
+    '{"takes": ["listen"]} on standard output (docs/client.md)'
+)
 #: The kind of consumer that each suite asks a program for, and its message model.
 KINDS = {
     operations.SUITE.name: ("push", CLUSTERING),
     whole_orderly.SUITE.name: ("orderly", CLUSTERING),
     whole_broadcast.SUITE.name: ("push", BROADCASTING),
     whole_lite.SUITE.name: ("lite", CLUSTERING),
+    whole_listener.SUITE.name: ("push", CLUSTERING),
 }
+#: The command by which a listener is controlled.
+LISTEN = "listen"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +100,12 @@ class PlayedGroup:
         #: All ids that members have had.
         self._known: set[str] = set()
         self._begun = False
-        self._shows_all = suite is not operations.SUITE
+        self._listens = suite is whole_listener.SUITE
+        #: What each member's listener does, where it is not to succeed.
+        self._listeners: dict[int, str] = {}
+        #: Why nothing more can be played, or "".
+        self._unsupported = ""
+        self._shows_all = suite is not operations.SUITE and not self._listens
         self._kind, self._model = KINDS[suite.name]
         #: The folder for the files of broadcasting members, which outlive them.
         self._store = TemporaryDirectory(prefix="rocketmq-offsets-")
@@ -115,6 +127,8 @@ class PlayedGroup:
     def do(self, operation: Operation) -> Outcome:
         """Do one operation, and wait until the traffic shows its result. CannotRunError when a program does not
         connect, Interrupted at the end of a run."""
+        if self._unsupported:
+            return Unsupported(self._unsupported)
         self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
         joined: str | None = None
         # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset
@@ -127,7 +141,12 @@ class PlayedGroup:
             case operations.Join(member) if member not in self._programs:
                 self._begun = True
                 joined = self.start(member)
-            case operations.Leave(member) if member in self._programs:
+                if self._listens and not self._takes_listener(member):
+                    self._unsupported = _NO_LISTENER
+                    return Unsupported(_NO_LISTENER)
+            case whole_listener.Leave(member) if self._listeners.get(member) == HOLDS:
+                pass
+            case operations.Leave(member) | whole_listener.Leave(member) if member in self._programs:
                 if not self.stop(member):
                     return self._still_running()
             case operations.Crash(member) if member in self._programs:
@@ -164,11 +183,23 @@ class PlayedGroup:
                 self._reset(offset)
                 # a correction and another round may follow
                 limit += self._timing.look
+            case whole_listener.Listen(member, listener) if member in self._programs:
+                self._programs[member].send({LISTEN: listener})
+                self._listeners[member] = listener
+            case whole_listener.Deliver():
+                self.case.deliver()
+            case whole_listener.Refuse(refuses):
+                if refuses:
+                    self.case.fail(Request.CONSUMER_SEND_MSG_BACK, "SYSTEM_ERROR")
+                else:
+                    self.case.mend()
             case whole_lite.Seek(member, queue, offset):
                 self._seek(member, queue, offset)
             case operations.Look():
                 self._wait(lambda: False, self._timing.round)
             case operations.Join() | operations.Leave() | operations.Crash() | whole_broadcast.ComeBack():
+                pass
+            case whole_listener.Leave() | whole_listener.Listen():
                 pass
             case _:
                 return Unsupported(f"a program is not asked for {operation.spec.name}")
@@ -198,7 +229,14 @@ class PlayedGroup:
 
     def stop(self, member: int) -> bool:
         """Shut a member down; False when it had to be killed."""
+        self._listeners.pop(member, None)
         return self._programs.pop(member).stop(self._timing.end)
+
+    def _takes_listener(self, member: int) -> bool:
+        """Does a member take commands for its listener? What it says may be read a moment after its heartbeat."""
+        program = self._programs[member]
+        self._wait(lambda: LISTEN in program.takes, self._timing.quiet)
+        return LISTEN in program.takes
 
     def _send(self, queue: int) -> None:
         for number in range(self.case.queues):
@@ -217,6 +255,7 @@ class PlayedGroup:
         if self._model == BROADCASTING:
             # nothing shows when a timer has written a file
             self._wait(self._ended, self._timing.write)
+        self._listeners.pop(member, None)
         self._programs.pop(member).kill()
 
     def variables(self, name: str) -> dict[str, str]:
@@ -326,7 +365,10 @@ class PlayedGroup:
 
     def _observed(self, brought: list[Brought]) -> Value:
         brought += self.case.take_brought()
-        seen = self.case.observed({self._ids[member]: member for member in self._programs}, brought)
+        running = {self._ids[member]: member for member in self._programs}
+        seen = self.case.observed(running, brought)
+        if self._listens:
+            return (*seen, self.case.retry_queue(running))
         if not self._shows_all:
             return seen
         return (
@@ -365,3 +407,5 @@ class PlayedGroup:
     def _prepare(self, setting: Setting) -> None:
         self._setting = setting
         self.case.prepare(setting.queues, setting.shape, setting.stored)
+        if self._listens:
+            self.case.add_retry_topic()

@@ -35,6 +35,8 @@ class Program:
         self._mark = uuid.uuid4().hex
         #: (topic, queue, offset) of every message that it said it was given.
         self.got: deque[tuple[str, int, int]] = deque(maxlen=100_000)
+        #: The commands that it said it takes.
+        self.takes: frozenset[str] = frozenset()
         self._errors = b""
         self._ended = False
         try:
@@ -134,8 +136,12 @@ class Program:
         if not line.startswith(b"{") or len(line) > LONGEST_LINE:
             return
         try:
-            topic, queue, offset = json.loads(line)["got"]
-            self.got.append((str(topic), int(queue), int(offset)))
+            said = json.loads(line)
+            if "takes" in said:
+                self.takes = frozenset(said["takes"])
+            else:
+                topic, queue, offset = said["got"]
+                self.got.append((str(topic), int(queue), int(offset)))
         except (ValueError, KeyError, TypeError):
             pass  # a program may print what it likes
 

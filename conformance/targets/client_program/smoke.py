@@ -36,7 +36,7 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
         while list(group.case.stored()) != stored and time.monotonic() < until:
             time.sleep(_PACE)
         traffic, queues = group.case.traffic, group.case.queues
-        pulled = sum(owner == client for owner, _ in traffic.pulls.values())
+        pulled = sum(traffic.pulls.get((queue, ""), ("", 0))[0] == client for queue in range(queues))
         committed = sum(offset == end for offset, end in zip(group.case.stored(), stored, strict=True))
         lists = traffic.has_sent(client, Request.GET_CONSUMER_LIST_BY_GROUP)
         stopped = group.stop(0)

@@ -28,7 +28,7 @@ from rocketmq_conformance.suites import whole_push as operations
 
 #: Turns of every member after an operation, until all is at rest: a queue that is sent elsewhere takes two.
 TURNS = 4
-_POSITIONS = {queue.id: at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC}
+_POSITIONS = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES)}
 #: Pull flags: it may be held, and it carries its subscription.
 _HELD, _SUBSCRIPTION = 2, 4
 
@@ -38,6 +38,7 @@ class Line(Peer):
 
     def __init__(self, number: int) -> None:
         self.number = number
+        self.address = f"127.0.0.1:{number}"
         self.inbox: list[tuple[Command, Command]] = []
         #: The queue for which each pull was sent, by the number of the request.
         self.asked: dict[int, OwnedQueue] = {}
@@ -114,10 +115,14 @@ class WholePush(Rebalance):
         positions = StartPosition(self.transport)
         self.open_store(positions, MEMBERS[member], self.model == BROADCASTING)
         consumer = Consumer(positions, MEMBERS[member], self.model, self._where, "AVG")
-        consumer.topics = [TOPIC]
+        consumer.topics = self.topics()
         self.members[member] = consumer
         self.refresh(consumer)
         self.beat(consumer, line)
+
+    def topics(self) -> list[str]:
+        """The topics that members rebalance."""
+        return [TOPIC]
 
     def beat(self, consumer: Consumer, line: Line) -> None:
         """Send a heartbeat."""
@@ -159,7 +164,7 @@ class WholePush(Rebalance):
             self.handle_reset(consumer, offsets_of(line.resets.pop(0), "offsetTable"))
         self.rebalance(consumer)
         for request, response in self.answers(line):
-            queue = _POSITIONS[int(request.ext["queueId"])]
+            queue = _POSITIONS[request.ext["topic"], int(request.ext["queueId"])]
             owned = line.asked.pop(request.opaque)
             if self.takes(owned):
                 self.answered(consumer, line, queue, owned, response)
@@ -183,7 +188,7 @@ class WholePush(Rebalance):
         """Pull a queue from where its owner is."""
         ext = {
             "consumerGroup": GROUP,
-            "topic": TOPIC,
+            "topic": QUEUES[queue].topic,
             "queueId": str(QUEUES[queue].id),
             "queueOffset": str(owned.offset),
             "maxMsgNums": "32",

@@ -18,7 +18,7 @@ PEER: Any = SimpleNamespace(number=1)
 
 def pulling(traffic: Traffic, offset: int) -> Command:
     """A pull from an offset that arrives, to be held for 20 s."""
-    fields = {"queueId": "0", "queueOffset": str(offset), "suspendTimeoutMillis": "20000"}
+    fields = {"topic": TOPIC, "queueId": "0", "queueOffset": str(offset), "suspendTimeoutMillis": "20000"}
     command = Command(int(Request.PULL_MESSAGE), fields)
     traffic.pull(PEER, command)
     return command

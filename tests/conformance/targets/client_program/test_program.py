@@ -17,8 +17,9 @@ from rocketmq_conformance.conformance.targets.client_program.adapter import Clie
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
-from rocketmq_conformance.models.outcome import Err, Ok
-from rocketmq_conformance.suites import whole_broadcast, whole_lite, whole_orderly
+from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
+from rocketmq_conformance.models.outcome import Err, Ok, Unsupported
+from rocketmq_conformance.suites import whole_broadcast, whole_listener, whole_lite, whole_orderly
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -134,6 +135,23 @@ def test_locks_and_what_listeners_say_belong_to_what_consumers_of_other_kinds_sh
         assert group.do(operations.Join(0)) == Ok((nobody, (), stored, (-1,) * 4, said))
         assert group.do(whole_orderly.TakeLocks()) == Ok((nobody, (), stored, (-2,) * 4, ()))
         assert group.do(whole_orderly.ExpireLocks()) == Ok((nobody, (), stored, (-1,) * 4, ()))
+
+
+def test_a_listener_is_told_what_to_do_where_the_program_says_so() -> None:
+    seen = Ok((((-1, -1),) * 4, (), (-1,) * 4, (-1, -1, -1, 0)))
+    with group_of(whole_listener.SUITE, "listens") as group:
+        for operation in (
+            *(whole_listener.Listen(0, FAILS), whole_listener.Join(0), whole_listener.Listen(0, HOLDS)),
+            *(whole_listener.Leave(0), whole_listener.Leave(1), whole_listener.Refuse(True)),
+            *(whole_listener.Refuse(False), whole_listener.Deliver(), whole_listener.Listen(0, SUCCEEDS)),
+            *(whole_listener.Leave(0), whole_listener.Crash(0), whole_listener.Look()),
+        ):
+            assert group.do(operation) == seen
+    with group_of(whole_listener.SUITE, "sits") as group:
+        for operation in (whole_listener.Join(0), whole_listener.Deliver()):
+            refused = group.do(operation)
+            assert isinstance(refused, Unsupported)
+            assert '{"takes": ["listen"]}' in refused.reason
 
 
 def test_commands_are_lines_of_standard_input() -> None:

@@ -1,0 +1,95 @@
+"""A group of whole push consumers whose listeners fail or hold what they are given, as their traffic shows them.
+
+Beside what ``whole_push`` shows there is the group's retry topic: what a listener fails is sent back to the broker,
+waits there for its delay level, and comes again by that topic's only queue, to whoever has it. A listener that holds
+messages does not return: they are not committed, and whoever takes the queue over is given them again.
+"""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.broker.state import Topic
+from rocketmq_conformance.models.client.fixtures import GROUP, HOLDS, MEMBERS, NOTHING, QUEUES, RETRY_TOPIC
+from rocketmq_conformance.models.client.whole_moves import RETRIES, SEND_BACK, Deliver, Fail, Listen, Mend
+from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, WholePushModel, WholePushState
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.rule import Answer, Reason
+
+_RETRY_QUEUE = next(at for at, queue in enumerate(QUEUES) if queue.topic == RETRY_TOPIC)
+_SHOWN = ("WHOLE-", "CONS-")
+_IDLE = Reason(("CONS-1",), "nothing is new")
+_COMING = Reason(("CONS-1-BACK",), "nobody is there")
+
+
+class WholeListenerModel(WholePushModel):
+    """The observations of a group of consumers of one profile; every method is pure."""
+
+    __slots__ = ()
+
+    def listen(self, state: WholePushState, member: int, listener: str) -> Answer[WholePushState]:
+        """A member's listener succeeds, fails or holds from now on, if the member runs."""
+        name = MEMBERS[member]
+        if name not in state.group.members:
+            return self._look(state)
+        return self._look(state._replace(group=self._group.move(state.group, Listen(name, listener))))
+
+    def leave(self, state: WholePushState, member: int) -> Answer[WholePushState]:
+        """A member is shut down, if it runs and its listener does not hold."""
+        who = state.group.members.get(MEMBERS[member])
+        if who is not None and who.listener == HOLDS:
+            return self._look(state)
+        return super().leave(state, member)
+
+    def deliver(self, state: WholePushState) -> Answer[WholePushState]:
+        """So much time passes at the broker that everything that was sent back comes again."""
+        return self._look(state._replace(group=self._group.move(state.group, Deliver())))
+
+    def refuse(self, state: WholePushState, refuses: bool) -> Answer[WholePushState]:
+        """The broker refuses requests to take a message back from now on, or takes them again."""
+        move = Fail(SEND_BACK) if refuses else Mend()
+        return self._look(state._replace(group=self._group.move(state.group, move)))
+
+    def _begun(self, setting: Setting) -> WholePushState:
+        state = super()._begun(setting)
+        broker = state.group.broker
+        broker = broker._replace(topics={**broker.topics, RETRY_TOPIC: Topic.of(1)})
+        return state._replace(group=state.group._replace(broker=broker))
+
+    def _look(self, state: WholePushState) -> Answer[WholePushState]:
+        """What is seen of push consumers, then the retry queue: its owner and offset, the group's stored offset there,
+        and the number of messages that wait at the broker to come again."""
+        state, seen, fired = self._seen(state)
+        group = state.group
+        owner = next((name for name, member in group.members.items() if _RETRY_QUEUE in member.pulls), None)
+        place: tuple[Value, ...] = NO_OWNER, NOTHING
+        if owner is not None:
+            place = MEMBERS.index(owner), group.members[owner].pulls[_RETRY_QUEUE]
+        stored = group.broker.stored.get((GROUP, RETRY_TOPIC, 0), NOTHING)
+        why = _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), seen[1], group.delayed)
+        return state, (*seen, (*place, stored, group.delayed)), why
+
+
+def _reason(fired: tuple[str, ...], given: tuple[tuple[int, int, int, int], ...], delayed: int) -> Reason:
+    again = any(queue == RETRIES for _, queue, _, _ in given)
+    if "CONS-BACK-COPY" in fired:
+        return Reason(fired, "sent back again" if again else "sent back as copies")
+    if "CONS-BACK" in fired:
+        return Reason(fired, "sent back again" if again else "sent back")
+    if "CONS-1-DROPPED" in fired:
+        return Reason(fired, "held, and lost")
+    if "CONS-1" in fired:
+        return Reason(fired, "come again, and held" if again else "held")
+    if "WHOLE-MOVED" in fired:
+        return Reason(fired, "sent elsewhere")
+    if again:
+        return Reason(_with(fired, "CONS-1-BACK"), "come again")
+    if "WHOLE-SHARE" in fired:
+        return Reason(fired, "queues change hands")
+    if given:
+        return Reason(_with(fired, "WHOLE-COMMIT"), "messages are given")
+    if fired:
+        return Reason(fired, "nothing is new")
+    return _COMING if delayed else _IDLE
+
+
+def _with(fired: tuple[str, ...], rule: str) -> tuple[str, ...]:
+    return fired if rule in fired else (*fired, rule)

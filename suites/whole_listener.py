@@ -1,0 +1,151 @@
+"""The suite ``whole-listener``: whole push consumers whose listeners fail or hold, judged from the traffic alone."""
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, SUCCEEDS
+from rocketmq_conformance.models.client.whole_listener import WholeListenerModel
+from rocketmq_conformance.models.client.whole_push import WholePushState
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+
+SEEN = (
+    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
+    "member waits (-1, -1: nobody does), then the messages that pulls brought since the step before (member, queue, "
+    "first offset, messages; queue -1 is the retry queue), then the stored offset of each queue (-1: none), then the "
+    "retry queue: its member, that member's offset, the stored offset, and the number of messages that wait at the "
+    "broker to come again."
+)
+_MEMBER = Values(0, 1, 2, weights=(6, 3, 1))
+#: The parts of an answer, and the rules that decide each.
+PARTS = {
+    "places": ("WHOLE-SHARE", "WHOLE-MOVED"),
+    "brought": ("CONS-1-DROPPED", "WHOLE-FIRST", "WHOLE-SHARE"),
+    "stored": ("CONS-1-DROPPED", "CONS-1", "WHOLE-COMMIT", "CONS-1-BACK", "WHOLE-MOVED"),
+    "retry": ("CONS-BACK-COPY", "CONS-BACK", "CONS-1-DROPPED", "CONS-1", "CONS-1-BACK", "WHOLE-SHARE"),
+}
+
+
+@operation(
+    f"A member is started, unless it runs; its listener succeeds. {SEEN}", side=Side.WHOLE, weight=7, answer=PARTS
+)
+class Join(group.Join):
+    member: Annotated[int, _MEMBER]
+
+
+@operation(
+    f"A member is shut down, if it runs and its listener does not hold. {SEEN}",
+    side=Side.WHOLE,
+    weight=2,
+    answer=PARTS,
+)
+class Leave(Operation):
+    member: Annotated[int, _MEMBER]
+
+
+@operation(f"A member's process is killed, if it runs. {SEEN}", side=Side.WHOLE, answer=PARTS)
+class Crash(group.Crash):
+    member: Annotated[int, _MEMBER]
+
+
+@operation(
+    f"A message arrives in a queue, if there is one, or in every queue (-1). {SEEN}",
+    side=Side.WHOLE,
+    weight=6,
+    answer=PARTS,
+)
+class Send(group.Send):
+    queue: Annotated[int, Values(EVERY, 0, 3, weights=(4, 1, 1))]
+
+
+@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS)
+class Look(group.Look):
+    pass
+
+
+@operation(
+    "From now on a member's listener, if it runs, returns success, fails, or holds: it does not return before it is to "
+    f"do something else. So ends what it holds. {SEEN}",
+    side=Side.WHOLE,
+    weight=8,
+    answer=PARTS,
+)
+class Listen(Operation):
+    member: Annotated[int, _MEMBER]
+    listener: Annotated[str, Values(FAILS, HOLDS, SUCCEEDS, weights=(3, 2, 1))]
+
+
+@operation(
+    f"So much time passes at the broker that all messages which were sent back come again. {SEEN}",
+    side=Side.WHOLE,
+    weight=6,
+    answer=PARTS,
+)
+class Deliver(Operation):
+    pass
+
+
+@operation(
+    "From now on the broker refuses to take a message back (CONSUMER_SEND_MSG_BACK is answered SYSTEM_ERROR), or takes "
+    f"them again. {SEEN}",
+    side=Side.WHOLE,
+    weight=3,
+    answer=PARTS,
+)
+class Refuse(Operation):
+    refuses: Annotated[bool, Values(True, False)]
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = WholeListenerModel(profile)
+    return BoundModel(
+        model.initial(),
+        {
+            group.Prepare: model.prepare,
+            Join: model.join,
+            Leave: model.leave,
+            Crash: model.crash,
+            Send: model.send,
+            Look: model.look,
+            Listen: model.listen,
+            Deliver: model.deliver,
+            Refuse: model.refuse,
+        },
+    )
+
+
+def _show(state: WholePushState) -> str:
+    listeners = [
+        f"{name} {member.listener} {dict(member.held)}"
+        for name, member in state.group.members.items()
+        if member.listener != SUCCEEDS
+    ]
+    return "; ".join([group.show(state), *listeners, f"{state.group.delayed} wait to come again"])
+
+
+SUITE = Suite(
+    name="whole-listener",
+    sentence="Push consumers whose listeners fail or hold: what is committed, what is sent back, and what comes again.",
+    side=Side.WHOLE,
+    bind=_bind,
+    steps=12,
+    cases=40,
+    show=_show,
+    rules=(
+        *("CONS-1", "CONS-1-BACK", "CONS-1-DROPPED", "CONS-BACK", "CONS-BACK-COPY"),
+        *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD"),
+    ),
+    limits=(
+        RuleLimit(
+            rules=("WHOLE-UNREAD",),
+            client="5.0.0-ALPHA",
+            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
+        ),
+    ),
+    beginning="A topic of four young queues, a retry topic, a group that has stored nothing, and no member.",
+    confirmations=2,
+    case_seconds=60,
+)

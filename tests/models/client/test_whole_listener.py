@@ -1,0 +1,94 @@
+"""Groups of whole push consumers whose listeners fail or hold, as their traffic shows them, by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, NOTHING, SUCCEEDS
+from rocketmq_conformance.models.client.start import FIRST, LAST
+from rocketmq_conformance.models.client.whole_listener import WholeListenerModel
+from rocketmq_conformance.models.profile import Profile
+
+MODEL = WholeListenerModel(Profile())
+ONE_QUEUE, TWO_QUEUES = (MODEL.prepare, 1, "young", 12, LAST), (MODEL.prepare, 2, "young", 12, LAST)
+JOINED = ONE_QUEUE, (MODEL.join, 0)
+FAILED = *JOINED, (MODEL.listen, 0, FAILS), (MODEL.send, 0)
+HELD = TWO_QUEUES, (MODEL.join, 0), (MODEL.listen, 0, HOLDS), (MODEL.send, EVERY)
+
+
+def seen(*steps: Any) -> tuple[Any, str]:
+    """The last answer, and the kind of state of its reason."""
+    state, result, why = MODEL.initial(), None, None
+    for handler, *arguments in steps:
+        state, result, why = handler(state, *arguments)
+    assert why is not None
+    assert len(set(why.rules)) == len(why.rules)
+    return result, why.kind
+
+
+def test_who_joins_has_the_retry_queue_too() -> None:
+    assert seen(*JOINED) == ((((0, 12),), (), (12,), (0, 0, -1, 0)), "nothing is new")
+    assert seen(*JOINED, (MODEL.join, 1))[0][3] == (0, 0, -1, 0)
+    assert seen(*JOINED, (MODEL.send, 0)) == (
+        (((0, 13),), ((0, 0, 12, 1),), (13,), (0, 0, -1, 0)),
+        "messages are given",
+    )
+    assert seen(ONE_QUEUE, (MODEL.listen, 0, FAILS)) == ((((-1, -1),), (), (12,), (-1, -1, -1, 0)), "nothing is new")
+
+
+def test_what_fails_is_committed_sent_back_and_comes_again() -> None:
+    assert seen(*FAILED) == ((((0, 13),), ((0, 0, 12, 1),), (13,), (0, 0, -1, 1)), "sent back")
+    again = *FAILED, (MODEL.deliver,)
+    assert seen(*again) == ((((0, 13),), ((0, -1, 0, 1),), (13,), (0, 1, 1, 1)), "sent back again")
+    assert seen(*FAILED, (MODEL.listen, 0, SUCCEEDS), (MODEL.deliver,)) == (
+        (((0, 13),), ((0, -1, 0, 1),), (13,), (0, 1, 1, 0)),
+        "come again",
+    )
+
+
+def test_what_the_broker_does_not_take_back_goes_there_as_a_copy() -> None:
+    refused = *JOINED, (MODEL.listen, 0, FAILS), (MODEL.refuse, True), (MODEL.send, 0)
+    assert seen(*refused) == ((((0, 13),), ((0, 0, 12, 1),), (13,), (0, 0, -1, 1)), "sent back as copies")
+    assert seen(*refused, (MODEL.deliver,))[1] == "sent back again"
+    assert seen(*refused, (MODEL.refuse, False), (MODEL.send, 0))[1] == "sent back"
+
+
+def test_what_waits_at_the_broker_is_given_to_who_comes_next() -> None:
+    alone = *FAILED, (MODEL.crash, 0)
+    assert seen(*alone) == ((((-1, -1),), (), (13,), (-1, -1, -1, 1)), "nobody is there")
+    assert seen(*alone, (MODEL.deliver,), (MODEL.join, 1)) == (
+        (((1, 13),), ((1, -1, 0, 1),), (13,), (1, 1, 1, 0)),
+        "come again",
+    )
+
+
+def test_what_is_held_is_pulled_and_not_committed() -> None:
+    assert seen(*HELD) == ((((0, 13), (0, 13)), ((0, 0, 12, 1), (0, 1, 12, 1)), (12, 12), (0, 0, -1, 0)), "held")
+    assert seen(*HELD, (MODEL.send, 0))[0][2] == (12, 12)
+    assert seen(*HELD, (MODEL.send, 0), (MODEL.listen, 0, SUCCEEDS))[0][2:] == ((14, 13), (0, 0, -1, 0))
+    assert seen(*HELD, (MODEL.send, 0), (MODEL.listen, 0, FAILS)) == (
+        (((0, 14), (0, 13)), (), (14, 13), (0, 0, -1, 3)),
+        "sent back",
+    )
+    held_again = *HELD, (MODEL.listen, 0, FAILS), (MODEL.listen, 0, HOLDS), (MODEL.deliver,)
+    assert seen(*held_again) == (
+        (((0, 13), (0, 13)), ((0, -1, 0, 2),), (13, 13), (0, 2, -1, 0)),
+        "come again, and held",
+    )
+
+
+def test_what_a_listener_returns_for_a_lost_queue_is_discarded() -> None:
+    lost = *HELD, (MODEL.join, 1)
+    assert seen(*lost) == ((((0, 13), (1, 13)), ((1, 1, 12, 1),), (12, 13), (0, 0, -1, 0)), "held, and lost")
+    assert seen(*lost, (MODEL.listen, 0, FAILS))[0][2:] == ((13, 13), (0, 0, -1, 1))
+
+
+def test_who_holds_is_not_shut_down() -> None:
+    assert seen(*HELD, (MODEL.leave, 0))[0][0] == ((0, 13), (0, 13))
+    assert seen(*HELD, (MODEL.crash, 0))[0] == (((-1, -1), (-1, -1)), (), (12, 12), (-1, -1, -1, 0))
+    assert seen(*JOINED, (MODEL.leave, 0))[0][0] == ((-1, -1),)
+
+
+def test_queues_change_hands_and_are_sent_elsewhere_as_ever() -> None:
+    assert seen(TWO_QUEUES, (MODEL.join, 0), (MODEL.join, 1))[1] == "queues change hands"
+    assert seen((MODEL.prepare, 1, "gone", NOTHING, FIRST), (MODEL.join, 0))[1] == "sent elsewhere"
