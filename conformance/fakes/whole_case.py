@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.consumers import locked
 from rocketmq_conformance.conformance.fakes.fault_script import faulty
 from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
-from rocketmq_conformance.conformance.fakes.responses import command
+from rocketmq_conformance.conformance.fakes.responses import command, document
 from rocketmq_conformance.conformance.remoting import heartbeat
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -28,6 +28,7 @@ from rocketmq_conformance.models.broker.pull import COMMIT
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
 from rocketmq_conformance.models.client.whole_moves import RETRIES
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
 from rocketmq_conformance.models.message_queue import MessageQueue
@@ -71,8 +72,9 @@ class Traffic:
         self._waiting: dict[Pulled, int] = {}
         #: Until when (seconds, monotonic) each queue's latest pull was to be held by what its client asked.
         self._until: dict[Pulled, float] = {}
-        #: Does a request fail? A client may have let go of a queue then that nobody takes from it.
-        self.fails = False
+        #: Do messages count only once the next pull confirms them? While a request fails, or queues belong to members
+        #: that do not exist, a client may have let go of a queue that nobody takes from it.
+        self.confirmed = False
         self.brought: list[Brought] = []
         #: Messages in a late answer to each queue's latest pull.
         self._late: dict[Pulled, Brought] = {}
@@ -126,13 +128,13 @@ class Traffic:
         return client, (queue, client if self._broadcasting else "")
 
     def answer(self, peer: Peer, command: Command, response: Command) -> None:
-        """A pull of the topic was answered. It counts if it is the latest of its queue; a late one, and any while a
-        request fails, if the next pull shows that it arrived."""
+        """A pull of the topic was answered. It counts if it is the latest of its queue; a late one, and any that
+        must be confirmed, if the next pull shows that it arrived."""
         client, pulled = self._of(peer, command)
         if response.code == 0 and self.latest.get(pulled) is command:
             first = int(command.ext["queueOffset"])
             brought = client, pulled[0], first, int(response.ext["nextBeginOffset"]) - first
-            if self.fails or time.monotonic() > self._until[pulled]:
+            if self.confirmed or time.monotonic() > self._until[pulled]:
                 self._late[pulled] = brought
             else:
                 self.brought.append(brought)
@@ -185,6 +187,8 @@ class WholeCase:
 
         #: The request that fails, and its fault.
         self._failing: tuple[Request, str] | None = None
+        #: Client ids that it lists beside those of its members.
+        self._others: tuple[str, ...] = ()
         #: The time of the broker, in ms since the epoch.
         self._now = TIMES[-1]
         self.broker = FakeBroker(profile, clock=lambda: self._now, parts={"pulls": WatchedPulls})
@@ -197,6 +201,7 @@ class WholeCase:
         self.broker.retries.forget()
         self.traffic = Traffic(self._broadcasting)
         self._failing = None
+        self._others = ()
         self._now = TIMES[-1]
 
     def prepare(self, queues: int, shape: str, stored: int) -> None:
@@ -215,6 +220,9 @@ class WholeCase:
         response = self.broker.dispatcher.handle(peer, request)
         if request.code == Request.LOCK_BATCH_MQ and response is not None:
             self._refusals(request, response)
+        if request.code == Request.GET_CONSUMER_LIST_BY_GROUP and response is not None and self._others:
+            listed = json.loads(response.body)["consumerIdList"] if response.body else []
+            return command((0, "", {}, document({"consumerIdList": [*self._others[::-1], *listed]})))
         return response
 
     def closed(self, peer: Peer) -> None:
@@ -226,14 +234,14 @@ class WholeCase:
         """Play every request of a kind by a fault from now on (``fault_script``), and others no more. A pull does not
         commit while commits fail, and those that are held fail when pulls do."""
         self._failing = request, fault
-        self.traffic.fails = True
+        self.traffic.confirmed = True
         if request is Request.PULL_MESSAGE:
             self.broker.fail_held_pulls()
 
     def mend(self) -> None:
         """Answer every request again."""
         self._failing = None
-        self.traffic.fails = False
+        self.traffic.confirmed = False
 
     def resize(self, queues: int) -> None:
         """The topic has so many queues from now on, and its route names them."""
@@ -244,6 +252,18 @@ class WholeCase:
     def send(self, queue: int) -> None:
         """A message arrives in a queue."""
         self.broker.send(TOPIC, b"x", queue)
+
+    def divide(self, queues: int) -> None:
+        """Have a topic of so many queues, in each of which the group has stored the same offset."""
+        self.prepare(queues, "young", STORED)
+
+    def crowd(self, before: int, after: int) -> None:
+        """List so many clients before those of members, and after them; tell members that the group has changed."""
+        self._others = Crowded(before, after).clients
+        self.traffic.confirmed = True
+        if self.broker.members(GROUP):
+            request = Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": GROUP})
+            self.broker.send_to_members(GROUP, request)
 
     # --- messages that come again -----------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 
@@ -41,7 +42,10 @@ public class Consumer {
                 return succeeds() ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER;
             });
         }
-        System.out.println("{\"takes\": [\"listen\"]}");
+        if (told.get("ROCKETMQ_STRATEGY").equals("AVG_BY_CIRCLE")) {
+            consumer.setAllocateMessageQueueStrategy(new AllocateMessageQueueAveragelyByCircle());
+        }
+        System.out.println("{\"takes\": [\"listen\", \"strategy\"]}");
         Thread commands = new Thread(() -> new Scanner(System.in).useDelimiter("\n").forEachRemaining(Consumer::listen));
         commands.setDaemon(true);
         commands.start();

@@ -52,6 +52,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     SEARCH,
     SEND_BACK,
     Arrive,
+    Crowd,
     Deliver,
     Expire,
     Fail,
@@ -230,6 +231,9 @@ class WholeGroup(NamedTuple):
     left: Mapping[int, tuple[str, int]] = MappingProxyType({})
     #: Messages that were sent back and wait for their delay level.
     delayed: int = 0
+    #: How members divide the queues, and the client ids that the broker lists beside theirs.
+    strategy: str = "AVG"
+    others: tuple[str, ...] = ()
     #: The reasons of all steps so far.
     reasons: tuple[Reason, ...] = ()
 
@@ -273,6 +277,8 @@ class WholeGroupModel:
                 return self._listens(group, name, listener)
             case Deliver():
                 return self._delivered(group)
+            case Crowd(others):
+                return group._replace(others=others)
             case Expire(first):
                 broker, _ = expire(self.start.store.broker, group.broker, {(TOPIC, 0): first})
                 return group._replace(broker=broker)
@@ -328,11 +334,12 @@ class WholeGroupModel:
             return {}
         registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
         share_of, topics = division_of(self.start.client), group.broker.topics
+        listed = tuple(sorted((*registered, *group.others)))
         return {
             name: frozenset(
                 queue
                 for topic in topics
-                for queue in share_of("AVG", name, topic, topics[topic].read_queues, registered) or ()
+                for queue in share_of(group.strategy, name, topic, topics[topic].read_queues, listed) or ()
             )
             for name in registered
         }

@@ -74,6 +74,12 @@ class Deliver(NamedTuple):
     """The broker gives back all messages that were sent back, whatever their delay levels."""
 
 
+class Crowd(NamedTuple):
+    """From now on the broker lists these client ids beside those of members, and no other ones."""
+
+    others: tuple[str, ...] = ()
+
+
 class Expire(NamedTuple):
     """The messages of queue 0 before an offset are lost."""
 
@@ -116,6 +122,7 @@ Move = (
     | LetGo
     | Listen
     | Deliver
+    | Crowd
     | Expire
     | LockElsewhere
     | UnlockElsewhere

@@ -18,10 +18,11 @@ from rocketmq_conformance.conformance.fakes.whole_case import Brought, WholeCase
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, HOLDS, MEMBERS, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_broadcast, whole_listener, whole_lite, whole_orderly
+from rocketmq_conformance.suites import whole_allocation, whole_broadcast, whole_listener, whole_lite, whole_orderly
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
@@ -33,10 +34,10 @@ _PACE = 0.05
 _ONE_CLIENT = (
     "make one client, with {} (ROCKETMQ_INSTANCE) as its instance name, since client ids decide who gets which queue."
 )
-_NO_LISTENER = (
-    "the program does not say that its listener can be told to fail or to hold, by a line "
-    '{"takes": ["listen"]} on standard output (docs/client.md)'
-)
+#: The strategies, that of every client first.
+_STRATEGIES = tuple(RULE_OF)
+_MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/client.md)'
+
 #: The kind of consumer that each suite asks a program for, and its message model.
 KINDS = {
     operations.SUITE.name: ("push", CLUSTERING),
@@ -44,9 +45,12 @@ KINDS = {
     whole_broadcast.SUITE.name: ("push", BROADCASTING),
     whole_lite.SUITE.name: ("lite", CLUSTERING),
     whole_listener.SUITE.name: ("push", CLUSTERING),
+    whole_allocation.SUITE.name: ("push", CLUSTERING),
 }
-#: The command by which a listener is controlled.
-LISTEN = "listen"
+#: The suites whose answers show locks, and what listeners were given.
+_SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name)
+#: What a program says that it takes: commands for its listener, and a strategy other than the first.
+LISTEN, STRATEGY = "listen", "strategy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +109,8 @@ class PlayedGroup:
         self._listeners: dict[int, str] = {}
         #: Why nothing more can be played, or "".
         self._unsupported = ""
-        self._shows_all = suite is not operations.SUITE and not self._listens
+        self._strategy = _STRATEGIES[0]
+        self._shows_all = suite.name in _SHOW_ALL
         self._kind, self._model = KINDS[suite.name]
         #: The folder for the files of broadcasting members, which outlive them.
         self._store = TemporaryDirectory(prefix="rocketmq-offsets-")
@@ -114,6 +119,8 @@ class PlayedGroup:
         self._says = False
         self.case = WholeCase(profile, broadcasting=self._model == BROADCASTING)
         self._prepare(Setting())
+        if suite is whole_allocation.SUITE:
+            self.case.divide(self._setting.queues)
         self.address = self.case.broker.open()
 
     def close(self) -> None:
@@ -138,12 +145,19 @@ class PlayedGroup:
                 if not self._begun:
                     self._prepare(Setting(*operation.args))
                 return Ok()
+            case whole_allocation.Divide(queues, strategy):
+                if not self._begun:
+                    self._strategy = strategy
+                    self.case.divide(queues)
+                return Ok()
+            case whole_allocation.Crowd(before, after):
+                self.case.crowd(before, after)
             case operations.Join(member) if member not in self._programs:
                 self._begun = True
                 joined = self.start(member)
-                if self._listens and not self._takes_listener(member):
-                    self._unsupported = _NO_LISTENER
-                    return Unsupported(_NO_LISTENER)
+                self._unsupported = self._missing(self._programs[member])
+                if self._unsupported:
+                    return Unsupported(self._unsupported)
             case whole_listener.Leave(member) if self._listeners.get(member) == HOLDS:
                 pass
             case operations.Leave(member) | whole_listener.Leave(member) if member in self._programs:
@@ -232,11 +246,14 @@ class PlayedGroup:
         self._listeners.pop(member, None)
         return self._programs.pop(member).stop(self._timing.end)
 
-    def _takes_listener(self, member: int) -> bool:
-        """Does a member take commands for its listener? What it says may be read a moment after its heartbeat."""
-        program = self._programs[member]
-        self._wait(lambda: LISTEN in program.takes, self._timing.quiet)
-        return LISTEN in program.takes
+    def _missing(self, program: Program) -> str:
+        """Why a program cannot play this case, or "": it takes something that the case needs, and says so.
+
+        What it says may be read a moment after its heartbeat.
+        """
+        needed = LISTEN if self._listens else STRATEGY if self._strategy != _STRATEGIES[0] else ""
+        self._wait(lambda: not needed or needed in program.takes, self._timing.quiet)
+        return "" if not needed or needed in program.takes else _MISSING.format(needed)
 
     def _send(self, queue: int) -> None:
         for number in range(self.case.queues):
@@ -268,6 +285,7 @@ class PlayedGroup:
             "ROCKETMQ_KIND": self._kind,
             "ROCKETMQ_MODEL": self._model,
             "ROCKETMQ_OFFSETS": self._store.name,
+            "ROCKETMQ_STRATEGY": self._strategy,
             "ROCKETMQ_CONSUME_FROM": self._setting.where,
             "ROCKETMQ_CONSUME_TIMESTAMP": TIMESTAMP_TEXT,
             "TZ": "UTC",

@@ -60,6 +60,8 @@ class WholePush(Rebalance):
     #: Their message model, and what kind of consumer their heartbeats name.
     model = "CLUSTERING"
     kind = "CONSUME_PASSIVELY"
+    #: How they divide queues.
+    strategy = "AVG"
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
@@ -114,7 +116,7 @@ class WholePush(Rebalance):
         line = self._lines[member] = self._line = Line(self._opened)
         positions = StartPosition(self.transport)
         self.open_store(positions, MEMBERS[member], self.model == BROADCASTING)
-        consumer = Consumer(positions, MEMBERS[member], self.model, self._where, "AVG")
+        consumer = Consumer(positions, MEMBERS[member], self.model, self._where, self.strategy)
         consumer.topics = self.topics()
         self.members[member] = consumer
         self.refresh(consumer)

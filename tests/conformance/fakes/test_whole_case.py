@@ -61,7 +61,7 @@ def test_an_answer_that_its_client_gave_up_does_not_count(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(("topic", "counts"), [(TOPIC, False), ("other", True)])
 def test_while_a_request_fails_the_next_pull_of_one_that_goes_on_shows_an_answer(topic: str, counts: bool) -> None:
     traffic = Traffic()
-    traffic.fails = True
+    traffic.confirmed = True
     answering(traffic, pulling(traffic, 12))
     assert traffic.brought == []
     # who asks where to begin does not go on behind what was brought
