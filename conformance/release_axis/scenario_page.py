@@ -61,7 +61,7 @@ def scenario_page(told: Scenario, made: Matrix) -> Page:
         rows = tuple(
             (
                 Cell(names_of(one.addresses, order)),
-                Cell(_named(told, at, one.observed), PLAIN if one.allowed else BAD),
+                _answer_cell(_named(told, at, one.observed), one.allowed),
                 Cell(", ".join(one.rules)),
             )
             for one in answers_to(made, at)
@@ -104,6 +104,10 @@ def scenario_document(told: Scenario, made: Matrix) -> dict[str, Any]:
             for at, (row, sentence) in enumerate(zip(told.rows, told.sentences, strict=True))
         ],
     }
+
+
+def _answer_cell(answer: str, allowed: bool) -> Cell:
+    return Cell(answer, PLAIN) if allowed else Cell(f"{answer}, against the rules", BAD)
 
 
 def _answer(made: Matrix) -> Cell:

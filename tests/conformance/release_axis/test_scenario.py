@@ -52,6 +52,7 @@ def test_an_answer_against_the_rules_fails(tmp_path: Path) -> None:
     done = kit("scenario", "failing-listener", "port", "mutant:commits-top", cwd=tmp_path)
     assert done.returncode == 1
     assert "Against the rules of its release: mutant:commits-top" in done.stdout
+    assert ", against the rules" in done.stdout
 
 
 def test_what_does_not_play_its_suite_is_no_pass(tmp_path: Path) -> None:
