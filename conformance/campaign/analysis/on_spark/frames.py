@@ -30,10 +30,13 @@ FAILURES = (PySparkException, import_module("py4j.protocol").Py4JError)  # it ha
 #: Blocks by suite.
 Numbers = Mapping[str, Sequence[int]]
 #: Cases of a partition of a shuffle, and rows of a batch that a Python worker is given.
-PER_PARTITION, PER_BATCH = 1_000_000, 8192
+PER_PARTITION, PER_BATCH = 2_000_000, 8192
+#: What opening a file counts for when a task is given several (bytes): blocks are small, and a task takes longer.
+OPENING = 1 << 16
 #: A search through blocks in order looks at one block first, and at so many times more whenever that was not enough.
 _GROWTH = 16
 _BATCH, _PARTITIONS = "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.shuffle.partitions"
+_OPENING = "spark.sql.files.openCostInBytes"
 _TYPES = {"int64": "bigint", "int32": "int", "float": "float", "bool": "boolean", "string": "string"}
 _EMPTY = {"bigint": "0L", "int": "0", "float": "0F", "boolean": "false", "string": "''"}
 _GLOB = re.compile(r"([\\{}\[\]*?])")
@@ -45,7 +48,8 @@ def analysing(spark: SparkSession, *campaigns: Campaign) -> Iterator[None]:
     """Set a session to the analysis of campaigns; DamagedError, with one sentence, for whatever Spark cannot read."""
     cases = sum(campaign.cases * len(campaign.addresses) for campaign in campaigns)
     cores = int(spark.sparkContext.defaultParallelism)
-    wanted = {_BATCH: str(PER_BATCH), _PARTITIONS: str(max(cores, cases // PER_PARTITION))}
+    partitions = max(cores, cases // PER_PARTITION)
+    wanted = {_BATCH: str(PER_BATCH), _PARTITIONS: str(partitions), _OPENING: str(OPENING)}
     before = {key: str(spark.conf.get(key)) for key in wanted}
     for key, value in wanted.items():
         spark.conf.set(key, value)
