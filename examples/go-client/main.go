@@ -1,14 +1,18 @@
 // Licensed under the Apache License, Version 2.0.
 
-// A push consumer that is told by environment variables what to consume, and ends by SIGTERM.
+// A push consumer that is told by environment variables what to consume, and ends by SIGTERM. Its listener is told on
+// standard input whether it succeeds, fails, or holds what it is given.
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/apache/rocketmq-client-go/v2"
@@ -16,14 +20,23 @@ import (
 	"github.com/apache/rocketmq-client-go/v2/primitive"
 )
 
+var (
+	listener = "succeeds"
+	changed  = sync.NewCond(&sync.Mutex{})
+)
+
 func main() {
 	if os.Getenv("ROCKETMQ_KIND") != "push" || os.Getenv("ROCKETMQ_MODEL") != "CLUSTERING" {
-		exitOn(errors.New("this is a concurrent push consumer of a cluster: judge it by -k whole-push"))
+		exitOn(errors.New("this is a concurrent push consumer of a cluster: judge it by -k whole-push, whole-listener and whole-allocation"))
 	}
 	where := map[string]consumer.ConsumeFromWhere{
 		"CONSUME_FROM_LAST_OFFSET":  consumer.ConsumeFromLastOffset,
 		"CONSUME_FROM_FIRST_OFFSET": consumer.ConsumeFromFirstOffset,
 		"CONSUME_FROM_TIMESTAMP":    consumer.ConsumeFromTimestamp,
+	}
+	strategy := consumer.AllocateByAveragely
+	if os.Getenv("ROCKETMQ_STRATEGY") == "AVG_BY_CIRCLE" {
+		strategy = consumer.AllocateByAveragelyCircle
 	}
 	member, err := rocketmq.NewPushConsumer(
 		consumer.WithNameServer(primitive.NamesrvAddr{os.Getenv("ROCKETMQ_NAME_SERVER")}),
@@ -31,6 +44,7 @@ func main() {
 		consumer.WithInstance(os.Getenv("ROCKETMQ_INSTANCE")),
 		consumer.WithConsumeFromWhere(where[os.Getenv("ROCKETMQ_CONSUME_FROM")]),
 		consumer.WithConsumeTimestamp(os.Getenv("ROCKETMQ_CONSUME_TIMESTAMP")),
+		consumer.WithStrategy(strategy),
 	)
 	exitOn(err)
 	exitOn(member.Subscribe(os.Getenv("ROCKETMQ_TOPIC"), consumer.MessageSelector{},
@@ -38,13 +52,41 @@ func main() {
 			for _, message := range messages {
 				fmt.Printf("{\"got\": [%q, %d, %d]}\n", message.Topic, message.Queue.QueueId, message.QueueOffset)
 			}
-			return consumer.ConsumeSuccess, nil
+			return result(), nil
 		}))
+	fmt.Println(`{"takes": ["listen", "strategy"]}`)
+	go readCommands()
 	exitOn(member.Start())
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM)
 	<-ended
 	exitOn(member.Shutdown())
+}
+
+// readCommands does {"listen": "fails"}.
+func readCommands() {
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var command struct{ Listen string }
+		if json.Unmarshal(lines.Bytes(), &command) == nil && command.Listen != "" {
+			changed.L.Lock()
+			listener = command.Listen
+			changed.L.Unlock()
+			changed.Broadcast()
+		}
+	}
+}
+
+// result is what the listener returns, as soon as it is not to hold.
+func result() consumer.ConsumeResult {
+	changed.L.Lock()
+	defer changed.L.Unlock()
+	for listener == "holds" {
+		changed.Wait()
+	}
+	if listener == "fails" {
+		return consumer.ConsumeRetryLater
+	}
+	return consumer.ConsumeSuccess
 }
 
 func exitOn(err error) {
