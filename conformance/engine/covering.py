@@ -1,8 +1,10 @@
 """Covering plans: few, short plans that show all that a suite's sampler can show, found in the model alone.
 
-The search plays sampled cases by the model, and keeps of each what shows something new. Then it chooses the cases that
-show most until they show everything, takes out of them every step that nothing depends on, and drops those that the
-others make needless. It is deterministic: the sampler is seeded, and ties go to the case that was drawn first.
+The search plays sampled cases by the model, and keeps of each what shows something new. Then it goes on from every
+behaviour that it has found: it plays steps of more cases behind the steps that led there, until many in a row show no
+new behaviour. Of all these plans it chooses those that show most until they show everything, takes out of them every
+step that nothing depends on, and drops those that the others make needless. It is deterministic: the sampler is seeded,
+and ties go to the plan that was found first.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from rocketmq_conformance.conformance.engine.model_tour import Tours, shown
+from rocketmq_conformance.conformance.engine.judge import Forecast
+from rocketmq_conformance.conformance.engine.model_tour import Seen, Tours, shown
 from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import PUBLISHED
@@ -32,14 +35,17 @@ class Effort(NamedTuple):
     of_release: int = 400
     #: By which releases are told apart.
     probes: int = 40
+    #: That may show no new behaviour one after another, when the search goes on from what it has found: by the newest
+    #: release, and by every other one.
+    fruitless: int = 10_000
+    fruitless_of_release: int = 400
 
 
-#: Twice as many of each find next to nothing more.
 ORDINARY = Effort()
 #: For whole clients, which take their time.
-WHOLE = Effort(4000, 0, 200, 20)
+WHOLE = Effort(4000, 0, 200, 20, 10_000, 200)
 #: For suites that only run when they are named: brokers are restarted, and a step of the model takes time, too.
-SLOW = Effort(200, 0, 20, 5)
+SLOW = Effort(200, 0, 20, 5, 400, 20)
 #: Seed of the cases that are searched.
 SEED = 0
 
@@ -52,7 +58,10 @@ def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
     plans: list[Rows] = []
     for profile in profiles(suite, effort.probes):
         newest = profile == Profile()
-        plans += _more(suite, profile, plans, effort.cases if newest else effort.of_release, pairs=False)
+        cases, fruitless = effort.of_release, effort.fruitless_of_release
+        if newest:
+            cases, fruitless = effort.cases, effort.fruitless
+        plans += _more(suite, profile, plans, cases, fruitless=fruitless)
         if newest and not is_costly(suite):
             plans += _more(suite, profile, plans, effort.pairs * min(suite.cases, 1000) // 1000, pairs=True)
     return plans
@@ -102,22 +111,68 @@ def _judged(suite: Suite) -> Iterator[Profile]:
     yield Profile(java=8)
 
 
-def _more(suite: Suite, profile: Profile, plans: Sequence[Rows], cases: int, *, pairs: bool) -> list[Rows]:
-    """Plans that show, by this profile, all that so many cases show and ``plans`` do not."""
+def _more(
+    suite: Suite, profile: Profile, plans: Sequence[Rows], cases: int, *, fruitless: int = 0, pairs: bool = False
+) -> list[Rows]:
+    """Plans that show, by this profile, all that so many cases and a search from there on show and ``plans`` do not.
+
+    The search ends after so many ``fruitless`` plans.
+    """
     tours, drawn = Tours(suite, profile, uses=not is_costly(suite)), Sampler(suite, profile)
     before = {one for plan in plans for one in shown(tours.play(plan), pairs=pairs)}
     known, found = set(before), list[tuple[Rows, set[Hashable]]]()
+    begins = Begins()
+
+    def keep(seen: Sequence[Seen], new: Sequence[int]) -> None:
+        kept = seen[: new[-1] + 1]
+        if not tours.decides(kept):
+            kept = seen
+        shows = shown(kept, pairs=pairs)
+        known.update(shows)
+        found.append((tuple(step.row for step in kept), shows - before))
+
     for case in range(cases):
         seen = tours.play(drawn.case(SEED, case, suite.steps))
+        begins.note(seen)
         new = [at for at, step in enumerate(seen) if not known.issuperset(step.shown(pairs=pairs))]
         if new:
-            kept = seen[: new[-1] + 1]
-            if not tours.decides(kept):
-                kept = seen
-            shows = shown(kept, pairs=pairs)
-            known |= shows
-            found.append((tuple(step.row for step in kept), shows - before))
+            keep(seen, new)
+    vain = 0
+    for case, begin in enumerate(begins.turns(suite.steps) if fruitless else (), start=cases):
+        if vain == fruitless:
+            break
+        rows = drawn.case(SEED, case, suite.steps)[len(begin) :]
+        seen = [*begin, *tours.play(rows, begin[-1].after)]
+        new = [at for at, step in enumerate(seen) if step.behaviour not in known]
+        vain = 0 if new else vain + 1
+        begins.note(seen)
+        if new:
+            keep(seen, new)
     return _minimised(tours, _greedy(found), before, pairs=pairs)
+
+
+class Begins:
+    """Two ways to every behaviour that was found: the shortest, and the last one."""
+
+    def __init__(self) -> None:
+        self._shortest: dict[Forecast, list[Seen]] = {}
+        self._last: dict[Forecast, list[Seen]] = {}
+
+    def note(self, seen: list[Seen]) -> None:
+        """Steps from the beginning of a tour, and what they showed."""
+        for at, step in enumerate(seen, start=1):
+            known = self._shortest.get(step.behaviour)
+            if known is None or at < len(known):
+                self._shortest[step.behaviour] = seen[:at]
+            self._last[step.behaviour] = seen[:at]
+
+    def turns(self, steps: int) -> Iterator[list[Seen]]:
+        """All of them in turn, without end, those that are shorter than so many steps."""
+        while any(len(begin) < steps for begin in self._shortest.values()):
+            for ways in (self._shortest, self._last):
+                for begin in [*ways.values()]:
+                    if len(begin) < steps:
+                        yield begin
 
 
 def _greedy(found: Sequence[tuple[Rows, set[Hashable]]]) -> list[tuple[Rows, set[Hashable]]]:

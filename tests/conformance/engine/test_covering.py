@@ -21,7 +21,7 @@ from rocketmq_conformance.suites.declare.sampler import Sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
 STORE, PULL = SUITES["remote-store"], SUITES["start-pull"]
-SMALL = Effort(cases=60, pairs=20, of_release=20, probes=10)
+SMALL = Effort(cases=60, pairs=20, of_release=20, probes=10, fruitless=50, fruitless_of_release=10)
 #: Rules that need more than the cases of a search, each with the reason.
 FOUND_ELSEWHERE: dict[str, str] = {}
 
@@ -58,6 +58,19 @@ def test_a_search_shows_what_its_cases_show_in_fewer_steps() -> None:
         step.behaviour for plan in plans for step in Tours(STORE, Profile()).play(plan)
     }
     assert sum(map(len, plans)) < SMALL.cases * STORE.steps / 2
+
+
+def test_a_search_goes_on_from_what_it_has_found() -> None:
+    suite, tours = SUITES["whole-push"], Tours(SUITES["whole-push"], Profile())
+
+    def found(fruitless: int) -> set[object]:
+        plans = searched(suite, Effort(40, 0, 0, 0, fruitless, 0))
+        assert max(map(len, plans)) <= suite.steps
+        return {step.behaviour for plan in plans for step in tours.play(plan)}
+
+    by_cases, further = found(0), found(100)
+    assert by_cases < further
+    assert len(further) > 1.3 * len(by_cases)
 
 
 def test_no_step_of_a_plan_is_needless() -> None:
