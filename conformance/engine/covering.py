@@ -35,17 +35,16 @@ class Effort(NamedTuple):
     of_release: int = 400
     #: By which releases are told apart.
     probes: int = 40
-    #: That may show no new behaviour one after another, when the search goes on from what it has found: by the newest
-    #: release, and by every other one.
-    fruitless: int = 10_000
-    fruitless_of_release: int = 400
+    #: That may show no new behaviour one after another, when the search goes on from what it has found, by the newest
+    #: release.
+    fruitless: int = 4_000
 
 
 ORDINARY = Effort()
 #: For whole clients, which take their time.
-WHOLE = Effort(4000, 0, 200, 20, 10_000, 200)
+WHOLE = Effort(4000, 0, 200, 20)
 #: For suites that only run when they are named: brokers are restarted, and a step of the model takes time, too.
-SLOW = Effort(200, 0, 20, 5, 400, 20)
+SLOW = Effort(200, 0, 20, 5, 400)
 #: Seed of the cases that are searched.
 SEED = 0
 
@@ -58,9 +57,7 @@ def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
     plans: list[Rows] = []
     for profile in profiles(suite, effort.probes):
         newest = profile == Profile()
-        cases, fruitless = effort.of_release, effort.fruitless_of_release
-        if newest:
-            cases, fruitless = effort.cases, effort.fruitless
+        cases, fruitless = (effort.cases, effort.fruitless) if newest else (effort.of_release, 0)
         plans += _more(suite, profile, plans, cases, fruitless=fruitless)
         if newest and not is_costly(suite):
             plans += _more(suite, profile, plans, effort.pairs * min(suite.cases, 1000) // 1000, pairs=True)
@@ -114,20 +111,20 @@ def _judged(suite: Suite) -> Iterator[Profile]:
 def _more(
     suite: Suite, profile: Profile, plans: Sequence[Rows], cases: int, *, fruitless: int = 0, pairs: bool = False
 ) -> list[Rows]:
-    """Plans that show, by this profile, all that so many cases and a search from there on show and ``plans`` do not.
+    """Plans that show, by this profile, all that so many cases show and ``plans`` do not.
 
-    The search ends after so many ``fruitless`` plans.
+    A search goes on from there, for behaviours alone, and ends after so many ``fruitless`` plans.
     """
     tours, drawn = Tours(suite, profile, uses=not is_costly(suite)), Sampler(suite, profile)
     before = {one for plan in plans for one in shown(tours.play(plan), pairs=pairs)}
     known, found = set(before), list[tuple[Rows, set[Hashable]]]()
     begins = Begins()
 
-    def keep(seen: Sequence[Seen], new: Sequence[int]) -> None:
+    def keep(seen: Sequence[Seen], new: Sequence[int], *, alone: bool = False) -> None:
         kept = seen[: new[-1] + 1]
         if not tours.decides(kept):
             kept = seen
-        shows = shown(kept, pairs=pairs)
+        shows = {step.behaviour for step in kept} if alone else shown(kept, pairs=pairs)
         known.update(shows)
         found.append((tuple(step.row for step in kept), shows - before))
 
@@ -147,7 +144,7 @@ def _more(
         vain = 0 if new else vain + 1
         begins.note(seen)
         if new:
-            keep(seen, new)
+            keep(seen, new, alone=True)
     return _minimised(tours, _greedy(found), before, pairs=pairs)
 
 

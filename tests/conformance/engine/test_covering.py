@@ -21,7 +21,7 @@ from rocketmq_conformance.suites.declare.sampler import Sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
 STORE, PULL = SUITES["remote-store"], SUITES["start-pull"]
-SMALL = Effort(cases=60, pairs=20, of_release=20, probes=10, fruitless=50, fruitless_of_release=10)
+SMALL = Effort(cases=60, pairs=20, of_release=20, probes=10, fruitless=50)
 #: Rules that need more than the cases of a search, each with the reason.
 FOUND_ELSEWHERE: dict[str, str] = {}
 
@@ -64,7 +64,7 @@ def test_a_search_goes_on_from_what_it_has_found() -> None:
     suite, tours = SUITES["whole-push"], Tours(SUITES["whole-push"], Profile())
 
     def found(fruitless: int) -> set[object]:
-        plans = searched(suite, Effort(40, 0, 0, 0, fruitless, 0))
+        plans = searched(suite, Effort(40, 0, 0, 0, fruitless))
         assert max(map(len, plans)) <= suite.steps
         return {step.behaviour for plan in plans for step in tours.play(plan)}
 
