@@ -17,12 +17,11 @@ HELP = ["--help", "--version", "list rules --help", *(f"{name} --help" for name 
 #: Commands that one process runs in turn, and what it must not have loaded at the end.
 GROUPS = (
     (HELP, (*LARGE, *ENGINE, *MODELS)),
-    (["list rules"], (*LARGE, *ENGINE, MODELS[1])),
     (
         ["list suites", "list operations", "list operations --format schema", "explain OFF-R-READ"],
         (*LARGE, *ENGINE),
     ),
-    (["list mutants"], (*LARGE, *ENGINE, *MODELS)),
+    (["list rules", "list mutants"], (*LARGE, *ENGINE, *MODELS)),
 )
 PROGRAM = """
 import contextlib, io, json, sys
