@@ -58,7 +58,7 @@ class Timing:
     """How long is waited, in seconds."""
 
     #: For a program's first heartbeat, and for its end after SIGTERM.
-    connect: float = 30.0
+    connect: float = 60.0
     end: float = 15.0
     #: For what a step is expected to show: a correction (10 s), a round (20 s) and a commit (10 s) may follow.
     look: float = 50.0
@@ -109,6 +109,8 @@ class PlayedGroup:
         self._listeners: dict[int, str] = {}
         #: Why nothing more can be played, or "".
         self._unsupported = ""
+        #: The answer to whatever else is to be done, once a member is missing.
+        self._lost: Err | None = None
         self._strategy = _STRATEGIES[0]
         self._shows_all = suite.name in _SHOW_ALL
         self._kind, self._model = KINDS[suite.name]
@@ -134,6 +136,8 @@ class PlayedGroup:
     def do(self, operation: Operation) -> Outcome:
         """Do one operation, and wait until the traffic shows its result. CannotRunError when a program does not
         connect, Interrupted at the end of a run."""
+        if self._lost:
+            return self._lost
         if self._unsupported:
             return Unsupported(self._unsupported)
         self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
@@ -218,6 +222,11 @@ class PlayedGroup:
             case _:
                 return Unsupported(f"a program is not asked for {operation.spec.name}")
         return self._look(operation.spec, expected, joined, limit)
+
+    def lose(self, why: Err) -> Err:
+        """A member did not connect: this is the answer to all that is done from now on."""
+        self._lost = why
+        return why
 
     # --- members ----------------------------------------------------------------------------------------------
 
