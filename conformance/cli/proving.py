@@ -129,7 +129,7 @@ def settle(proof: Proof, units: Sequence[Unit], work: Work) -> int:
     if len(todo) < len(mine):
         click.echo(f"{count(len(mine) - len(todo), 'unit')} of {len(mine)} confirmed on {commit} before")
     if kept and todo and not any(rules[unit.kind] is None or rules[unit.kind] for unit in todo):
-        click.echo("No row is kept: other suites reach each of these rules, too, and were not played; leave --suite out.")
+        click.echo("No row is kept: other suites, which are not played, reach each of these rules, too.")
     differences = missing = proven = 0
     try:
         with ProofProgress(sys.stdout, len(todo)) as progress, closing(_results(proof, todo, work)) as results:
