@@ -38,6 +38,9 @@ _ONE_CLIENT = (
 _STRATEGIES = tuple(RULE_OF)
 _MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/client.md)'
 
+#: The requests without which a member that was sent elsewhere does not begin anew.
+_BEGIN_ANEW = (Request.GET_CONSUMER_LIST_BY_GROUP, Request.QUERY_CONSUMER_OFFSET, Request.PULL_MESSAGE)
+
 #: The kind of consumer that each suite asks a program for, and its message model.
 KINDS = {
     operations.SUITE.name: ("push", CLUSTERING),
@@ -182,7 +185,7 @@ class PlayedGroup:
             case operations.Resize(queues):
                 self._resize(queues)
             case operations.Fail(request, code):
-                self.case.fail(Request[request], code)
+                self._fail(Request[request], code)
             case operations.Mend():
                 self.case.mend()
             case operations.Freeze(member):
@@ -318,6 +321,20 @@ class PlayedGroup:
         self.case.take_locks()
         self._wait(lambda: self._ended() or lost <= self.case.traffic.refused, self._timing.look)
         self.case.broker.fail_held_pulls()
+
+    def _fail(self, request: Request, fault: str) -> None:
+        """Let a request fail, and others no more.
+
+        While commits failed, a member that was sent elsewhere was sent there again and again. Whether it is about to
+        store that place, or to begin anew, depends on timing; so its commits are lost until it has begun.
+        """
+        waiting = self.case.traffic.waiting
+        sent_away = request in _BEGIN_ANEW and not all(waiting(queue) for queue in range(self.case.queues))
+        self.case.loses_commits = sent_away and bool(self._programs) and self.case.fails(Request.UPDATE_CONSUMER_OFFSET)
+        self.case.fail(request, fault)
+        if self.case.loses_commits:
+            self._wait(self._ended, self._timing.write + self._timing.round)
+            self.case.loses_commits = False
 
     def _reset(self, offset: int) -> None:
         """Wait until the queue is pulled anew, or until it was not for as long as clients sleep before they reset."""
