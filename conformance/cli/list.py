@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import click
 
-from rocketmq_conformance.conformance.cli.made_texts import OPERATIONS, SCHEMA, SUITES, made_text
+from rocketmq_conformance.conformance.cli.made_texts import OPERATIONS, RULES, SCHEMA, SUITES, made_text
 
 
 @click.command("list")
@@ -62,7 +62,8 @@ def schema() -> str:
     return json.dumps(case_line(FOUND.values()), indent=2) + "\n"
 
 
-def _rules() -> str:
+def rules() -> str:
+    """A line for each rule."""
     from rocketmq_conformance.models import rulebook
 
     return "".join(
@@ -84,7 +85,7 @@ def _mutants() -> str:
 
 _TEXTS: dict[str, Callable[[], str]] = {
     "suites": lambda: made_text(SUITES) or suites(),
-    "rules": _rules,
+    "rules": lambda: made_text(RULES) or rules(),
     "operations": lambda: made_text(OPERATIONS) or operations(),
     "mutants": _mutants,
     "schema": lambda: made_text(SCHEMA) or schema(),

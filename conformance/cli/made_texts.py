@@ -12,7 +12,8 @@ from pathlib import Path
 from rocketmq_conformance.suites.declare.entry_points import packages_may_bring_suites
 
 FOLDER = Path(__file__).with_name("made")
-SUITES, OPERATIONS, SCHEMA, EXPLANATIONS = "suites.txt", "operations.txt", "operations.schema.json", "explanations.json"
+SUITES, RULES, OPERATIONS = "suites.txt", "rules.txt", "operations.txt"
+SCHEMA, EXPLANATIONS = "operations.schema.json", "explanations.json"
 
 
 def made_text(name: str) -> str | None:
@@ -30,13 +31,14 @@ def made_explanation(rule_id: str) -> str | None:
 def texts() -> dict[str, str]:
     """The texts of all made files, by name."""
     from rocketmq_conformance.conformance.cli.explain import explanation
-    from rocketmq_conformance.conformance.cli.list import operations, schema, suites
+    from rocketmq_conformance.conformance.cli.list import operations, rules, schema, suites
     from rocketmq_conformance.models import rulebook
     from rocketmq_conformance.models.profile import Profile
 
     explanations = {rule.id: explanation(rule, Profile()) for rule in rulebook.RULES.values()}
     return {
         SUITES: suites(),
+        RULES: rules(),
         OPERATIONS: operations(),
         SCHEMA: schema(),
         EXPLANATIONS: json.dumps(explanations, indent=1) + "\n",

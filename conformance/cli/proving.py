@@ -128,6 +128,8 @@ def settle(proof: Proof, units: Sequence[Unit], work: Work) -> int:
     todo = [unit for unit in mine if not (work.resume and kept and _is_done(kept, unit, commit, rules))]
     if len(todo) < len(mine):
         click.echo(f"{count(len(mine) - len(todo), 'unit')} of {len(mine)} confirmed on {commit} before")
+    if kept and todo and not any(rules[unit.kind] is None or rules[unit.kind] for unit in todo):
+        click.echo("No row is kept: other suites, which are not played, reach each of these rules, too.")
     differences = missing = proven = 0
     try:
         with ProofProgress(sys.stdout, len(todo)) as progress, closing(_results(proof, todo, work)) as results:
@@ -172,7 +174,10 @@ def _keep(kept: KeptRows, result: ProofResult, commit: str, rules: Mapping[str, 
     now = Confirmation(datetime.now(UTC).date().isoformat(), commit)
     unit = result.unit
     try:
-        kept.write(unit, merged(kept.read(unit), now, result.rows, rules[unit.kind], result.spared))
+        before = kept.read(unit)
+        rows = merged(before, now, result.rows, rules[unit.kind], result.spared)
+        if rows != before:
+            kept.write(unit, rows)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     except OSError as error:

@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.corruption import ANSWERS, LATE, TWICE, UNFIT, WAYS
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
+from rocketmq_conformance.conformance.engine.limits import CORRUPTED_CASES
 from rocketmq_conformance.conformance.engine.player import BROKEN
 from rocketmq_conformance.conformance.engine.real_clock import Recorded
 from rocketmq_conformance.conformance.engine.runner import Events
@@ -46,8 +47,6 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Answers that are corrupted for each suite, rule and way, in different cases.
 TRIES = 3
-#: Of every suite so many cases are played, unless its own number is smaller or the user says so.
-CASES = 40
 #: How long an answer is waited for while answers come late (s).
 PATIENCE = 0.05
 
@@ -136,7 +135,7 @@ def _suite(
     """The cells of one suite."""
     judge, draw = Judge(suite, profile.judged()), sampler(suite, profile)
     cells: defaultdict[tuple[str, str], _Cell] = defaultdict(_Cell)
-    for number in range(min(CASES, suite.cases) if cases is None else cases):
+    for number in range(min(CORRUPTED_CASES, suite.cases) if cases is None else cases):
         played = _play(stage, judge, number, draw.case(seed, number, suite.steps))
         if played:
             _corrupt(stage, judge, played, cells)

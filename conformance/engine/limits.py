@@ -1,4 +1,4 @@
-"""How long an implementation may take, in seconds, unless the user says otherwise."""
+"""How long an implementation may take, in seconds, and how many cases measure power, unless the user says otherwise."""
 
 from __future__ import annotations
 
@@ -8,3 +8,7 @@ PATIENCE = 60.0
 LONGEST_WAIT = 2.0
 #: All of the start: a first download over a slow line, and a broker on a busy machine.
 START_TIMEOUT = 300.0
+#: Cases per suite that a mutant is given.
+MUTANT_CASES = 2000
+#: Cases per suite in which answers are corrupted, at most.
+CORRUPTED_CASES = 40

@@ -187,6 +187,8 @@ class WholeCase:
 
         #: The request that fails, and its fault.
         self._failing: tuple[Request, str] | None = None
+        #: Do commits fail beside it?
+        self.loses_commits = False
         #: Client ids that it lists beside those of its members.
         self._others: tuple[str, ...] = ()
         #: The time of the broker, in ms since the epoch.
@@ -201,6 +203,7 @@ class WholeCase:
         self.broker.retries.forget()
         self.traffic = Traffic(self._broadcasting)
         self._failing = None
+        self.loses_commits = False
         self._others = ()
         self._now = TIMES[-1]
 
@@ -211,6 +214,11 @@ class WholeCase:
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """Answer a request of a client."""
         self.traffic.request(peer, request)
+        if self.loses_commits:
+            if request.code == Request.UPDATE_CONSUMER_OFFSET:
+                return command(faulty("SYSTEM_ERROR"))
+            if request.code == Request.PULL_MESSAGE:
+                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
         if self._failing is not None:
             failing, fault = self._failing
             if request.code == failing:
@@ -237,6 +245,10 @@ class WholeCase:
         self.traffic.confirmed = True
         if request is Request.PULL_MESSAGE:
             self.broker.fail_held_pulls()
+
+    def fails(self, request: Request) -> bool:
+        """Does a request fail?"""
+        return self._failing is not None and self._failing[0] is request
 
     def mend(self) -> None:
         """Answer every request again."""

@@ -1,4 +1,4 @@
-"""A small consumer of its own: three allocation strategies and an offset store. It knows nothing of the kit.
+"""A small consumer of its own: two allocation strategies and an offset store. It knows nothing of the kit.
 
 A ``transport`` asks brokers: ``transport(topic, broker, code, fields, one_way)`` returns (response code, fields), and
 raises LookupError when the topic has no route, OSError when no response comes.

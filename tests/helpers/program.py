@@ -32,7 +32,7 @@ if behaviour == "connects":
     Connection(host, int(port)).call(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": "T"})
 if behaviour == "listens":
     print('{"takes": ["listen"]}', flush=True)
-if behaviour not in ("connects", "never"):
+if behaviour not in ("connects", "never") and (behaviour != "first" or me == "member-0"):
     names = (f"{me}-x", f"{me}-y") if behaviour == "twice" else ("someone",) if behaviour == "nameless" else (me,)
     kept = [beat(name) for name in names]
     print('{"got": ["T", 0, 7]}\n{"got": 1}\nhello\n' + "x" * 10_000, flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import shutil
 import threading
@@ -16,7 +17,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Cases that are played side by side, unless the address says otherwise; up to three programs run in each.
-LANES = 6
+LANES = 12
 #: Seconds in which the programs of a case begin and end.
 BEGINNING = 2.0
 #: Seconds that a batch of cases may take: every look has a limit of its own.
@@ -55,8 +56,11 @@ class ClientProgram:
         return PlayedGroup(suite, self._profile, self._command, self._timing, self._interrupted)
 
     def case_seconds(self, suite: Suite) -> float:
-        """Members wait for their timers, and their programs begin."""
-        return suite.case_seconds / self._pace + BEGINNING
+        """Members wait for their timers, and their programs begin; cases wait for the slowest of those beside them.
+
+        Of twelve cases the slowest takes about twice as long as the mean.
+        """
+        return (suite.case_seconds / self._pace + BEGINNING) * (1 + math.log2(self._lanes) / 3.5)
 
     def lanes(self, suite: Suite) -> int:
         """How many cases are played side by side."""
@@ -108,7 +112,7 @@ class ClientProgram:
             if not self._connected:
                 raise
             # one program of many that is late on a busy machine decides nothing
-            return Err("NOT_CONNECTED", definite=False, detail=str(error))
+            return group.lose(Err("NOT_CONNECTED", definite=False, detail=str(error)))
         self._connected = self._connected or bool(group.case.traffic.clients)
         return outcome
 

@@ -38,6 +38,9 @@ _ONE_CLIENT = (
 _STRATEGIES = tuple(RULE_OF)
 _MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/client.md)'
 
+#: The requests without which a member that was sent elsewhere does not begin anew.
+_BEGIN_ANEW = (Request.GET_CONSUMER_LIST_BY_GROUP, Request.QUERY_CONSUMER_OFFSET, Request.PULL_MESSAGE)
+
 #: The kind of consumer that each suite asks a program for, and its message model.
 KINDS = {
     operations.SUITE.name: ("push", CLUSTERING),
@@ -58,7 +61,7 @@ class Timing:
     """How long is waited, in seconds."""
 
     #: For a program's first heartbeat, and for its end after SIGTERM.
-    connect: float = 30.0
+    connect: float = 60.0
     end: float = 15.0
     #: For what a step is expected to show: a correction (10 s), a round (20 s) and a commit (10 s) may follow.
     look: float = 50.0
@@ -109,6 +112,8 @@ class PlayedGroup:
         self._listeners: dict[int, str] = {}
         #: Why nothing more can be played, or "".
         self._unsupported = ""
+        #: The answer to whatever else is to be done, once a member is missing.
+        self._lost: Err | None = None
         self._strategy = _STRATEGIES[0]
         self._shows_all = suite.name in _SHOW_ALL
         self._kind, self._model = KINDS[suite.name]
@@ -134,6 +139,8 @@ class PlayedGroup:
     def do(self, operation: Operation) -> Outcome:
         """Do one operation, and wait until the traffic shows its result. CannotRunError when a program does not
         connect, Interrupted at the end of a run."""
+        if self._lost:
+            return self._lost
         if self._unsupported:
             return Unsupported(self._unsupported)
         self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
@@ -178,7 +185,7 @@ class PlayedGroup:
             case operations.Resize(queues):
                 self._resize(queues)
             case operations.Fail(request, code):
-                self.case.fail(Request[request], code)
+                self._fail(Request[request], code)
             case operations.Mend():
                 self.case.mend()
             case operations.Freeze(member):
@@ -218,6 +225,11 @@ class PlayedGroup:
             case _:
                 return Unsupported(f"a program is not asked for {operation.spec.name}")
         return self._look(operation.spec, expected, joined, limit)
+
+    def lose(self, why: Err) -> Err:
+        """A member did not connect: this is the answer to all that is done from now on."""
+        self._lost = why
+        return why
 
     # --- members ----------------------------------------------------------------------------------------------
 
@@ -309,6 +321,20 @@ class PlayedGroup:
         self.case.take_locks()
         self._wait(lambda: self._ended() or lost <= self.case.traffic.refused, self._timing.look)
         self.case.broker.fail_held_pulls()
+
+    def _fail(self, request: Request, fault: str) -> None:
+        """Let a request fail, and others no more.
+
+        While commits failed, a member that was sent elsewhere was sent there again and again. Whether it is about to
+        store that place, or to begin anew, depends on timing; so its commits are lost until it has begun.
+        """
+        waiting = self.case.traffic.waiting
+        sent_away = request in _BEGIN_ANEW and not all(waiting(queue) for queue in range(self.case.queues))
+        self.case.loses_commits = sent_away and bool(self._programs) and self.case.fails(Request.UPDATE_CONSUMER_OFFSET)
+        self.case.fail(request, fault)
+        if self.case.loses_commits:
+            self._wait(self._ended, self._timing.write + self._timing.round)
+            self.case.loses_commits = False
 
     def _reset(self, offset: int) -> None:
         """Wait until the queue is pulled anew, or until it was not for as long as clients sleep before they reset."""

@@ -11,18 +11,17 @@ from rocketmq_conformance.conformance.cli.main import COMMANDS
 LARGE = ("docker", "hypothesis", "jinja2", "jpype", "numpy", "pandas", "pyarrow", "pyspark", "rich", "testcontainers")
 ENGINE = ("rocketmq_conformance.conformance.engine.stage", "rocketmq_conformance.conformance.engine.plan")
 MODELS = ("rocketmq_conformance.models.rulebook", "rocketmq_conformance.suites.declare.discovery")
-#: Commands whose help names suites or mutants, that show events, or that are for contributors.
-NOT_LIGHT = {"explain", "power", "prove", "regenerate", "report"}
+#: Commands whose help names releases of proofs, that show events, or that are for contributors.
+NOT_LIGHT = {"explain", "prove", "regenerate", "report"}
 HELP = ["--help", "--version", "list rules --help", *(f"{name} --help" for name in COMMANDS if name not in NOT_LIGHT)]
 #: Commands that one process runs in turn, and what it must not have loaded at the end.
 GROUPS = (
     (HELP, (*LARGE, *ENGINE, *MODELS)),
-    (["list rules"], (*LARGE, *ENGINE, MODELS[1])),
     (
         ["list suites", "list operations", "list operations --format schema", "explain OFF-R-READ"],
         (*LARGE, *ENGINE),
     ),
-    (["list mutants"], (*LARGE, *ENGINE, *MODELS)),
+    (["list rules", "list mutants"], (*LARGE, *ENGINE, *MODELS)),
 )
 PROGRAM = """
 import contextlib, io, json, sys

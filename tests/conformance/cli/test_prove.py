@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.cli.main import cli
 from rocketmq_conformance.conformance.cli.proving import Proof, Work, settle
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
+from rocketmq_conformance.conformance.proof.selection import Selection
 from rocketmq_conformance.conformance.proof.side_by_side import More
 from rocketmq_conformance.conformance.proof.unit import JAVA, Shard, Unit
 from rocketmq_conformance.reports.proof import ProofRow
@@ -127,6 +128,15 @@ def test_no_unit_begins_after_the_time_limit_and_a_resumed_proof_goes_on(
 
     assert settle(proof, both, replace(kept, resume=True)) == 0
     assert asked == [AGREES_TOO.unit]
+
+
+def test_a_suite_whose_rules_others_reach_too_keeps_no_row_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = Work(out=tmp_path / "rows", selection=Selection("start-push"))
+    assert settle(results(AGREES), units(AGREES), work) == 0
+    assert "No row is kept: other suites" in capsys.readouterr().out
+    assert not list((tmp_path / "rows").rglob("*.jsonl"))
 
 
 def test_a_shard_proves_its_part_alone(tmp_path: Path) -> None:

@@ -83,6 +83,17 @@ def test_why_a_program_is_no_consumer() -> None:
     assert "The client id of member-0 is someone" in sentence("nameless")
 
 
+def test_nothing_more_of_a_case_is_played_once_a_member_does_not_connect_where_others_did() -> None:
+    program = client("first", 5.0)
+    program.reset_many([(0, operations.SUITE)])
+    try:
+        joined, *others = program.play_many([(0, [operations.Join(0), operations.Join(1), operations.Look()])])[0]
+    finally:
+        program.close()
+    assert isinstance(joined, Ok)
+    assert others == [Err("NOT_CONNECTED", definite=False)] * 2
+
+
 def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
     program = ClientProgram("sh -c 'echo oops >&2; exit 7'", timing=BRIEF)
     program.reset_many([(0, operations.SUITE)])

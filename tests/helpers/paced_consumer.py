@@ -1,0 +1,301 @@
+"""A right push consumer whose timers are PACE times faster than standard: ``python paced_consumer.py PACE``.
+
+One thread works, and one reads what the broker sends. It is written from what Java clients do, so that a client with a
+pace can be judged; it shares frames and bodies with the kit, and nothing else.
+"""
+
+from __future__ import annotations
+
+import calendar
+import heapq
+import itertools
+import json
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rocketmq_conformance.conformance.remoting.client_requests import offsets_of
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, RESPONSE, Command, decode, encode, frame_length
+
+GROUP, TOPIC = os.environ["ROCKETMQ_GROUP"], os.environ["ROCKETMQ_TOPIC"]
+ME, RETRY = f"{os.environ['ROCKETMQ_INSTANCE']}@paced", f"%RETRY%{GROUP}"
+WHERE = os.environ["ROCKETMQ_CONSUME_FROM"].removeprefix("CONSUME_FROM_")
+TIMESTAMP = calendar.timegm(time.strptime(os.environ["ROCKETMQ_CONSUME_TIMESTAMP"], "%Y%m%d%H%M%S")) * 1000
+PACE = float(sys.argv[1])
+#: The standard timers, in seconds.
+ROUND, ROUTES, COMMIT, CORRECTION, NEXT_TRY = 20 / PACE, 30 / PACE, 5 / PACE, 10 / PACE, 3 / PACE
+#: Pull flags: it commits, and it may be held.
+COMMITS, HELD = 1, 2
+
+#: A topic and a queue id.
+Queue = tuple[str, int]
+
+
+class Wire:
+    """One connection to name server and broker alike. What the broker sends by itself, and answers to pulls, wait in
+    the inbox: the command, and of a pull what was asked."""
+
+    def __init__(self) -> None:
+        host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
+        self.socket = socket.create_connection((host, int(port)), 10)
+        self.socket.settimeout(None)
+        self.inbox: queue.SimpleQueue[tuple[Command, Any]] = queue.SimpleQueue()
+        self._numbers = itertools.count(1)
+        self._answers: dict[int, queue.SimpleQueue[Command]] = {}
+        self._pulls: dict[int, Any] = {}
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def ask(self, code: int, ext: dict[str, str], body: bytes = b"") -> Command:
+        """Send a request, and wait for its answer; one that does not come is an error."""
+        number = next(self._numbers)
+        answers = self._answers[number] = queue.SimpleQueue()
+        self._send(Command(code, ext, body, number))
+        try:
+            return answers.get(timeout=30)
+        except queue.Empty:
+            return Command(Response.SYSTEM_ERROR)
+
+    def tell(self, code: int, ext: dict[str, str]) -> None:
+        """Send a request that is not answered."""
+        self._send(Command(code, ext, b"", next(self._numbers), ONE_WAY))
+
+    def pull(self, ext: dict[str, str], asked: Any) -> None:
+        """Send a pull; its answer comes to the inbox."""
+        number = next(self._numbers)
+        self._pulls[number] = asked
+        self._send(Command(Request.PULL_MESSAGE, ext, b"", number))
+
+    def _send(self, command: Command) -> None:
+        self.socket.sendall(encode(command))
+
+    def _read(self) -> None:
+        while True:
+            try:
+                command = decode(self._exactly(frame_length(self._exactly(4))))
+            except OSError:
+                os._exit(9)
+            if not command.flag & RESPONSE:
+                self.inbox.put((command, None))
+            elif command.opaque in self._pulls:
+                self.inbox.put((command, self._pulls.pop(command.opaque)))
+            elif command.opaque in self._answers:
+                self._answers.pop(command.opaque).put(command)
+
+    def _exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            more = self.socket.recv(size - len(data))
+            if not more:
+                raise ConnectionError("the broker closed the connection")
+            data += more
+        return data
+
+
+class Consumer:
+    """The consumer; all but ``end`` in one thread."""
+
+    def __init__(self) -> None:
+        self.wire = Wire()
+        #: Read queues of each topic.
+        self.routes: dict[str, int] = {}
+        #: What is to be committed.
+        self.offsets: dict[Queue, int] = {}
+        #: The queues that it has, each with a token: pulls of an older one count no more.
+        self.owned: dict[Queue, object] = {}
+        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = itertools.count()
+        self._ends = False
+
+    def run(self) -> None:
+        """Consume until ``end`` is called."""
+        self.beat()
+        self.rebalance()
+        self.every(ROUND, ROUND, self.rebalance)
+        self.every(ROUTES, ROUTES, self.beat)
+        self.every(2 * COMMIT, COMMIT, self.commit_all)
+        while not self._ends:
+            left = self._timers[0][0] - time.monotonic()
+            if left <= 0:
+                heapq.heappop(self._timers)[2]()
+                continue
+            try:
+                command, asked = self.wire.inbox.get(timeout=left)
+            except queue.Empty:
+                continue
+            if asked is not None:
+                self.pulled(command, *asked)
+            elif command.code == Request.NOTIFY_CONSUMER_IDS_CHANGED:
+                self.rebalance()
+            elif command.code == Request.RESET_CONSUMER_CLIENT_OFFSET:
+                self.reset(command.body)
+        self.commit_all()
+        self.wire.ask(Request.UNREGISTER_CLIENT, {"clientID": ME, "consumerGroup": GROUP})
+
+    def end(self, *_: object) -> None:
+        """Shut down."""
+        self._ends = True
+        self.wire.inbox.put((Command(0), None))
+
+    def after(self, seconds: float, action: Callable[[], None]) -> None:
+        """Do something later."""
+        heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), action))
+
+    def every(self, first: float, seconds: float, action: Callable[[], None]) -> None:
+        """Do something again and again."""
+
+        def again() -> None:
+            self.after(seconds, again)
+            action()
+
+        self.after(first, again)
+
+    # --- rebalance --------------------------------------------------------------------------------------------
+
+    def beat(self) -> None:
+        """Read the routes, and send a heartbeat."""
+        for topic in (TOPIC, RETRY):
+            answer = self.wire.ask(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic, "acceptStandardJsonOnly": "true"})
+            if answer.code == Response.SUCCESS:
+                self.routes[topic] = json.loads(answer.body)["queueDatas"][0]["readQueueNums"]
+        subscriptions = [
+            {"topic": topic, "subString": "*", "subVersion": 1, "expressionType": "TAG"} for topic in (TOPIC, RETRY)
+        ]
+        consumer = {
+            "groupName": GROUP,
+            "consumeType": "CONSUME_PASSIVELY",
+            "messageModel": "CLUSTERING",
+            "consumeFromWhere": f"CONSUME_FROM_{WHERE}",
+            "subscriptionDataSet": subscriptions,
+        }
+        body = {"clientID": ME, "consumerDataSet": [consumer], "producerDataSet": []}
+        self.wire.ask(Request.HEART_BEAT, {}, json.dumps(body).encode())
+
+    def rebalance(self) -> None:
+        """Take and drop queues by what the others have."""
+        for topic, count in self.routes.items():
+            answer = self.wire.ask(Request.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": GROUP})
+            listed = json.loads(answer.body)["consumerIdList"] if answer.code == 0 and answer.body else []
+            if not listed:
+                continue
+            members = sorted(listed)
+            mine: set[Queue] = set()
+            if ME in members:
+                at, (share, more) = members.index(ME), divmod(count, len(members))
+                begin = at * share + min(at, more)
+                mine = {(topic, number) for number in range(begin, begin + share + (at < more))}
+            for lost in [one for one in self.owned if one[0] == topic and one not in mine]:
+                self.drop(lost)
+            for new in sorted(mine - self.owned.keys()):
+                self.offsets.pop(new, None)
+                start = self.start_of(new)
+                if start is not None and start >= 0:
+                    self.owned[new] = object()
+                    self.pull(new, self.owned[new], start)
+
+    def drop(self, one: Queue) -> None:
+        """Let go of a queue."""
+        del self.owned[one]
+        self.commit(one)
+        self.offsets.pop(one, None)
+
+    def start_of(self, one: Queue) -> int | None:
+        """Where a queue begins; None when that cannot be had."""
+        about = {"topic": one[0], "queueId": str(one[1])}
+        answer = self.wire.ask(Request.QUERY_CONSUMER_OFFSET, {"consumerGroup": GROUP, **about})
+        if answer.code == Response.SUCCESS and "offset" in answer.ext:
+            self.offsets[one] = int(answer.ext["offset"])
+            return self.offsets[one]
+        if answer.code != Response.QUERY_NOT_FOUND:
+            return None
+        if WHERE == "FIRST_OFFSET" or (one[0] == RETRY and WHERE == "LAST_OFFSET"):
+            return 0
+        if WHERE == "TIMESTAMP" and one[0] != RETRY:
+            answer = self.wire.ask(Request.SEARCH_OFFSET_BY_TIMESTAMP, {**about, "timestamp": str(TIMESTAMP)})
+        else:
+            answer = self.wire.ask(Request.GET_MAX_OFFSET, about)
+        return int(answer.ext["offset"]) if answer.code == Response.SUCCESS and "offset" in answer.ext else None
+
+    # --- pulls and commits ------------------------------------------------------------------------------------
+
+    def commit(self, one: Queue) -> None:
+        """Commit what was consumed of a queue."""
+        if one in self.offsets:
+            ext = {"consumerGroup": GROUP, "topic": one[0], "queueId": str(one[1])}
+            self.wire.tell(Request.UPDATE_CONSUMER_OFFSET, {**ext, "commitOffset": str(self.offsets[one])})
+
+    def commit_all(self) -> None:
+        """Commit what was consumed of every queue."""
+        for one in self.owned:
+            self.commit(one)
+
+    def pull(self, one: Queue, token: object, offset: int) -> None:
+        """Ask for the messages of a queue, if it is still its own."""
+        if self.owned.get(one) is not token:
+            return
+        known = self.offsets.get(one, 0)
+        ext = {
+            "consumerGroup": GROUP,
+            "topic": one[0],
+            "queueId": str(one[1]),
+            "queueOffset": str(offset),
+            "maxMsgNums": "32",
+            "sysFlag": str(HELD | (COMMITS if known > 0 else 0)),
+            "commitOffset": str(known),
+            "suspendTimeoutMillis": "15000",
+            "subscription": "*",
+            "subVersion": "1",
+            "expressionType": "TAG",
+        }
+        self.wire.pull(ext, (one, token, offset))
+
+    def pulled(self, answer: Command, one: Queue, token: object, offset: int) -> None:
+        """A pull was answered."""
+        if self.owned.get(one) is not token:
+            return
+        goes_on = (Response.SUCCESS, Response.PULL_NOT_FOUND, Response.PULL_RETRY_IMMEDIATELY)
+        if "nextBeginOffset" not in answer.ext or answer.code not in (*goes_on, Response.PULL_OFFSET_MOVED):
+            self.after(NEXT_TRY, lambda: self.pull(one, token, offset))
+            return
+        after = int(answer.ext["nextBeginOffset"])
+        if answer.code == Response.PULL_OFFSET_MOVED:
+            self.after(CORRECTION, lambda: self.correct(one, token, after))
+            return
+        if answer.code == Response.SUCCESS:
+            for number in range(offset, after):
+                print(json.dumps({"got": [one[0], one[1], number]}), flush=True)
+        self.offsets[one] = max(after, self.offsets.get(one, after))
+        self.pull(one, token, after)
+
+    def correct(self, one: Queue, token: object, offset: int) -> None:
+        """Store where the broker sent it, and begin anew there."""
+        if self.owned.get(one) is token:
+            self.offsets[one] = offset
+            self.drop(one)
+            self.rebalance()
+
+    def reset(self, body: bytes) -> None:
+        """Stop consuming these queues, and begin anew at other offsets a while later."""
+        offsets = {(found.topic, found.id): offset for found, offset in offsets_of(body, "offsetTable").items()}
+        for one in offsets.keys() & self.owned.keys():
+            self.owned[one] = object()
+
+        def begin_anew() -> None:
+            for one in offsets.keys() & self.owned.keys():
+                self.offsets[one] = offsets[one]
+                self.drop(one)
+            self.rebalance()
+
+        self.after(CORRECTION, begin_anew)
+
+
+if __name__ == "__main__":
+    consumer = Consumer()
+    signal.signal(signal.SIGTERM, consumer.end)
+    consumer.run()
