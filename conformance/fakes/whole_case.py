@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -26,8 +27,9 @@ from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.pull import COMMIT
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, RETRY_PREFIX, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
 from rocketmq_conformance.models.client.whole_moves import RETRIES
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
@@ -47,18 +49,18 @@ OUTSIDE = "outside"
 Brought = tuple[str, int, int, int]
 #: A queue id (RETRIES for the group's retry queue), and when broadcasting the client that pulls it.
 Pulled = tuple[int, str]
-#: The topics whose pulls are watched.
-_WATCHED = (TOPIC, RETRY_TOPIC)
 
 
 class Traffic:
     """What clients sent, and the messages that they were given. Client ids are "" until the first heartbeat.
 
-    In a cluster the client that pulled a queue last has it; with ``broadcasting`` each has all.
+    In a cluster the client that pulled a queue last has it; with ``broadcasting`` each has all. ``group`` and
+    ``topic`` are those of the case at its broker.
     """
 
-    def __init__(self, broadcasting: bool = False) -> None:
+    def __init__(self, broadcasting: bool = False, group: str = GROUP, topic: str = TOPIC) -> None:
         self._broadcasting = broadcasting
+        self._group, self._topic, self._retry_topic = group, topic, f"{RETRY_PREFIX}{group}"
         #: Client id by number of the connection.
         self.clients: dict[int, str] = {}
         #: How often each client sent each kind of request, by (client id, request code).
@@ -88,9 +90,9 @@ class Traffic:
         if command.code == Request.HEART_BEAT:
             client, consumers = heartbeat.read(command.body)
             self.clients[peer.number] = client
-            if any(one.group == GROUP and TOPIC in one.subscriptions for one in consumers):
+            if any(one.group == self._group and self._topic in one.subscriptions for one in consumers):
                 self.subscribed.add(client)
-        if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") == TOPIC:
+        if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") == self._topic:
             # somebody begins there anew, and not behind what was brought
             self._late.pop((int(command.ext["queueId"]), ""), None)
         key = self.clients.get(peer.number, ""), command.code
@@ -100,6 +102,10 @@ class Traffic:
         """A connection was closed."""
         self.clients.pop(peer.number, None)
         self._waiting = {queue: number for queue, number in self._waiting.items() if number != peer.number}
+
+    def watches(self, command: Command) -> bool:
+        """Is a pull one of the topic, or of the group's retry topic?"""
+        return command.ext.get("topic") in (self._topic, self._retry_topic)
 
     def pull(self, peer: Peer, command: Command) -> None:
         """A pull of the topic arrived."""
@@ -124,7 +130,7 @@ class Traffic:
 
     def _of(self, peer: Peer, command: Command) -> tuple[str, Pulled]:
         client = self.clients.get(peer.number, "")
-        queue = RETRIES if command.ext["topic"] == RETRY_TOPIC else int(command.ext["queueId"])
+        queue = RETRIES if command.ext["topic"] == self._retry_topic else int(command.ext["queueId"])
         return client, (queue, client if self._broadcasting else "")
 
     def answer(self, peer: Peer, command: Command, response: Command) -> None:
@@ -144,8 +150,55 @@ class Traffic:
         return (client, int(request)) in self.sent
 
 
-class WholeCase:
+class WatchedCase(ABC):
+    """A case that is known by its traffic, and by what its broker has stored."""
+
+    def __init__(self, broadcasting: bool = False) -> None:
+        self._broadcasting = broadcasting
+        self.traffic = Traffic(broadcasting)
+
+    @property
+    @abstractmethod
+    def queues(self) -> int:
+        """How many queues the topic has."""
+
+    @abstractmethod
+    def stored(self) -> tuple[int, ...]:
+        """The stored offset of each queue, -1 for none."""
+
+    def pullers(self) -> set[tuple[str, int]]:
+        """(client id, queue id) of the pulls that wait."""
+        return {(client, queue) for queue in range(self.queues) for client, _ in self.traffic.waiting(queue)}
+
+    def latest_pull(self, queue: int) -> Command | None:
+        """The pull of a queue that came last, in a cluster."""
+        return self.traffic.latest.get((queue, ""))
+
+    def take_brought(self) -> list[Brought]:
+        """The messages that clients were given since the last call."""
+        found, self.traffic.brought = self.traffic.brought, []
+        return found
+
+    def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
+        """What a step of the suite answers: for each queue the member that pulls it and the offset that it waits for
+        (when broadcasting, all of these), the messages that members were given, and the stored offset of each queue.
+
+        ``members`` are the numbers of those that run, by client id; what any other client does shows as that of member
+        -2.
+        """
+        places: list[Value] = []
+        for queue in range(self.queues):
+            waiting = tuple(sorted((members.get(client, STRANGER), at) for client, at in self.traffic.waiting(queue)))
+            places.append(waiting if self._broadcasting else next(iter(waiting), (-1, -1)))
+        given = tuple(sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought)))
+        return tuple(places), given, self.stored()
+
+
+class WholeCase(WatchedCase):
     """A broker with one topic and one group, without members at first; ``later`` replaces its timers."""
+
+    #: Their names.
+    group, topic = GROUP, TOPIC
 
     def __init__(
         self,
@@ -153,8 +206,7 @@ class WholeCase:
         later: Callable[[float, Callable[[], object]], Any] | None = None,
         broadcasting: bool = False,
     ) -> None:
-        self._broadcasting = broadcasting
-        self.traffic = Traffic(broadcasting)
+        super().__init__(broadcasting)
         case = self
 
         class WatchedPulls(Pulls):
@@ -165,7 +217,7 @@ class WholeCase:
                 self._later = later or self._later
 
             def pull(self, peer: Peer, request: Command) -> Command | None:
-                watched = request.ext.get("topic") in _WATCHED
+                watched = case.traffic.watches(request)
                 if watched:
                     case.traffic.pull(peer, request)
                 request.ext["suspendTimeoutMillis"] = str(HOLD)
@@ -177,11 +229,11 @@ class WholeCase:
                 return response
 
             def answered(self, peer: Peer, request: Command, response: Command) -> None:
-                if request.ext.get("topic") in _WATCHED:
+                if case.traffic.watches(request):
                     case.traffic.answer(peer, request, response)
 
             def _end(self, held: HeldPull, response: Command) -> None:
-                if held.request.ext.get("topic") in _WATCHED:
+                if case.traffic.watches(held.request):
                     case.traffic.ended(held.peer, held.request)
                 super()._end(held, response)
 
@@ -204,8 +256,25 @@ class WholeCase:
         self._others = ()
         self._now = TIMES[-1]
 
-    def prepare(self, queues: int, shape: str, stored: int) -> None:
-        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none)."""
+    def open(self) -> str:
+        """Let clients connect; host:port of the broker, and of its name server."""
+        return self.broker.open()
+
+    def close(self) -> None:
+        """End it."""
+        self.broker.stop()
+
+    def settle(self) -> None:
+        """Wait until everything is handled that clients have sent."""
+        self.broker.settle()
+
+    def fail_held_pulls(self) -> None:
+        """Answer the pulls that are held by SYSTEM_ERROR."""
+        self.broker.fail_held_pulls()
+
+    def prepare(self, queues: int, shape: str, stored: int, where: str = LAST) -> None:
+        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none). Messages have their
+        times wherever (``where``) consumers are to begin."""
         self.begin(initial_broker(self.broker.storage.rules, Setting(queues, shape, stored)))
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
@@ -328,14 +397,6 @@ class WholeCase:
         stored = self.broker.state.stored
         return tuple(stored.get((GROUP, TOPIC, queue), -1) for queue in range(self.queues))
 
-    def pullers(self) -> set[tuple[str, int]]:
-        """(client id, queue id) of the pulls that wait."""
-        return {(client, queue) for queue in range(self.queues) for client, _ in self.traffic.waiting(queue)}
-
-    def latest_pull(self, queue: int) -> Command | None:
-        """The pull of a queue that came last, in a cluster."""
-        return self.traffic.latest.get((queue, ""))
-
     def offers(self, queue: int, offset: int) -> bool:
         """Is an offset between min and max of a queue, both included?"""
         log = self.broker.state.logs.get((TOPIC, queue), ABSENT)
@@ -344,25 +405,6 @@ class WholeCase:
     def max_offset(self, queue: int) -> int:
         """The offset after the last message of a queue."""
         return self.broker.state.logs.get((TOPIC, queue), ABSENT).max
-
-    def take_brought(self) -> list[Brought]:
-        """The messages that clients were given since the last call."""
-        found, self.traffic.brought = self.traffic.brought, []
-        return found
-
-    def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
-        """What a step of the suite answers: for each queue the member that pulls it and the offset that it waits for
-        (when broadcasting, all of these), the messages that members were given, and the stored offset of each queue.
-
-        ``members`` are the numbers of those that run, by client id; what any other client does shows as that of member
-        -2.
-        """
-        places: list[Value] = []
-        for queue in range(self.queues):
-            waiting = tuple(sorted((members.get(client, STRANGER), at) for client, at in self.traffic.waiting(queue)))
-            places.append(waiting if self._broadcasting else next(iter(waiting), (-1, -1)))
-        given = tuple(sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought)))
-        return tuple(places), given, self.stored()
 
 
 def runs(brought: Sequence[Brought]) -> list[Brought]:
