@@ -53,6 +53,7 @@ def cli() -> None:
     ADDRESS names what is judged:
       port                           the bundled Python port (the default)
       python:package.module:factory  any Python implementation
+      client:COMMAND                 a program that starts a consumer
       exec:COMMAND                   a program in any language, by JSON Lines
       java-client:VERSION            the real Java client's own classes
       broker                         the fake broker, which needs nothing
@@ -63,6 +64,9 @@ def cli() -> None:
 
     broker:VERSION?via=container starts the broker in a container, and
     broker:VERSION?set=NAME=VALUE with that property.
+
+    client?through=broker:VERSION:COMMAND (or --through broker:VERSION) lets the program go to that real broker, and
+    not to the fake one.
 
     With ?clock=real&pace=N behind it a port, a mutant of one or a java-client has a real clock, N times faster.
     """

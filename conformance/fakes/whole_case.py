@@ -273,7 +273,7 @@ class WholeCase(WatchedCase):
         self.broker.fail_held_pulls()
 
     def prepare(self, queues: int, shape: str, stored: int, where: str = LAST) -> None:
-        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none). Messages have their
+        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none). Messages have the same
         times wherever (``where``) consumers are to begin."""
         self.begin(initial_broker(self.broker.storage.rules, Setting(queues, shape, stored)))
 

@@ -30,13 +30,29 @@ FORMS = (
 
 
 #: The address of a broker that a program's cases go through, whose colons do not begin the command.
-THROUGH = r"broker:(?:\[[^\]]*\]|[^:&\s]*)(?::[0-9]+(?=[:&]))?"
+THROUGH = r"broker:(?:\[[^\]]*\]|[^:&?\s]*)(?::[0-9]+(?=[:&]|$))?"
 #: The address of a program: options stand before the colon, and everything after it is the command.
 _PROGRAM = re.compile(rf"client(?:\?((?:through={THROUGH}|[^:])*))?:(.*)", re.DOTALL)
 
 
 class AddressError(ValueError):
     """The text is not a valid address; the message is one sentence."""
+
+
+def through(address: str, broker: str | None) -> str:
+    """The address of a program whose cases go through a broker, None for one of its own; AddressError for anything but
+    a program."""
+    if broker is None:
+        return address
+    program = _PROGRAM.fullmatch(address)
+    if program is None:
+        raise AddressError(f"{address!r} is no client:COMMAND: only the cases of a program go through a real broker.")
+    if not re.fullmatch(THROUGH, broker):
+        raise AddressError(
+            f"{broker!r} is no broker that cases can go through; write broker:VERSION or broker:HOST:PORT."
+        )
+    options = f"{program[1]}&" if program[1] else ""
+    return f"client?{options}through={broker}:{program[2]}"
 
 
 def open_address(text: str) -> Adapter:

@@ -29,7 +29,6 @@ from rocketmq_conformance.conformance.targets.broker.aged_store import write_sto
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.cluster import ROUTE_LIMIT, Cluster
 from rocketmq_conformance.conformance.targets.broker.process import HOST
-from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
 from rocketmq_conformance.models.broker.state import QueueLog, Topic
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import TIMESTAMP
@@ -40,6 +39,7 @@ from rocketmq_conformance.suites import whole_listener, whole_orderly
 
 _LISTENERS = {whole_listener.SUITE.name: "a real broker's delay levels cannot be made to pass when a plan says so"}
 _ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}
+_TOO_NEW = "a running broker has no messages that are old enough, or have expired: go through broker:VERSION"
 FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT"
 #: Timeout of a request (s), and without use for how long a connection is used again: brokers close one that is idle
 #: for two minutes.
@@ -180,7 +180,7 @@ class RealBroker(Protocol):
         ...
 
     def take(self, setting: Setting) -> Place:
-        """A topic and a group for a case that begins like this; UnsupportedMoveError when there is none."""
+        """A topic and a group for a case that begins like this, which is not unsupported."""
         ...
 
     def unsupported(self, setting: Setting) -> str:
@@ -208,6 +208,11 @@ def real_broker(text: str) -> RealBroker:
     except ValueError:
         pass
     raise ValueError(f"{text!r} is no broker that cases can go through; write {FORM}.")
+
+
+def _is_old(setting: Setting) -> bool:
+    """Does a case need messages that are old, or have expired? Others are sent when it begins."""
+    return setting.shape in ("expired", "gone") or (setting.shape == "young" and setting.where == TIMESTAMP)
 
 
 class _Names:
@@ -280,11 +285,7 @@ class Running:
 
     def unsupported(self, setting: Setting) -> str:
         """Messages are new, and none has expired."""
-        if setting.shape not in ("young", "empty"):
-            return f"a running broker has no queues that are {setting.shape}: go through broker:VERSION"
-        if setting.shape == "young" and setting.where == TIMESTAMP:
-            return "a running broker has no messages that are old enough for a timestamp: go through broker:VERSION"
-        return ""
+        return _TOO_NEW if _is_old(setting) else ""
 
     def take(self, setting: Setting) -> Place:
         """A topic that is made now."""
@@ -355,17 +356,16 @@ class Started:
         )
 
     def unsupported(self, setting: Setting) -> str:
-        """Everything that is in stock, or can be made."""
+        """Only some numbers of queues are in stock."""
+        if _is_old(setting) and setting.queues not in _QUEUES:
+            return f"no topic of {setting.queues} queues is in stock"
         return ""
 
     def take(self, setting: Setting) -> Place:
         """A topic from the stock, or one that is made now."""
         with self._lock:
             stock = self._running[-1]
-            in_stock = setting.shape in ("expired", "gone") or (setting.shape == "young" and setting.where == TIMESTAMP)
-            if in_stock:
-                if setting.queues not in _QUEUES:
-                    raise UnsupportedMoveError(f"no topic of {setting.queues} queues is in stock")
+            if _is_old(setting):
                 if not stock.topics[setting.shape, setting.queues]:
                     stock = _Stocked(self._release, self._names)
                     self._running.append(stock)

@@ -50,7 +50,8 @@ class ProxiedCase(WatchedCase):
         self._setting = Setting()
         self._place: Place | None = None
         self._proxy: Proxy | None = None
-        self._address = ""
+        #: host:port of the proxy.
+        self.address = ""
         self._queues = self._setting.queues
         #: The request that fails, and its fault.
         self._failing: tuple[Request, str] | None = None
@@ -65,8 +66,8 @@ class ProxiedCase(WatchedCase):
     def open(self) -> str:
         """Let clients connect; host:port of the proxy."""
         self._proxy = Proxy(self, self._behind)
-        self._address = self._proxy.start()
-        return self._address
+        self.address = self._proxy.start()
+        return self.address
 
     def close(self) -> None:
         """Close the proxy, and delete topic and group."""
@@ -153,7 +154,7 @@ class ProxiedCase(WatchedCase):
 
     def _renamed(self, body: bytes) -> bytes:
         """A route whose brokers have the address of the proxy."""
-        ours = f':"{self._address}"'.encode()
+        ours = f':"{self.address}"'.encode()
         return _ADDRESSES.sub(lambda found: found[1] + _ADDRESS.sub(ours, found[2]) + found[3], body)
 
     def _locked(self, request: Command) -> list[tuple[int, str]]:
