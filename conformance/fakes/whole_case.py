@@ -273,8 +273,8 @@ class WholeCase(WatchedCase):
         self.broker.fail_held_pulls()
 
     def prepare(self, queues: int, shape: str, stored: int, where: str = LAST) -> None:
-        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none). Its messages are the
-        same wherever (``where``) consumers are to begin."""
+        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none), whatever the place
+        (``where``) at which consumers are to begin."""
         self.begin(initial_broker(self.broker.storage.rules, Setting(queues, shape, stored)))
 
     def handle(self, peer: Peer, request: Command) -> Command | None:

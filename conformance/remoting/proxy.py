@@ -24,8 +24,8 @@ from rocketmq_conformance.conformance.remoting.frame import (
 )
 from rocketmq_conformance.conformance.remoting.server import Listener, Peer
 
-#: Requests that a name server answers, and not a broker: routes, clusters, GET_KV_CONFIG, GET_KVLIST_BY_NAMESPACE, and the
-#: lists of all topics, of those of a cluster, and of the system's.
+#: Requests that a name server answers, and not a broker: routes, clusters, GET_KV_CONFIG, GET_KVLIST_BY_NAMESPACE, and
+#: the lists of all topics, of those of a cluster, and of the system's.
 NAME_SERVER_REQUESTS = frozenset(
     {int(Request.GET_ROUTEINFO_BY_TOPIC), int(Request.GET_BROKER_CLUSTER_INFO), 101, 219, 206, 224, 304}
 )
