@@ -52,6 +52,10 @@ _LEASE = 86_400.0
 _COPIES = 20
 _SHAPES, _QUEUES = ("young", "expired", "gone"), (1, 2, 4, 5)
 _HOST_AND_PORT = re.compile(r"broker:(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/?]+)):(\d{1,5})")
+#: The table of stored offsets, an entry of it, and an offset in that; keys are numbers as Java writes them, or texts.
+_OFFSETS = re.compile(rb'"offsetTable":\{((?:"[^"]*":\{[^}]*\},?)*)\}')
+_ENTRY = re.compile(rb'"([^"]*)":\{([^}]*)\}')
+_OFFSET = re.compile(rb'"?(\d+)"?:(-?\d+)')
 
 Address = tuple[str, int]
 
@@ -73,7 +77,8 @@ class BrokerInUse:
         self.cases = 0
         self._lock = threading.Lock()
         self._connections: dict[Address, tuple[Connection, float]] = {}
-        self._offsets, self._asked = b"", 0.0
+        self._offsets: dict[str, dict[int, int]] = {}
+        self._asked = 0.0
 
     def ask(self, request: requests.Ask) -> Command:
         """Send a request to the broker; its response. AdapterError when there is none."""
@@ -106,12 +111,9 @@ class BrokerInUse:
             if time.monotonic() - self._asked > _FRESH:
                 # the time before it was asked for: what is stored from then on may be missing
                 asked = time.monotonic()
-                self._offsets = self._call(self.address, requests.stored_offsets()).body
+                self._offsets = offset_table(self._call(self.address, requests.stored_offsets()).body)
                 self._asked = asked
-            table = self._offsets
-        found = re.search(rb'"%b":\{([^}]*)\}' % re.escape(f"{topic}@{group}".encode()), table)
-        pairs = re.findall(rb'"?(\d+)"?:(-?\d+)', found[1]) if found else ()
-        return {int(queue): int(offset) for queue, offset in pairs}
+            return self._offsets.get(f"{topic}@{group}", {})
 
     def create(self, topic: str, queues: int) -> None:
         """Create a topic, or change its number of queues, and wait until its route says so."""
@@ -165,6 +167,19 @@ class BrokerInUse:
             ) from error
         self._connections[where] = connection, now
         return answer
+
+
+def offset_table(body: bytes) -> dict[str, dict[int, int]]:
+    """The stored offsets in an answer to GET_ALL_CONSUMER_OFFSET, by topic@group and queue.
+
+    It is read many times a second, and so not as a whole. From 5.0.0 on there are tables of other offsets beside it.
+    """
+    table = _OFFSETS.search(body)
+    entries = _ENTRY.findall(table[1]) if table else ()
+    return {
+        name.decode(): {int(queue): int(offset) for queue, offset in _OFFSET.findall(offsets)}
+        for name, offsets in entries
+    }
 
 
 class RealBroker(Protocol):

@@ -267,6 +267,19 @@ def test_smoke_goes_through_it_too(behind: FakeBroker) -> None:
     assert "pulled 0 of 4 queues" in missed
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"offsetTable":{"T@G":{0:7,1:0},"U@G":{}}}',
+        b'{"pullOffsetTable":{"T@G":{0:12}},"offsetTable":{"T@G":{"0":7,"1":0},"U@G":{}},"resetOffsetTable":{"V@G":{0:1}}}',
+        b'{"dataVersion":{"counter":1},"offsetTable":{"U@G":{},"T@G":{0:7,1:0}},"pullOffsetTable":{"T@G":{0:12}}}',
+    ],
+)
+def test_stored_offsets_are_those_of_their_own_table(body: bytes) -> None:
+    assert real.offset_table(body) == {"T@G": {0: 7, 1: 0}, "U@G": {}}
+    assert real.offset_table(b'{"offsetTable":{}}') == real.offset_table(b"{}") == {}
+
+
 def test_why_cases_cannot_go_through_something() -> None:
     for text in ("broker", "broker:x", "port", "broker:5.5.0?via=container", "broker:127.0.0.1:99999"):
         with pytest.raises(ValueError, match="no broker that cases can go through"):
