@@ -243,11 +243,13 @@ class PlayedGroup:
 
         self._wait(lambda: bool(known()) or program.code is not None, self._timing.connect)
         found = known()
-        if not found:
-            raise CannotRunError(self._not_connected(program))
-        if len(found) > 1 or name not in found[0]:
+        if len(found) != 1 or name not in found[0]:
             ids = " and ".join(sorted(found))
-            raise CannotRunError(f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}")
+            reason = f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}"
+            reason = reason if found else self._not_connected(program)
+            # the rest of the case decides nothing, and is played without it
+            self._programs.pop(member).kill()
+            raise CannotRunError(reason)
         self._ids[member] = found[0]
         self._known.add(found[0])
         return found[0]
