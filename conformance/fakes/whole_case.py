@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.remoting import heartbeat
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.message import first_offset
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.pull import COMMIT
@@ -138,7 +139,9 @@ class Traffic:
         must be confirmed, if the next pull shows that it arrived."""
         client, pulled = self._of(peer, command)
         if response.code == 0 and self.latest.get(pulled) is command:
-            first = int(command.ext["queueOffset"])
+            first = first_offset(response.body)
+            if first is None:
+                first = int(command.ext["queueOffset"])
             brought = client, pulled[0], first, int(response.ext["nextBeginOffset"]) - first
             if self.confirmed or time.monotonic() > self._until[pulled]:
                 self._late[pulled] = brought

@@ -58,6 +58,14 @@ def test_an_answer_that_its_client_gave_up_does_not_count(monkeypatch: pytest.Mo
     assert traffic.brought == [("", 0, 12, 1)]
 
 
+def test_messages_are_counted_from_the_first_one_that_was_found() -> None:
+    traffic = Traffic()
+    pull = pulling(traffic, 0)
+    body = bytes(20) + (12).to_bytes(8, "big")
+    traffic.answer(PEER, pull, Command(0, {"nextBeginOffset": "13"}, body))
+    assert traffic.brought == [("", 0, 12, 1)]
+
+
 @pytest.mark.parametrize(("topic", "counts"), [(TOPIC, False), ("other", True)])
 def test_while_a_request_fails_the_next_pull_of_one_that_goes_on_shows_an_answer(topic: str, counts: bool) -> None:
     traffic = Traffic()
