@@ -64,6 +64,8 @@ class Traffic:
         self._group, self._topic, self._retry_topic = group, topic, f"{RETRY_PREFIX}{group}"
         #: Client id by number of the connection.
         self.clients: dict[int, str] = {}
+        #: The requests of each connection before its first heartbeat, by their codes.
+        self._early: dict[int, list[int]] = {}
         #: How often each client sent each kind of request, by (client id, request code).
         self.sent: dict[tuple[str, int], int] = {}
         #: The client that pulled each queue last, and the offset that it asked for; by queue, and when broadcasting by
@@ -90,14 +92,32 @@ class Traffic:
         """A request arrived."""
         if command.code == Request.HEART_BEAT:
             client, consumers = heartbeat.read(command.body)
+            if peer.number not in self.clients:
+                self._name(peer.number, client)
             self.clients[peer.number] = client
             if any(one.group == self._group and self._topic in one.subscriptions for one in consumers):
                 self.subscribed.add(client)
         if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") == self._topic:
             # somebody begins there anew, and not behind what was brought
             self._late.pop((int(command.ext["queueId"]), ""), None)
+        if peer.number not in self.clients:
+            self._early.setdefault(peer.number, []).append(command.code)
         key = self.clients.get(peer.number, ""), command.code
         self.sent[key] = self.sent.get(key, 0) + 1
+
+    def _name(self, number: int, client: str) -> None:
+        """Ascribe to a client what came over its connection before its first heartbeat: who broadcasts needs no list of
+        members, and may pull before."""
+        for code in self._early.pop(number, ()):
+            self.sent[client, code] = self.sent.get((client, code), 0) + 1
+        for pulled in [one for one, by in self._waiting.items() if by == number]:
+            named = pulled[0], client if self._broadcasting else ""
+            self.pulls[named] = client, self.pulls[pulled][1]
+            self.latest[named], self._until[named] = self.latest[pulled], self._until[pulled]
+            self._waiting[named] = number
+            if named != pulled:
+                del self._waiting[pulled]
+        self.brought = [(one[0] or client, *one[1:]) for one in self.brought]
 
     def closed(self, peer: Peer) -> None:
         """A connection was closed."""
