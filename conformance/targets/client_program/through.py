@@ -9,6 +9,7 @@ asked for them, everything else by what the broker says when it is asked.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.adapter import AdapterError
@@ -35,6 +36,8 @@ _PULLS = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE)
 #: The addresses of a broker in a route or a cluster, by its id.
 _ADDRESSES = re.compile(rb'("brokerAddrs":\{)([^}]*)(\})')
 _ADDRESS = re.compile(rb':"[^"]*"')
+#: Seconds between two heartbeats of a member that does not exist: brokers forget a client after two minutes.
+_BEAT = 30.0
 #: How often the locks are taken anew when a member was faster.
 _TRIES = 50
 RESETS = "a real broker resets all queues of a topic, and to a time"
@@ -60,6 +63,8 @@ class ProxiedCase(WatchedCase):
         self._taken = False
         #: Connections of members that do not exist, by client id.
         self._others: dict[str, Connection] = {}
+        #: When they sent their last heartbeats (s, monotonic).
+        self._beaten = 0.0
 
     # --- life -------------------------------------------------------------------------------------------------
 
@@ -71,9 +76,6 @@ class ProxiedCase(WatchedCase):
 
     def close(self) -> None:
         """Close the proxy, and delete topic and group."""
-        for connection in self._others.values():
-            connection.close()
-        self._others.clear()
         if self._proxy is not None:
             self._proxy.stop()
         self._forget()
@@ -106,6 +108,12 @@ class ProxiedCase(WatchedCase):
         return self._place
 
     def _forget(self) -> None:
+        """Leave the topic and group, and everything that was done to them."""
+        self._failing, self._taken = None, False
+        self._holders.clear()
+        for connection in self._others.values():
+            connection.close()
+        self._others.clear()
         if self._place is not None:
             self._real.give_back(self._place)
             self._place = None
@@ -188,6 +196,7 @@ class ProxiedCase(WatchedCase):
 
     def fail(self, request: Request, fault: str) -> None:
         """Let the proxy answer every request of a kind by a fault, and others no more."""
+        self._made()
         self._failing = request, fault
         self.traffic.confirmed = True
         if request is Request.PULL_MESSAGE:
@@ -257,6 +266,7 @@ class ProxiedCase(WatchedCase):
         """Let the members that do not exist send a heartbeat."""
         place = self._made()
         topics = [place.topic, f"{RETRY_PREFIX}{place.group}"]
+        self._beaten = time.monotonic()
         for client, connection in self._others.items():
             self._call(connection, requests.heartbeat(client, place.group, topics))
 
@@ -282,6 +292,8 @@ class ProxiedCase(WatchedCase):
     def stored(self) -> tuple[int, ...]:
         """The stored offset of each queue, -1 for none."""
         place = self._made()
+        if self._others and time.monotonic() - self._beaten > _BEAT:
+            self._beat()
         stored = place.broker.stored(place.group, place.topic)
         return tuple(stored.get(queue, -1) for queue in range(self._queues))
 

@@ -22,6 +22,7 @@ from rocketmq_conformance.conformance.targets.address import AddressError, open_
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.conformance.targets.client_program import real_broker as real
+from rocketmq_conformance.conformance.targets.client_program import through as proxied
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.played_group import Timing
@@ -170,6 +171,14 @@ def test_what_fails_is_answered_by_the_proxy_until_it_is_mended(
     await_that(case.pullers)
     case.fail(Request.PULL_MESSAGE, "SYSTEM_ERROR")
     assert member.line.collect().code == Response.SYSTEM_ERROR
+    assert case.traffic.confirmed
+    case.prepare(1, "empty", -1, LAST)
+    case.fail(Request.PULL_MESSAGE, "SYSTEM_BUSY")
+    assert case.stored() == (-1,)
+    assert case.traffic.confirmed
+    case.prepare(1, "empty", -1, LAST)
+    assert case.stored() == (-1,)
+    assert not case.traffic.confirmed
 
 
 def test_locks_are_known_by_what_the_broker_answers(case: ProxiedCase, member: Member) -> None:
@@ -202,12 +211,21 @@ def test_locks_are_known_by_what_the_broker_answers(case: ProxiedCase, member: M
 
 
 def test_members_that_do_not_exist_are_listed_by_the_broker(
-    behind: FakeBroker, case: ProxiedCase, member: Member
+    behind: FakeBroker, case: ProxiedCase, member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for crowd in ((1, 1), (2, 0), (0, 0)):
         case.crowd(*crowd)
         await_that(lambda crowd=crowd: len(behind.members(case.group)) == 1 + sum(crowd))
     assert member.line.requests(LIMIT)[0].code == Request.NOTIFY_CONSUMER_IDS_CHANGED
+    case.crowd(1, 0)
+    beats = behind.arrived(Request.HEART_BEAT)
+    case.stored()
+    assert behind.arrived(Request.HEART_BEAT) == beats
+    monkeypatch.setattr(proxied, "_BEAT", 0.0)
+    case.stored()
+    assert behind.arrived(Request.HEART_BEAT) == beats + 1
+    case.prepare(1, "empty", -1, LAST)
+    await_that(lambda: len(behind.members(case.group)) == 0)
 
 
 def test_what_a_real_broker_cannot_do_is_unsupported(case: ProxiedCase) -> None:
