@@ -61,6 +61,12 @@ def release_names(context: click.Context, option: click.Parameter, value: str | 
 
 
 address_argument = click.argument("address", default="port")
+through_option = click.option(
+    "--through",
+    metavar="BROKER",
+    help="Let the programs of client:COMMAND go to this real broker, by a proxy that watches them: broker:VERSION or "
+    "broker:HOST:PORT. The fake one by default.",
+)
 plan_argument = click.argument("plan", type=click.Path(path_type=Path))
 case_option = click.option("--case", "number", type=int, help="Only this case of the plan.")
 out_option = click.option("--out", type=click.Path(path_type=Path), help="Folder for plans, events and reports.")
@@ -176,6 +182,18 @@ def judging_options(command: Callable[..., None]) -> Callable[..., None]:
     ):
         with_judging = option(with_judging)
     return with_judging
+
+
+def address_through(address: str, broker: str | None) -> str:
+    """The address, with the broker of --through; a usage error where that makes no sense."""
+    if broker is None:
+        return address
+    from rocketmq_conformance.conformance.targets.address import AddressError, through
+
+    try:
+        return through(address, broker)
+    except AddressError as error:
+        raise click.BadParameter(str(error), param_hint="--through") from error
 
 
 def overrides(releases: dict[str, str], like: str | None) -> dict[str, str]:

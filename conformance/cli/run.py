@@ -10,6 +10,7 @@ import click
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
     address_argument,
+    address_through,
     chosen_suites,
     default_out,
     expected_option,
@@ -23,6 +24,7 @@ from rocketmq_conformance.conformance.cli.options import (
     seed_option,
     suite_notes,
     suites_option,
+    through_option,
 )
 from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED, TIERS
 
@@ -57,6 +59,7 @@ from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
 @expected_option
 @click.option("--quirks", is_flag=True, help="Judge accidents of Java, too (always done for java-client).")
 @rulebook_option
+@through_option
 @judging_options
 def run(
     address: str,
@@ -74,6 +77,7 @@ def run(
     expected: Path | None,
     quirks: bool,
     rulebook: str | None,
+    through: str | None,
     judging: Judging,
 ) -> None:
     """Generate plans, run them on ADDRESS and on the model, and compare."""
@@ -81,6 +85,7 @@ def run(
     from rocketmq_conformance.conformance.cli.judging import judge
     from rocketmq_conformance.conformance.engine.options import Options
 
+    address = address_through(address, through)
     suites = chosen_suites(patterns, rule_id)
     tiers = tiers or TIERS
     if more_corpus and CORPUS not in tiers:

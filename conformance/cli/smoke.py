@@ -6,7 +6,14 @@ import sys
 
 import click
 
-from rocketmq_conformance.conformance.cli.options import Judging, address_argument, chosen_suites, judging_options
+from rocketmq_conformance.conformance.cli.options import (
+    Judging,
+    address_argument,
+    address_through,
+    chosen_suites,
+    judging_options,
+    through_option,
+)
 
 #: Cases and steps per suite of a smoke run.
 SMOKE_CASES, SMOKE_STEPS = 3, 10
@@ -16,13 +23,15 @@ LONGEST_SHOWN = 1000
 
 @click.command()
 @address_argument
+@through_option
 @judging_options
-def smoke(address: str, judging: Judging) -> None:
+def smoke(address: str, through: str | None, judging: Judging) -> None:
     """Run a few short cases of every suite, to check that the adapter at ADDRESS is wired up.
 
     Of exec:COMMAND every line to (>) and from (<) the program is printed, on standard error.
     Of client:COMMAND one member is started, and what was seen and what was missed is printed.
     """
+    address = address_through(address, through)
     if address.startswith("client"):
         _look_at_program(address)
         return

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,12 +23,14 @@ from rocketmq_conformance.conformance.remoting import heartbeat
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.message import first_offset
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.pull import COMMIT
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, RETRY_PREFIX, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
 from rocketmq_conformance.models.client.whole_moves import RETRIES
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
@@ -47,20 +50,22 @@ OUTSIDE = "outside"
 Brought = tuple[str, int, int, int]
 #: A queue id (RETRIES for the group's retry queue), and when broadcasting the client that pulls it.
 Pulled = tuple[int, str]
-#: The topics whose pulls are watched.
-_WATCHED = (TOPIC, RETRY_TOPIC)
 
 
 class Traffic:
     """What clients sent, and the messages that they were given. Client ids are "" until the first heartbeat.
 
-    In a cluster the client that pulled a queue last has it; with ``broadcasting`` each has all.
+    In a cluster the client that pulled a queue last has it; with ``broadcasting`` each has all. ``group`` and
+    ``topic`` are those of the case at its broker.
     """
 
-    def __init__(self, broadcasting: bool = False) -> None:
+    def __init__(self, broadcasting: bool = False, group: str = GROUP, topic: str = TOPIC) -> None:
         self._broadcasting = broadcasting
+        self._group, self._topic, self._retry_topic = group, topic, f"{RETRY_PREFIX}{group}"
         #: Client id by number of the connection.
         self.clients: dict[int, str] = {}
+        #: The requests of each connection before its first heartbeat, by their codes.
+        self._early: dict[int, list[int]] = {}
         #: How often each client sent each kind of request, by (client id, request code).
         self.sent: dict[tuple[str, int], int] = {}
         #: The client that pulled each queue last, and the offset that it asked for; by queue, and when broadcasting by
@@ -87,19 +92,41 @@ class Traffic:
         """A request arrived."""
         if command.code == Request.HEART_BEAT:
             client, consumers = heartbeat.read(command.body)
+            if peer.number not in self.clients:
+                self._name(peer.number, client)
             self.clients[peer.number] = client
-            if any(one.group == GROUP and TOPIC in one.subscriptions for one in consumers):
+            if any(one.group == self._group and self._topic in one.subscriptions for one in consumers):
                 self.subscribed.add(client)
-        if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") == TOPIC:
+        if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") == self._topic:
             # somebody begins there anew, and not behind what was brought
             self._late.pop((int(command.ext["queueId"]), ""), None)
+        if peer.number not in self.clients:
+            self._early.setdefault(peer.number, []).append(command.code)
         key = self.clients.get(peer.number, ""), command.code
         self.sent[key] = self.sent.get(key, 0) + 1
+
+    def _name(self, number: int, client: str) -> None:
+        """Ascribe to a client what came over its connection before its first heartbeat: who broadcasts needs no list of
+        members, and may pull before."""
+        for code in self._early.pop(number, ()):
+            self.sent[client, code] = self.sent.get((client, code), 0) + 1
+        for pulled in [one for one, by in self._waiting.items() if by == number]:
+            named = pulled[0], client if self._broadcasting else ""
+            self.pulls[named] = client, self.pulls[pulled][1]
+            self.latest[named], self._until[named] = self.latest[pulled], self._until[pulled]
+            self._waiting[named] = number
+            if named != pulled:
+                del self._waiting[pulled]
+        self.brought = [(one[0] or client, *one[1:]) for one in self.brought]
 
     def closed(self, peer: Peer) -> None:
         """A connection was closed."""
         self.clients.pop(peer.number, None)
         self._waiting = {queue: number for queue, number in self._waiting.items() if number != peer.number}
+
+    def watches(self, command: Command) -> bool:
+        """Is a pull one of the topic, or of the group's retry topic?"""
+        return command.ext.get("topic") in (self._topic, self._retry_topic)
 
     def pull(self, peer: Peer, command: Command) -> None:
         """A pull of the topic arrived."""
@@ -124,7 +151,7 @@ class Traffic:
 
     def _of(self, peer: Peer, command: Command) -> tuple[str, Pulled]:
         client = self.clients.get(peer.number, "")
-        queue = RETRIES if command.ext["topic"] == RETRY_TOPIC else int(command.ext["queueId"])
+        queue = RETRIES if command.ext["topic"] == self._retry_topic else int(command.ext["queueId"])
         return client, (queue, client if self._broadcasting else "")
 
     def answer(self, peer: Peer, command: Command, response: Command) -> None:
@@ -132,7 +159,9 @@ class Traffic:
         must be confirmed, if the next pull shows that it arrived."""
         client, pulled = self._of(peer, command)
         if response.code == 0 and self.latest.get(pulled) is command:
-            first = int(command.ext["queueOffset"])
+            first = first_offset(response.body)
+            if first is None:
+                first = int(command.ext["queueOffset"])
             brought = client, pulled[0], first, int(response.ext["nextBeginOffset"]) - first
             if self.confirmed or time.monotonic() > self._until[pulled]:
                 self._late[pulled] = brought
@@ -144,8 +173,63 @@ class Traffic:
         return (client, int(request)) in self.sent
 
 
-class WholeCase:
+class WatchedCase(ABC):
+    """A case that is known by its traffic, and by what its broker has stored."""
+
+    def __init__(self, broadcasting: bool = False) -> None:
+        self._broadcasting = broadcasting
+        self.traffic = Traffic(broadcasting)
+        #: The request that fails, and its fault.
+        self._failing: tuple[Request, str] | None = None
+        #: Do commits fail beside it?
+        self.loses_commits = False
+
+    def fails(self, request: Request) -> bool:
+        """Does a request fail?"""
+        return self._failing is not None and self._failing[0] is request
+
+    @property
+    @abstractmethod
+    def queues(self) -> int:
+        """How many queues the topic has."""
+
+    @abstractmethod
+    def stored(self) -> tuple[int, ...]:
+        """The stored offset of each queue, -1 for none."""
+
+    def pullers(self) -> set[tuple[str, int]]:
+        """(client id, queue id) of the pulls that wait."""
+        return {(client, queue) for queue in range(self.queues) for client, _ in self.traffic.waiting(queue)}
+
+    def latest_pull(self, queue: int) -> Command | None:
+        """The pull of a queue that came last, in a cluster."""
+        return self.traffic.latest.get((queue, ""))
+
+    def take_brought(self) -> list[Brought]:
+        """The messages that clients were given since the last call."""
+        found, self.traffic.brought = self.traffic.brought, []
+        return found
+
+    def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
+        """What a step of the suite answers: for each queue the member that pulls it and the offset that it waits for
+        (when broadcasting, all of these), the messages that members were given, and the stored offset of each queue.
+
+        ``members`` are the numbers of those that run, by client id; what any other client does shows as that of member
+        -2.
+        """
+        places: list[Value] = []
+        for queue in range(self.queues):
+            waiting = tuple(sorted((members.get(client, STRANGER), at) for client, at in self.traffic.waiting(queue)))
+            places.append(waiting if self._broadcasting else next(iter(waiting), (-1, -1)))
+        given = tuple(sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought)))
+        return tuple(places), given, self.stored()
+
+
+class WholeCase(WatchedCase):
     """A broker with one topic and one group, without members at first; ``later`` replaces its timers."""
+
+    #: Their names.
+    group, topic = GROUP, TOPIC
 
     def __init__(
         self,
@@ -153,8 +237,7 @@ class WholeCase:
         later: Callable[[float, Callable[[], object]], Any] | None = None,
         broadcasting: bool = False,
     ) -> None:
-        self._broadcasting = broadcasting
-        self.traffic = Traffic(broadcasting)
+        super().__init__(broadcasting)
         case = self
 
         class WatchedPulls(Pulls):
@@ -165,7 +248,7 @@ class WholeCase:
                 self._later = later or self._later
 
             def pull(self, peer: Peer, request: Command) -> Command | None:
-                watched = request.ext.get("topic") in _WATCHED
+                watched = case.traffic.watches(request)
                 if watched:
                     case.traffic.pull(peer, request)
                 request.ext["suspendTimeoutMillis"] = str(HOLD)
@@ -177,18 +260,14 @@ class WholeCase:
                 return response
 
             def answered(self, peer: Peer, request: Command, response: Command) -> None:
-                if request.ext.get("topic") in _WATCHED:
+                if case.traffic.watches(request):
                     case.traffic.answer(peer, request, response)
 
             def _end(self, held: HeldPull, response: Command) -> None:
-                if held.request.ext.get("topic") in _WATCHED:
+                if case.traffic.watches(held.request):
                     case.traffic.ended(held.peer, held.request)
                 super()._end(held, response)
 
-        #: The request that fails, and its fault.
-        self._failing: tuple[Request, str] | None = None
-        #: Do commits fail beside it?
-        self.loses_commits = False
         #: Client ids that it lists beside those of its members.
         self._others: tuple[str, ...] = ()
         #: The time of the broker, in ms since the epoch.
@@ -207,8 +286,25 @@ class WholeCase:
         self._others = ()
         self._now = TIMES[-1]
 
-    def prepare(self, queues: int, shape: str, stored: int) -> None:
-        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none)."""
+    def open(self) -> str:
+        """Let clients connect; host:port of the broker, and of its name server."""
+        return self.broker.open()
+
+    def close(self) -> None:
+        """End it."""
+        self.broker.stop()
+
+    def settle(self) -> None:
+        """Wait until everything is handled that clients have sent."""
+        self.broker.settle()
+
+    def fail_held_pulls(self) -> None:
+        """Answer the pulls that are held by SYSTEM_ERROR."""
+        self.broker.fail_held_pulls()
+
+    def prepare(self, queues: int, shape: str, stored: int, where: str = LAST) -> None:
+        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none), whatever the place
+        (``where``) at which consumers are to begin."""
         self.begin(initial_broker(self.broker.storage.rules, Setting(queues, shape, stored)))
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
@@ -245,10 +341,6 @@ class WholeCase:
         self.traffic.confirmed = True
         if request is Request.PULL_MESSAGE:
             self.broker.fail_held_pulls()
-
-    def fails(self, request: Request) -> bool:
-        """Does a request fail?"""
-        return self._failing is not None and self._failing[0] is request
 
     def mend(self) -> None:
         """Answer every request again."""
@@ -340,14 +432,6 @@ class WholeCase:
         stored = self.broker.state.stored
         return tuple(stored.get((GROUP, TOPIC, queue), -1) for queue in range(self.queues))
 
-    def pullers(self) -> set[tuple[str, int]]:
-        """(client id, queue id) of the pulls that wait."""
-        return {(client, queue) for queue in range(self.queues) for client, _ in self.traffic.waiting(queue)}
-
-    def latest_pull(self, queue: int) -> Command | None:
-        """The pull of a queue that came last, in a cluster."""
-        return self.traffic.latest.get((queue, ""))
-
     def offers(self, queue: int, offset: int) -> bool:
         """Is an offset between min and max of a queue, both included?"""
         log = self.broker.state.logs.get((TOPIC, queue), ABSENT)
@@ -356,25 +440,6 @@ class WholeCase:
     def max_offset(self, queue: int) -> int:
         """The offset after the last message of a queue."""
         return self.broker.state.logs.get((TOPIC, queue), ABSENT).max
-
-    def take_brought(self) -> list[Brought]:
-        """The messages that clients were given since the last call."""
-        found, self.traffic.brought = self.traffic.brought, []
-        return found
-
-    def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
-        """What a step of the suite answers: for each queue the member that pulls it and the offset that it waits for
-        (when broadcasting, all of these), the messages that members were given, and the stored offset of each queue.
-
-        ``members`` are the numbers of those that run, by client id; what any other client does shows as that of member
-        -2.
-        """
-        places: list[Value] = []
-        for queue in range(self.queues):
-            waiting = tuple(sorted((members.get(client, STRANGER), at) for client, at in self.traffic.waiting(queue)))
-            places.append(waiting if self._broadcasting else next(iter(waiting), (-1, -1)))
-        given = tuple(sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought)))
-        return tuple(places), given, self.stored()
 
 
 def runs(brought: Sequence[Brought]) -> list[Brought]:

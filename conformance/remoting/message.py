@@ -16,6 +16,8 @@ _BORN_V6, _STORED_V6 = 1 << 4, 1 << 5
 
 #: magic, checksum of the body, queue id, flag, queue offset, physical offset, system flag, time of birth
 _HEAD = Struct(">iiiiqqiq")
+#: Where the queue offset is, from the beginning of a message, which has its size before that.
+_OFFSET, _OFFSET_AT = Struct(">q"), 20
 _TIME = Struct(">q")
 #: times consumed again, offset of the prepared transaction, length of the body
 _MIDDLE = Struct(">iqi")
@@ -107,6 +109,11 @@ def encode(message: Message) -> bytes:
         )
     )
     return _INT.pack(4 + len(rest)) + rest
+
+
+def first_offset(data: bytes) -> int | None:
+    """The queue offset of the first message in the body of a pull's answer; None when there is none."""
+    return int(_OFFSET.unpack_from(data, _OFFSET_AT)[0]) if len(data) >= _OFFSET_AT + _OFFSET.size else None
 
 
 def decode_all(data: bytes) -> list[Message]:

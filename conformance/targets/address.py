@@ -20,7 +20,7 @@ FORMS = (
     "java-client:VERSION?clock=real[&pace=N]",
     "java-client:VERSION?classpath=PATH",
     "java-client:VERSION-SNAPSHOT",
-    "client[?pace=N][&lanes=N]:COMMAND",
+    "client[?pace=N][&lanes=N][&through=BROKER]:COMMAND",
     "broker:VERSION[?via=jars][&set=NAME=VALUE]",
     "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
@@ -29,12 +29,30 @@ FORMS = (
 )
 
 
+#: The address of a broker that a program's cases go through, whose colons do not begin the command.
+THROUGH = r"broker:(?:\[[^\]]*\]|[^:&?\s]*)(?::[0-9]+(?=[:&]|$))?"
 #: The address of a program: options stand before the colon, and everything after it is the command.
-_PROGRAM = re.compile(r"client(?:\?([^:]*))?:(.*)", re.DOTALL)
+_PROGRAM = re.compile(rf"client(?:\?((?:through={THROUGH}|[^:])*))?:(.*)", re.DOTALL)
 
 
 class AddressError(ValueError):
     """The text is not a valid address; the message is one sentence."""
+
+
+def through(address: str, broker: str | None) -> str:
+    """The address of a program whose cases go through a broker, None for one of its own; AddressError for anything but
+    a program."""
+    if broker is None:
+        return address
+    program = _PROGRAM.fullmatch(address)
+    if program is None:
+        raise AddressError(f"{address!r} is no client:COMMAND: only the cases of a program go through a real broker.")
+    if not re.fullmatch(THROUGH, broker):
+        raise AddressError(
+            f"{broker!r} is no broker that cases can go through; write broker:VERSION or broker:HOST:PORT."
+        )
+    options = f"{program[1]}&" if program[1] else ""
+    return f"client?{options}through={broker}:{program[2]}"
 
 
 def open_address(text: str) -> Adapter:
@@ -115,15 +133,22 @@ def _python(name: str, options: dict[str, str]) -> Adapter:
 
 def _client(command: str, options: dict[str, str]) -> Adapter:
     from rocketmq_conformance.conformance.targets.client_program.adapter import LANES, ClientProgram
+    from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
 
-    unknown = sorted(set(options) - {"pace", "lanes"})
+    unknown = sorted(set(options) - {"pace", "lanes", "through"})
     if unknown:
-        raise AddressError(f"client has no option {unknown[0]!r}; it knows pace=N and lanes=N, before the colon.")
+        raise AddressError(
+            f"client has no option {unknown[0]!r}; it knows pace=N, lanes=N and through=BROKER, before the colon."
+        )
     lanes = options.get("lanes", str(LANES))
     if not lanes.isdecimal() or not 0 < int(lanes) <= 64:
         raise AddressError(f"{lanes!r} is no number of lanes; write one from 1 to 64.")
     try:
-        return ClientProgram(command, _number_of_pace(options.get("pace", "1")), int(lanes))
+        through = real_broker(options["through"]) if "through" in options else None
+    except ValueError as error:
+        raise AddressError(str(error)) from error
+    try:
+        return ClientProgram(command, _number_of_pace(options.get("pace", "1")), int(lanes), through=through)
     except ValueError as error:
         raise AddressError(f"The command of {command!r} cannot be read ({error}).") from error
 

@@ -62,6 +62,8 @@ _MOVED = {
     LITE: Reason(("WHOLE-MOVED-LITE",), "sent elsewhere"),
     BROADCAST: Reason(("WHOLE-MOVED",), "sent elsewhere, broadcasting"),
 }
+#: Nothing but what has expired: brokers up to 4.9.8 offer it after a restart, when nothing else is left.
+SENT_ON = Reason(("PULL-NON-1",), "sent on, whole")
 _COMMITTED = Reason(("WHOLE-COMMIT",), "everything is consumed")
 
 
@@ -130,6 +132,8 @@ def first_message(
             return broker, found[0], (*whys, _FIRST_THERE)
         code = response_code(status, offset)
         offset = following
+        if code == "PULL_RETRY_IMMEDIATELY":
+            whys += (SENT_ON,)
         if code == "PULL_NOT_FOUND":
             return broker, offset, (*whys, _FIRST_AWAITED)
         if code == "PULL_OFFSET_MOVED":

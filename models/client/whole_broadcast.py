@@ -19,7 +19,7 @@ from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, Q
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.local_store import MISSING
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.client.whole import BROADCAST, first_message
+from rocketmq_conformance.models.client.whole import BROADCAST, SENT_ON, first_message
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_broker
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -145,6 +145,8 @@ class WholeBroadcastModel:
                 end = state.broker.logs.get((TOPIC, number), ABSENT).max
                 if any("WHOLE-MOVED" in one.rules for one in fired):
                     why, kept[at] = _MOVED, first
+                if SENT_ON in fired:
+                    kept[at] = first
                 if first < end:
                     why = why if why is _MOVED else _GIVEN
                     given.append((MEMBERS.index(name), number, first, end - first))

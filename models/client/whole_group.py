@@ -38,7 +38,7 @@ from rocketmq_conformance.models.client.fixtures import (
 from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
-from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, first_message
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, SENT_ON, first_message
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     HEARTBEAT,
@@ -459,11 +459,13 @@ class WholeGroupModel:
         group = _answered(group._replace(broker=broker, reasons=group.reasons + found), queue)
         end = _log(broker, queue).max
         member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})
+        key = STORED_KEYS[queue]
+        if first >= end and broker.stored.get(key) != before.get(key):
+            # sent elsewhere: it read the offset that it had stored when it began there
+            member = member._replace(memory={**member.memory, queue: broker.stored[key]})
+        if group.kind != LITE and SENT_ON in found:
+            member = member._replace(memory={**member.memory, queue: first})
         if first >= end:
-            key = STORED_KEYS[queue]
-            if broker.stored.get(key) != before.get(key):
-                # sent elsewhere: it read the offset that it had stored when it began there
-                member = member._replace(memory={**member.memory, queue: broker.stored[key]})
             return _with(group, name, member), None
         return self._consumed(_with(group, name, member), name, queue, first, end), (
             number_of(queue),

@@ -8,9 +8,14 @@ import shutil
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello
+from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
+from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.played_group import Interrupted, PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
+from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
 from rocketmq_conformance.models.outcome import Err, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation, Side
@@ -25,13 +30,24 @@ PATIENCE = 3600.0
 
 
 class ClientProgram:
-    """A program by its command, whose timers are ``pace`` times faster than standard."""
+    """A program by its command, whose timers are ``pace`` times faster than standard.
 
-    def __init__(self, command: str, pace: float = 1.0, lanes: int = LANES, timing: Timing | None = None) -> None:
+    Its cases go ``through`` a real broker, or have a fake one each.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        pace: float = 1.0,
+        lanes: int = LANES,
+        timing: Timing | None = None,
+        through: RealBroker | None = None,
+    ) -> None:
         self._text = command
         self._command = shlex.split(command)
         self._pace, self._lanes = pace, lanes
         self._timing = timing or Timing.of(pace)
+        self._through = through
         self._profile = Profile()
         self._interrupted = threading.Event()
         #: The case of each lane, and whether any program ever connected.
@@ -45,7 +61,19 @@ class ClientProgram:
             raise CannotRunError(
                 f"The command {name!r} cannot be found: write client:COMMAND with one that can be run."
             )
-        return Hello(self._text, "", sides=(Side.WHOLE.value,), clock=REAL, pace=self._pace, patience=PATIENCE)
+        itself = Hello(self._text, "", sides=(Side.WHOLE.value,), clock=REAL, pace=self._pace, patience=PATIENCE)
+        if self._through is None:
+            return itself
+        broker = self._through.hello()
+        return replace(
+            itself,
+            version=f"through {self._through.text} ({broker.version})",
+            broker=broker.broker,
+            java=broker.java,
+            properties=broker.properties,
+            configuration_unread=broker.configuration_unread,
+            unsupported=self._through.refuses,
+        )
 
     def follow(self, profile: Profile) -> None:
         """Judge by this profile: it decides how long a look waits for what."""
@@ -53,7 +81,13 @@ class ClientProgram:
 
     def group(self, suite: Suite) -> PlayedGroup:
         """A case of its own, without members."""
-        return PlayedGroup(suite, self._profile, self._command, self._timing, self._interrupted)
+        return PlayedGroup(suite, self._profile, self._command, self._timing, self._interrupted, self._broker)
+
+    def _broker(self, broadcasting: bool) -> CaseBroker:
+        """The broker of a case."""
+        if self._through is not None:
+            return ProxiedCase(self._through, broadcasting)
+        return WholeCase(self._profile, broadcasting=broadcasting)
 
     def case_seconds(self, suite: Suite) -> float:
         """Members wait for their timers, and their programs begin; cases wait for the slowest of those beside them.
@@ -99,6 +133,8 @@ class ClientProgram:
         """Kill every program that still runs."""
         self._interrupted.set()
         self._end()
+        if self._through is not None:
+            self._through.close()
 
     def _play(self, group: PlayedGroup, operations: Sequence[Operation]) -> list[Outcome]:
         return [self._step(group, operation) for operation in operations]

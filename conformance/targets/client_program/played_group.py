@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.fakes.whole_case import Brought, WholeCase, runs
+from rocketmq_conformance.conformance.fakes.whole_case import Brought, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker, UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.program import Program
-from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, HOLDS, MEMBERS, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.client.fixtures import EVERY, HOLDS, MEMBERS, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
@@ -85,7 +86,7 @@ class Interrupted(Exception):  # noqa: N818 - not an error: the run ends
 
 
 class PlayedGroup:
-    """The members of one case; ``interrupted`` ends every wait."""
+    """The members of one case at a broker of ``make`` (broadcasting?); ``interrupted`` ends every wait."""
 
     def __init__(
         self,
@@ -94,6 +95,7 @@ class PlayedGroup:
         command: Sequence[str],
         timing: Timing,
         interrupted: threading.Event,
+        make: Callable[[bool], CaseBroker],
     ) -> None:
         self._bound = suite.bind(profile)
         self._state = self._bound.initial
@@ -122,27 +124,36 @@ class PlayedGroup:
         #: The messages that members said they were given since the last step, and whether any ever said so.
         self._given: list[Brought] = []
         self._says = False
-        self.case = WholeCase(profile, broadcasting=self._model == BROADCASTING)
+        self.case = make(self._model == BROADCASTING)
         self._prepare(Setting())
         if suite is whole_allocation.SUITE:
             self.case.divide(self._setting.queues)
-        self.address = self.case.broker.open()
+        self.address = self.case.open()
 
     def close(self) -> None:
         """Kill the programs that still run, and close the broker."""
         for program in self._programs.values():
             program.kill()
         self._programs.clear()
-        self.case.broker.stop()
+        self.case.close()
         self._store.cleanup()
 
     def do(self, operation: Operation) -> Outcome:
         """Do one operation, and wait until the traffic shows its result. CannotRunError when a program does not
-        connect, Interrupted at the end of a run."""
+        connect, Interrupted at the end of a run. A move that the broker cannot make is unsupported, and the case goes
+        on without it."""
         if self._lost:
             return self._lost
         if self._unsupported:
             return Unsupported(self._unsupported)
+        before = self._state
+        try:
+            return self._do(operation)
+        except UnsupportedMoveError as error:
+            self._state = before
+            return Unsupported(str(error))
+
+    def _do(self, operation: Operation) -> Outcome:
         self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
         joined: str | None = None
         # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset
@@ -244,11 +255,13 @@ class PlayedGroup:
 
         self._wait(lambda: bool(known()) or program.code is not None, self._timing.connect)
         found = known()
-        if not found:
-            raise CannotRunError(self._not_connected(program))
-        if len(found) > 1 or name not in found[0]:
+        if len(found) != 1 or name not in found[0]:
             ids = " and ".join(sorted(found))
-            raise CannotRunError(f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}")
+            reason = f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}"
+            reason = reason if found else self._not_connected(program)
+            # the rest of the case decides nothing, and is played without it
+            self._programs.pop(member).kill()
+            raise CannotRunError(reason)
         self._ids[member] = found[0]
         self._known.add(found[0])
         return found[0]
@@ -291,8 +304,8 @@ class PlayedGroup:
         """The environment of a member."""
         return {
             "ROCKETMQ_NAME_SERVER": self.address,
-            "ROCKETMQ_GROUP": GROUP,
-            "ROCKETMQ_TOPIC": TOPIC,
+            "ROCKETMQ_GROUP": self.case.group,
+            "ROCKETMQ_TOPIC": self.case.topic,
             "ROCKETMQ_INSTANCE": name,
             "ROCKETMQ_KIND": self._kind,
             "ROCKETMQ_MODEL": self._model,
@@ -320,7 +333,7 @@ class PlayedGroup:
         lost = self.case.pullers()
         self.case.take_locks()
         self._wait(lambda: self._ended() or lost <= self.case.traffic.refused, self._timing.look)
-        self.case.broker.fail_held_pulls()
+        self.case.fail_held_pulls()
 
     def _fail(self, request: Request, fault: str) -> None:
         """Let a request fail, and others no more.
@@ -361,7 +374,7 @@ class PlayedGroup:
         """Wait until the queue is pulled anew, or until it was not for a while."""
         program, before = self._programs.get(member), self.case.latest_pull(queue)
         if program is not None:
-            program.send({"seek": [TOPIC, queue, offset]})
+            program.send({"seek": [self.case.topic, queue, offset]})
             moves = self.case.offers(queue, offset) and (self._ids[member], queue) in self.case.pullers()
             limit = self._timing.look if moves else self._timing.quiet
             self._wait(lambda: self._ended() or self.case.latest_pull(queue) is not before, limit)
@@ -426,7 +439,7 @@ class PlayedGroup:
         for member, program in self._programs.items():
             while program.got:
                 topic, queue, offset = program.got.popleft()
-                if topic == TOPIC:
+                if topic == self.case.topic:
                     self._says = True
                     self._given.append((MEMBERS[member], queue, offset, 1))
         if brought and not self._says:
@@ -449,7 +462,7 @@ class PlayedGroup:
                 raise Interrupted
 
     def _prepare(self, setting: Setting) -> None:
+        self.case.prepare(*setting)
         self._setting = setting
-        self.case.prepare(setting.queues, setting.shape, setting.stored)
         if self._listens:
             self.case.add_retry_topic()

@@ -40,7 +40,7 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
         committed = sum(offset == end for offset, end in zip(group.case.stored(), stored, strict=True))
         lists = traffic.has_sent(client, Request.GET_CONSUMER_LIST_BY_GROUP)
         stopped = group.stop(0)
-        group.case.broker.settle()
+        group.case.settle()
         found = [
             Seen("connected and sent a heartbeat", True, ""),
             Seen(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -55,6 +56,31 @@ def test_an_answer_that_its_client_gave_up_does_not_count(monkeypatch: pytest.Mo
     answering(traffic, given_up)
     again = pulling(traffic, 12)
     answering(traffic, again)
+    assert traffic.brought == [("", 0, 12, 1)]
+
+
+@pytest.mark.parametrize("broadcasting", [False, True])
+def test_what_comes_before_the_first_heartbeat_is_that_of_its_client(broadcasting: bool) -> None:
+    traffic = Traffic(broadcasting)
+    answering(traffic, pulling(traffic, 12))
+    pull = pulling(traffic, 13)
+    traffic.request(PEER, pull)
+    body = json.dumps({"clientID": "a", "consumerDataSet": []}).encode()
+    for _ in range(2):
+        traffic.request(PEER, Command(int(Request.HEART_BEAT), {}, body))
+    assert traffic.waiting(0) == [("a", 13)]
+    assert traffic.brought == [("a", 0, 12, 1)]
+    assert traffic.has_sent("a", Request.PULL_MESSAGE)
+    assert traffic.sent["a", int(Request.PULL_MESSAGE)] == 1
+    traffic.ended(PEER, pull)
+    assert traffic.waiting(0) == []
+
+
+def test_messages_are_counted_from_the_first_one_that_was_found() -> None:
+    traffic = Traffic()
+    pull = pulling(traffic, 0)
+    body = bytes(20) + (12).to_bytes(8, "big")
+    traffic.answer(PEER, pull, Command(0, {"nextBeginOffset": "13"}, body))
     assert traffic.brought == [("", 0, 12, 1)]
 
 

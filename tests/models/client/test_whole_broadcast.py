@@ -60,6 +60,13 @@ def test_one_that_is_sent_elsewhere_writes_that_into_its_file() -> None:
     assert dict(state.files["member-1"]) == {0: 12}
 
 
+def test_one_that_is_sent_on_to_where_nothing_has_expired_writes_that_into_its_file() -> None:
+    old = WholeBroadcastModel(Profile.of("4.9.8", "4.9.7"))
+    state, seen, _ = old.join(old.prepare(old.initial(), 1, "gone", NOTHING, FIRST)[0], 1)
+    assert seen == ((((1, 12),),), (), (-1,), (-1,), ())
+    assert dict(state.files["member-1"]) == {0: 12}
+
+
 def test_what_is_repeated_changes_nothing() -> None:
     state, once, kind = after(TWO_QUEUES, (MODEL.join, 0), (MODEL.look,))
     assert kind == "nothing is new"

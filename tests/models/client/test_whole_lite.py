@@ -37,6 +37,12 @@ def test_who_is_sent_elsewhere_goes_on_there_and_stores_nothing() -> None:
     assert seen((MODEL.prepare, 1, "gone", NOTHING, FIRST), (MODEL.join, 0))[0][2] == (-1,)
 
 
+def test_who_is_sent_on_to_where_nothing_has_expired_stores_what_it_read() -> None:
+    old = WholeLiteModel(Profile.of("4.9.8", "4.9.7"))
+    state = old.prepare(old.initial(), 1, "gone", NOTHING, FIRST)[0]
+    assert old.join(state, 0)[1] == (((0, 12),), (), (0,), (-1,), ())
+
+
 def test_queues_change_hands_and_nothing_is_polled_twice() -> None:
     both = TWO_QUEUES, (MODEL.join, 0), (MODEL.join, 1)
     assert seen(*both) == ((((0, 12), (1, 12)), (), (12, 12), (-1, -1), ()), "queues change hands")

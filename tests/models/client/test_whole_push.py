@@ -55,6 +55,16 @@ def test_messages_wait_for_a_member() -> None:
     assert why.kind == "sent elsewhere"
 
 
+def test_who_is_sent_on_to_where_nothing_has_expired_stores_that() -> None:
+    """A broker of 4.x whose messages all expired reports 0 as min after a restart, and sends no pull elsewhere."""
+    old = WholePushModel(Profile.of("4.9.8", "4.9.7"))
+    for stored in (NOTHING, 99):
+        state = old.prepare(old.initial(), 1, "gone", stored, LAST)[0]
+        state, seen, _ = old.join(state, 0)
+        assert seen == (((0, 12),), (), (12,))
+        assert old.send(state, 0)[1] == (((0, 13),), ((0, 0, 12, 1),), (13,))
+
+
 def test_leaving_and_crashing_leave_the_queues_to_the_others() -> None:
     both = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), (MODEL.join, 1)
     for end in (MODEL.leave, MODEL.crash):

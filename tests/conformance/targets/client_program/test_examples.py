@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from places import ROOT
 
 from rocketmq_conformance.conformance.api import run
+from rocketmq_conformance.conformance.engine.handshake import profile_of
+from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
+from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.reports.event import CaseEnded
+from rocketmq_conformance.suites import whole_push
 
 pytestmark = pytest.mark.languages
 
+#: Seconds until the share of a queue shows on a busy machine.
+LIMIT = 90.0
 EXAMPLES = ROOT / "examples"
 COMMANDS = {
     "java": ["sh", str(EXAMPLES / "java-client" / "build.sh"), "5.5.0", "."],
@@ -25,14 +34,58 @@ COMMANDS = {
 SUITES = {"java": ["whole-push", "whole-listener"], "go": ["whole-push", "whole-allocation"]}
 
 
+def build(language: str, folder: Path) -> Path:
+    """Build the program of a language in a folder."""
+    program = folder / "consumer"
+    command = [*COMMANDS[language], *([str(program)] if language == "go" else [])]
+    built = subprocess.run(command, cwd=folder, env=os.environ, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return program
+
+
 @pytest.mark.parametrize("language", list(COMMANDS))
 def test_an_ordinary_program_conforms(language: str, tmp_path: Path) -> None:
-    program = tmp_path / "consumer"
-    command = [*COMMANDS[language], *([str(program)] if language == "go" else [])]
-    built = subprocess.run(command, cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
+    program = build(language, tmp_path)
     events = list(run(f"client:{program}", suites=SUITES[language], cases=3, seed=1, tiers=["seeded"]))
     ended = [(one.verdict, one.reason) for one in events if isinstance(one, CaseEnded)]
     # a machine that is too busy for the client's own timers may leave a case undecided
     assert {verdict for verdict, _ in ended} <= {"conforms", "undecided"}, ended
     assert ended.count(("conforms", "")) >= 2
+
+
+def owners(outcome: Outcome) -> list[int]:
+    """Who has each queue by a step's answer."""
+    assert isinstance(outcome, Ok)
+    return [owner for owner, _ in outcome.value[0]]
+
+
+def test_one_goes_through_a_real_broker_and_another_that_shares_queues_in_its_own_way_differs(tmp_path: Path) -> None:
+    program = build("java", tmp_path)
+    other = tmp_path / "other"
+    other.write_text(f"#!/bin/sh\nROCKETMQ_STRATEGY=AVG_BY_CIRCLE exec {program}\n")
+    other.chmod(0o755)
+    through = real_broker("broker:5.5.0")
+    adapters = [ClientProgram(str(each), through=through) for each in (program, other)]
+    groups = []
+    try:
+        for adapter in adapters:
+            hello = adapter.hello()
+            adapter.follow(profile_of(hello, {}))
+            groups.append(adapter.group(whole_push.SUITE))
+        assert (hello.broker, hello.version) == ("5.5.0", "through broker:5.5.0 (V5_5_0)")
+        right, wrong = groups
+        assert right.do(whole_push.Join(0)) == Ok((((0, 12),) * 4, tuple((0, at, 0, 12) for at in range(4)), (12,) * 4))
+        assert right.do(whole_push.Join(1)) == Ok(((*[(0, 12)] * 2, *[(1, 12)] * 2), (), (12,) * 4))
+        # what differs shows soon, and what is expected is not waited for
+        wrong._timing = replace(wrong._timing, look=3, round=1)
+        wrong.do(whole_push.Join(0))
+        shown = wrong.do(whole_push.Join(1))
+        until = time.monotonic() + LIMIT
+        while owners(shown) != [0, 1, 0, 1] and time.monotonic() < until:
+            shown = wrong.do(whole_push.Look())
+        assert owners(shown) == [0, 1, 0, 1]
+    finally:
+        for group in groups:
+            group.close()
+        for adapter in adapters:
+            adapter.close()

@@ -1,0 +1,151 @@
+"""What the play of a case asks of its broker: the fake one, or a real one behind a proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from rocketmq_conformance.conformance.fakes.whole_case import Brought, Traffic
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.models.outcome import Value
+
+
+class UnsupportedMoveError(Exception):
+    """This broker cannot make a move, and has done nothing; the text is the reason."""
+
+
+class CaseBroker(Protocol):
+    """The broker of one case: one topic, one group, no members at first. Moves may raise UnsupportedMoveError."""
+
+    #: What clients sent.
+    traffic: Traffic
+    #: Do commits fail beside the request that fails?
+    loses_commits: bool
+
+    @property
+    def group(self) -> str:
+        """The name of the group, once it is prepared."""
+        ...
+
+    @property
+    def topic(self) -> str:
+        """The name of the topic, once it is prepared."""
+        ...
+
+    # --- life -------------------------------------------------------------------------------------------------
+
+    def open(self) -> str:
+        """Let clients connect; host:port of the broker, and of its name server."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+    def settle(self) -> None:
+        """Wait until everything is handled that clients have sent."""
+        ...
+
+    # --- moves ------------------------------------------------------------------------------------------------
+
+    def prepare(self, queues: int, shape: str, stored: int, where: str) -> None:
+        """Before anyone connects: have a topic of so many queues of a shape, with the same stored offset in each (-1:
+        none), for consumers that begin at ``where``."""
+        ...
+
+    def divide(self, queues: int) -> None:
+        """Before anyone connects: have a topic of so many queues that the group has consumed up to an offset."""
+        ...
+
+    def add_retry_topic(self) -> None:
+        """Before anyone connects: have the group's retry topic."""
+        ...
+
+    def send(self, queue: int) -> None:
+        """A message arrives in a queue."""
+        ...
+
+    def resize(self, queues: int) -> None:
+        """The topic has so many queues from now on, and its route names them."""
+        ...
+
+    def reset(self, offset: int) -> None:
+        """Tell the members to reset queue 0 to an offset."""
+        ...
+
+    def fail(self, request: Request, fault: str) -> None:
+        """Play every request of a kind by a fault from now on, and others no more."""
+        ...
+
+    def fails(self, request: Request) -> bool:
+        """Does a request fail?"""
+        ...
+
+    def mend(self) -> None:
+        """Answer every request again."""
+        ...
+
+    def fail_held_pulls(self) -> None:
+        """Answer the pulls that are held by SYSTEM_ERROR."""
+        ...
+
+    def take_locks(self) -> None:
+        """All locks are lost, and a client outside the group takes those of the topic."""
+        ...
+
+    def expire_locks(self) -> None:
+        """The locks of clients that are gone, or outside the group, expire."""
+        ...
+
+    def crowd(self, before: int, after: int) -> None:
+        """List so many clients before those of members, and after them; tell members that the group has changed."""
+        ...
+
+    def deliver(self) -> None:
+        """Everything that was sent back comes again."""
+        ...
+
+    # --- what is seen -----------------------------------------------------------------------------------------
+
+    @property
+    def queues(self) -> int:
+        """How many queues the topic has."""
+        ...
+
+    def stored(self) -> tuple[int, ...]:
+        """The stored offset of each queue, -1 for none."""
+        ...
+
+    def max_offset(self, queue: int) -> int:
+        """The offset after the last message of a queue."""
+        ...
+
+    def offers(self, queue: int, offset: int) -> bool:
+        """Is an offset between min and max of a queue, both included?"""
+        ...
+
+    def pullers(self) -> set[tuple[str, int]]:
+        """(client id, queue id) of the pulls that wait."""
+        ...
+
+    def latest_pull(self, queue: int) -> Command | None:
+        """The pull of a queue that came last, in a cluster."""
+        ...
+
+    def take_brought(self) -> list[Brought]:
+        """The messages that clients were given since the last call."""
+        ...
+
+    def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
+        """What a step of the suite answers, where ``members`` are the numbers of those that run, by client id."""
+        ...
+
+    def locks(self, members: Mapping[str, int]) -> tuple[int, ...]:
+        """The member that has the lock of each queue: -1 for nobody, -2 for a client that is not among them."""
+        ...
+
+    def retry_queue(self, members: Mapping[str, int]) -> tuple[int, int, int, int]:
+        """The member that pulls the retry queue and the offset that it waits for, the stored offset, and the number of
+        messages that wait to come again."""
+        ...

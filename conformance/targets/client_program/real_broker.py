@@ -1,0 +1,423 @@
+"""The real broker that all cases of a run share, each with a topic and a group of its own.
+
+A broker that the kit starts begins on a store with topics in stock: their messages are as old as those of the fake
+broker, or have expired, which no client can bring about. Topics of other shapes are made when they are wanted. When a
+stock is used up, the next broker is started; one without cases ends.
+
+Its locks outlive every case, so that they expire when the plan says so, and not when a case happens to take long.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Hello
+from rocketmq_conformance.conformance.properties.defaults import parse
+from rocketmq_conformance.conformance.remoting import java_json
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
+from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
+from rocketmq_conformance.conformance.targets.broker.cluster import ROUTE_LIMIT, Cluster
+from rocketmq_conformance.conformance.targets.broker.process import HOST
+from rocketmq_conformance.models.broker.state import QueueLog, Topic
+from rocketmq_conformance.models.client.initial_broker import log_of_shape
+from rocketmq_conformance.models.client.start import TIMESTAMP
+from rocketmq_conformance.models.client.whole_push import Setting
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites import whole_listener, whole_orderly
+
+_LISTENERS = {whole_listener.SUITE.name: "a real broker's delay levels cannot be made to pass when a plan says so"}
+_ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}
+_TOO_NEW = "a running broker has no messages that are old enough, or have expired: go through broker:VERSION"
+FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT"
+#: Timeout of a request (s), and without use for how long a connection is used again: brokers close one that is idle
+#: for two minutes.
+_PATIENCE, _IDLE = 20.0, 60.0
+#: How long the table of stored offsets counts for all cases (s).
+_FRESH = 0.2
+#: The lease of the locks of a broker that the kit starts (s).
+_LEASE = 86_400.0
+#: Topics of each shape and number of queues that are in stock: all messages fit into one file of the commit log.
+_COPIES = 20
+_SHAPES, _QUEUES = ("young", "expired", "gone"), (1, 2, 4, 5)
+_HOST_AND_PORT = re.compile(r"broker:(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/?]+)):(\d{1,5})")
+#: The table of stored offsets, an entry of it, and an offset in that; keys are numbers as Java writes them, or texts.
+_OFFSETS = re.compile(rb'"offsetTable":\{((?:"[^"]*":\{[^}]*\},?)*)\}')
+_ENTRY = re.compile(rb'"([^"]*)":\{([^}]*)\}')
+_OFFSET = re.compile(rb'"?(\d+)"?:(-?\d+)')
+
+Address = tuple[str, int]
+
+
+class Place(NamedTuple):
+    """A topic and a group at a broker."""
+
+    broker: BrokerInUse
+    topic: str
+    group: str
+
+
+class BrokerInUse:
+    """A broker and its name server; every method may be called from any thread."""
+
+    def __init__(self, address: Address, name_server: Address) -> None:
+        self.address, self.name_server = address, name_server
+        #: How many cases use it.
+        self.cases = 0
+        self._lock = threading.Lock()
+        self._connections: dict[Address, tuple[Connection, float]] = {}
+        self._offsets: dict[str, dict[int, int]] = {}
+        self._asked = 0.0
+
+    def ask(self, request: requests.Ask) -> Command:
+        """Send a request to the broker; its response. AdapterError when there is none."""
+        return self._ask(self.address, request)
+
+    def do(self, request: requests.Ask) -> Command:
+        """Send a request that must succeed; AdapterError when it does not."""
+        answer = self.ask(request)
+        error = requests.refused(answer)
+        if error is not None:
+            raise AdapterError(
+                f"The broker refused request {int(request.code)} with {error.code} ({error.detail}): judge through one "
+                "that lets you."
+            )
+        return answer
+
+    def number(self, request: requests.Ask) -> int:
+        """Ask for an offset."""
+        found = requests.number(self.do(request))
+        if isinstance(found, Err):
+            raise AdapterError(f"The broker answered request {int(request.code)} without an offset: {found.detail}.")
+        return found
+
+    def stored(self, group: str, topic: str) -> dict[int, int]:
+        """The stored offsets of a group, by queue, as they were a moment ago.
+
+        A question for one of them does not tell none from 0 (BQ-QCO-1), and so the whole table is asked for.
+        """
+        with self._lock:
+            if time.monotonic() - self._asked > _FRESH:
+                # the time before it was asked for: what is stored from then on may be missing
+                asked = time.monotonic()
+                self._offsets = offset_table(self._call(self.address, requests.stored_offsets()).body)
+                self._asked = asked
+            return self._offsets.get(f"{topic}@{group}", {})
+
+    def create(self, topic: str, queues: int) -> None:
+        """Create a topic, or change its number of queues, and wait until its route says so."""
+        self.do(requests.create_topic(topic, Topic.of(queues)))
+        self.await_route(topic, queues)
+
+    def await_route(self, topic: str, queues: int) -> None:
+        """Wait until the name server names so many queues; AdapterError when it does not in time."""
+        until = time.monotonic() + ROUTE_LIMIT
+        while self._routed(topic) != queues:
+            if time.monotonic() > until:
+                raise AdapterError(f"The name server does not know {topic} after {ROUTE_LIMIT:.0f} s: try again.")
+            time.sleep(0.05)
+
+    def fill(self, topic: str, queue: int, messages: int) -> None:
+        """Send so many messages to a queue."""
+        for _ in range(messages):
+            self.do(requests.send(topic, queue, int(time.time() * 1000)))
+
+    def close(self) -> None:
+        """Close all connections."""
+        with self._lock:
+            for connection, _ in self._connections.values():
+                connection.close()
+            self._connections.clear()
+
+    def _routed(self, topic: str) -> int:
+        answer = self._ask(self.name_server, requests.Ask(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}))
+        if answer.code:
+            return 0
+        return int(java_json.loads(answer.body.decode())["queueDatas"][0]["readQueueNums"])
+
+    def _ask(self, where: Address, request: requests.Ask) -> Command:
+        with self._lock:
+            return self._call(where, request)
+
+    def _call(self, where: Address, request: requests.Ask) -> Command:
+        connection, used = self._connections.pop(where, (None, 0.0))
+        now = time.monotonic()
+        if connection is not None and now - used > _IDLE:
+            connection.close()
+            connection = None
+        try:
+            connection = connection or Connection(*where, _PATIENCE)
+            answer = connection.call(request.code, request.ext, request.body)
+        except OSError as error:
+            if connection is not None:
+                connection.close()
+            raise AdapterError(
+                f"The broker that cases go through does not answer ({error}): start it again."
+            ) from error
+        self._connections[where] = connection, now
+        return answer
+
+
+def offset_table(body: bytes) -> dict[str, dict[int, int]]:
+    """The stored offsets in an answer to GET_ALL_CONSUMER_OFFSET, by topic@group and queue.
+
+    It is read many times a second, and so not as a whole. From 5.0.0 on there are tables of other offsets beside it.
+    """
+    table = _OFFSETS.search(body)
+    entries = _ENTRY.findall(table[1]) if table else ()
+    return {
+        name.decode(): {int(queue): int(offset) for queue, offset in _OFFSET.findall(offsets)}
+        for name, offsets in entries
+    }
+
+
+class RealBroker(Protocol):
+    """A real broker that cases go through."""
+
+    #: Its address, as the user wrote it.
+    text: str
+    #: The suites that cannot be played through it, with the reason.
+    refuses: dict[str, str]
+
+    def hello(self) -> Hello:
+        """Start it if need be, and ask it what it is; CannotRunError when that fails."""
+        ...
+
+    def take(self, setting: Setting) -> Place:
+        """A topic and a group for a case that begins like this, which is not unsupported."""
+        ...
+
+    def unsupported(self, setting: Setting) -> str:
+        """Why no case can begin like this, or ""."""
+        ...
+
+    def give_back(self, place: Place) -> None:
+        """A case is over."""
+        ...
+
+    def close(self) -> None:
+        """Release everything."""
+        ...
+
+
+def real_broker(text: str) -> RealBroker:
+    """The broker of an address; ValueError with a sentence when it is none."""
+    running = _HOST_AND_PORT.fullmatch(text)
+    if running and 0 < int(running[3]) < 65536:
+        return Running(text, (running[1] or running[2], int(running[3])))
+    kind, _, name = text.partition(":")
+    try:
+        if kind == "broker" and not running:
+            return Started(text, Release.parse(name))
+    except ValueError:
+        pass
+    raise ValueError(f"{text!r} is no broker that cases can go through; write {FORM}.")
+
+
+def _is_old(setting: Setting) -> bool:
+    """Does a case need messages that are old, or have expired? Others are sent when it begins."""
+    return setting.shape in ("expired", "gone") or (setting.shape == "young" and setting.where == TIMESTAMP)
+
+
+class _Names:
+    """Names of topics and groups that no other run uses."""
+
+    def __init__(self) -> None:
+        self._run = secrets.token_hex(3)
+        self._cases = 0
+
+    def new(self, kind: str) -> str:
+        self._cases += 1
+        return f"{kind}-{self._run}-{self._cases}"
+
+
+def _begin(broker: BrokerInUse, names: _Names, topic: str, setting: Setting) -> Place:
+    """A group that has stored what the setting says, at a topic that is there."""
+    group = names.new("GROUP")
+    broker.do(requests.create_group(group))
+    if setting.stored >= 0:
+        for queue in range(setting.queues):
+            broker.do(requests.commit(group, topic, queue, setting.stored))
+    return Place(broker, topic, group)
+
+
+def _made(broker: BrokerInUse, names: _Names, setting: Setting) -> str:
+    """A topic that is made by sending messages."""
+    topic = names.new("TOPIC")
+    broker.create(topic, setting.queues)
+    for queue in range(setting.queues):
+        broker.fill(topic, queue, log_of_shape(setting.shape).max)
+    return topic
+
+
+def _clean(place: Place) -> None:
+    """Delete what a case made; what cannot be deleted stays."""
+    with suppress(AdapterError):
+        place.broker.ask(requests.delete_topic(place.topic))
+        place.broker.ask(requests.delete_group(place.group, "cleanOffset", "removeOffset"))
+
+
+class Running:
+    """A broker that runs already, whose name server it names itself."""
+
+    refuses = _LISTENERS | _ORDERLY
+
+    def __init__(self, text: str, address: Address) -> None:
+        self.text = text
+        self._address = address
+        self._names = _Names()
+        self._lock = threading.Lock()
+        self._broker: BrokerInUse | None = None
+
+    def hello(self) -> Hello:
+        """Ask it what it is, and for its name server."""
+        found = _asked(self._address)
+        host, port = self._address
+        broker = BrokerInUse(self._address, self._address)
+        read = parse(broker.ask(requests.configuration()).body.decode("utf-8", "replace"))
+        first = read.get("namesrvAddr", "").split(";")[0]
+        name, _, number = first.rpartition(":")
+        if not name or not number.isdecimal():
+            broker.close()
+            raise CannotRunError(
+                f"The broker at {host}:{port} does not say where its name server is (namesrvAddr is {first!r}): name "
+                "one that does, or broker:VERSION."
+            )
+        broker.name_server = name, int(number)
+        self._broker = broker
+        return found
+
+    def unsupported(self, setting: Setting) -> str:
+        """Messages are new, and none has expired."""
+        return _TOO_NEW if _is_old(setting) else ""
+
+    def take(self, setting: Setting) -> Place:
+        """A topic that is made now."""
+        with self._lock:
+            assert self._broker is not None  # hello() came first
+            return _begin(self._broker, self._names, _made(self._broker, self._names, setting), setting)
+
+    def give_back(self, place: Place) -> None:
+        """Delete it."""
+        _clean(place)
+
+    def close(self) -> None:
+        """Leave it running."""
+        if self._broker is not None:
+            self._broker.close()
+
+
+class _Stocked:
+    """A broker that the kit started, and the topics that are left of its stock, by shape and number of queues."""
+
+    def __init__(self, release: Release, names: _Names) -> None:
+        self.topics = {
+            (shape, queues): [names.new("STOCK") for _ in range(_COPIES)] for shape in _SHAPES for queues in _QUEUES
+        }
+        logs: dict[str, tuple[QueueLog, ...]] = {
+            topic: (log_of_shape(shape),) * queues for (shape, queues), kept in self.topics.items() for topic in kept
+        }
+
+        def prepare(home: Path) -> None:
+            write_store(home, logs, {})
+
+        self.cluster = Cluster(release, prepare, lease=_LEASE)
+        self.cluster.__enter__()
+        name, _, port = self.cluster.name_server.rpartition(":")
+        self.broker = BrokerInUse((HOST, self.cluster.broker.port), (name, int(port)))
+
+    def close(self) -> None:
+        self.broker.close()
+        self.cluster.__exit__(None, None, None)
+
+
+class Started:
+    """Brokers of a release that the kit starts, one after the other."""
+
+    refuses = _LISTENERS
+
+    def __init__(self, text: str, release: Release) -> None:
+        self.text = text
+        self._release = release
+        self._names = _Names()
+        self._lock = threading.Lock()
+        self._running: list[_Stocked] = []
+
+    def hello(self) -> Hello:
+        """Start the first one."""
+        with self._lock:
+            if not self._running:
+                self._running.append(_Stocked(self._release, self._names))
+            first = self._running[-1]
+        found = _asked(first.broker.address)
+        return Hello(
+            found.name,
+            found.version,
+            broker=found.broker,
+            java=first.cluster.broker.java,
+            properties=found.properties,
+            configuration_unread=found.configuration_unread,
+        )
+
+    def unsupported(self, setting: Setting) -> str:
+        """Only some numbers of queues are in stock."""
+        if _is_old(setting) and setting.queues not in _QUEUES:
+            return f"no topic of {setting.queues} queues is in stock"
+        return ""
+
+    def take(self, setting: Setting) -> Place:
+        """A topic from the stock, or one that is made now."""
+        with self._lock:
+            stock = self._running[-1]
+            if _is_old(setting):
+                if not stock.topics[setting.shape, setting.queues]:
+                    stock = _Stocked(self._release, self._names)
+                    self._running.append(stock)
+                    self._retire()
+                topic = stock.topics[setting.shape, setting.queues].pop()
+                stock.broker.await_route(topic, setting.queues)
+            else:
+                topic = _made(stock.broker, self._names, setting)
+            stock.broker.cases += 1
+            return _begin(stock.broker, self._names, topic, setting)
+
+    def give_back(self, place: Place) -> None:
+        """Delete the topic; a broker whose stock is used up ends with its last case."""
+        _clean(place)
+        with self._lock:
+            place.broker.cases -= 1
+            self._retire()
+
+    def close(self) -> None:
+        """End all of them."""
+        with self._lock:
+            for one in self._running:
+                one.close()
+            self._running.clear()
+
+    def _retire(self) -> None:
+        """End brokers that are no more in use, but the last."""
+        for one in self._running[:-1]:
+            if not one.broker.cases:
+                one.close()
+                self._running.remove(one)
+
+
+def _asked(address: Address) -> Hello:
+    """What a broker says that it is."""
+    adapter = BrokerAdapter(RunningBroker(*address))
+    try:
+        return adapter.hello()
+    finally:
+        adapter.disconnect()

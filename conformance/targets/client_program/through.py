@@ -1,0 +1,320 @@
+"""A case whose members go to a real broker through a proxy, which watches them and plays faults.
+
+The proxy is both broker and name server to the members: routes name it. It forwards everything else as it is, but for
+two things. It asks the broker to hold pulls beyond the case, as the fake broker holds them; and a request that the plan
+lets fail does not reach the broker: the proxy answers it. Locks are known by what the broker answered to those that
+asked for them, everything else by what the broker says when it is asked.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+
+from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.fakes.consumers import locked
+from rocketmq_conformance.conformance.fakes.fault_script import faulty
+from rocketmq_conformance.conformance.fakes.responses import command
+from rocketmq_conformance.conformance.fakes.whole_case import HOLD, OUTSIDE, STRANGER, Traffic, WatchedCase
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.proxy import Address, Proxy
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
+from rocketmq_conformance.conformance.targets.client_program.real_broker import BrokerInUse, Place, RealBroker
+from rocketmq_conformance.models.broker.pull import COMMIT
+from rocketmq_conformance.models.client.fixtures import BROKER, RETRY_PREFIX
+from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
+from rocketmq_conformance.models.client.whole_push import Setting
+from rocketmq_conformance.models.outcome import Err
+
+_PULLS = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE)
+#: The addresses of a broker in a route or a cluster, by its id.
+_ADDRESSES = re.compile(rb'("brokerAddrs":\{)([^}]*)(\})')
+_ADDRESS = re.compile(rb':"[^"]*"')
+#: Seconds between two heartbeats of a member that does not exist: brokers forget a client after two minutes.
+_BEAT = 30.0
+#: How often the locks are taken anew when a member was faster.
+_TRIES = 50
+RESETS = "a real broker resets all queues of a topic, and to a time"
+DELIVERS = "a real broker's delay levels cannot be made to pass"
+
+
+class ProxiedCase(WatchedCase):
+    """A case of its own topic and group at a real broker, which are made when they are used first."""
+
+    def __init__(self, real: RealBroker, broadcasting: bool = False) -> None:
+        super().__init__(broadcasting)
+        self._real = real
+        self._setting = Setting()
+        self._place: Place | None = None
+        self._proxy: Proxy | None = None
+        #: host:port of the proxy.
+        self.address = ""
+        self._queues = self._setting.queues
+        #: The client that was granted the lock of each queue, and whether that is the one outside the group now.
+        self._holders: dict[int, str] = {}
+        self._taken = False
+        #: Connections of members that do not exist, by client id.
+        self._others: dict[str, Connection] = {}
+        #: When they sent their last heartbeats (s, monotonic).
+        self._beaten = 0.0
+
+    # --- life -------------------------------------------------------------------------------------------------
+
+    def open(self) -> str:
+        """Let clients connect; host:port of the proxy."""
+        self._proxy = Proxy(self, self._behind)
+        self.address = self._proxy.start()
+        return self.address
+
+    def close(self) -> None:
+        """Close the proxy, and delete topic and group."""
+        if self._proxy is not None:
+            self._proxy.stop()
+        self._forget()
+
+    def settle(self) -> None:
+        """Wait until everything is forwarded that clients have sent."""
+        if self._proxy is not None:
+            self._proxy.settle()
+
+    @property
+    def group(self) -> str:
+        """The name of the group."""
+        return self._made().group
+
+    @property
+    def topic(self) -> str:
+        """The name of the topic."""
+        return self._made().topic
+
+    def _behind(self) -> tuple[Address, Address]:
+        broker = self._made().broker
+        return broker.address, broker.name_server
+
+    def _made(self) -> Place:
+        """The topic and group; made at first use, by the thread that plays the case."""
+        if self._place is None:
+            self._place = self._real.take(self._setting)
+            self._queues = self._setting.queues
+            self.traffic = Traffic(self._broadcasting, self._place.group, self._place.topic)
+        return self._place
+
+    def _forget(self) -> None:
+        """Leave the topic and group, and everything that was done to them."""
+        self._failing, self.loses_commits, self._taken = None, False, False
+        self._holders.clear()
+        for connection in self._others.values():
+            connection.close()
+        self._others.clear()
+        if self._place is not None:
+            self._real.give_back(self._place)
+            self._place = None
+
+    # --- the proxy, in its thread -----------------------------------------------------------------------------
+
+    def request(self, peer: Peer, request: Command) -> Command | None:
+        """A member sent a request: play the fault, if it fails."""
+        traffic = self.traffic
+        traffic.request(peer, request)
+        if self.loses_commits:
+            if request.code == Request.UPDATE_CONSUMER_OFFSET:
+                return command(faulty("SYSTEM_ERROR"))
+            if request.code in _PULLS:
+                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
+        if self._failing is not None:
+            failing, fault = self._failing
+            if request.code == failing:
+                return command(faulty(fault))
+            if request.code in _PULLS and failing is Request.UPDATE_CONSUMER_OFFSET:
+                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
+        if request.code in _PULLS:
+            if traffic.watches(request):
+                traffic.pull(peer, request)
+            request.ext["suspendTimeoutMillis"] = str(HOLD)
+        if request.code == Request.UNLOCK_BATCH_MQ:
+            for queue, client in self._locked(request):
+                if self._holders.get(queue) == client:
+                    del self._holders[queue]
+        return None
+
+    def response(self, peer: Peer, request: Command, response: Command) -> None:
+        """The broker answered: name the proxy in routes, and take down who was given what."""
+        if request.code in (Request.GET_ROUTEINFO_BY_TOPIC, Request.GET_BROKER_CLUSTER_INFO):
+            response.body = self._renamed(response.body)
+        elif request.code in _PULLS and self.traffic.watches(request):
+            self.traffic.answer(peer, request, response)
+            self.traffic.ended(peer, request)
+        elif request.code == Request.LOCK_BATCH_MQ:
+            granted = requests.locked(response)
+            names = set() if isinstance(granted, Err) else {(topic, queue) for topic, _, queue in granted}
+            for queue, client in self._locked(request):
+                if (self._made().topic, queue) in names:
+                    self._holders[queue] = client
+                else:
+                    self.traffic.refused.add((client, queue))
+
+    def closed(self, peer: Peer) -> None:
+        """A member's connection was closed."""
+        self.traffic.closed(peer)
+
+    def _renamed(self, body: bytes) -> bytes:
+        """A route whose brokers have the address of the proxy."""
+        ours = f':"{self.address}"'.encode()
+        return _ADDRESSES.sub(lambda found: found[1] + _ADDRESS.sub(ours, found[2]) + found[3], body)
+
+    def _locked(self, request: Command) -> list[tuple[int, str]]:
+        """The queues of the topic that a request is about, and its client."""
+        _, client, queues = locked(request.body)
+        return [(queue, client or "") for topic, _, queue in queues if topic == self._made().topic]
+
+    # --- moves ------------------------------------------------------------------------------------------------
+
+    def prepare(self, queues: int, shape: str, stored: int, where: str) -> None:
+        """Have a topic and group like this, as soon as they are used."""
+        setting = Setting(queues, shape, stored, where)
+        reason = self._real.unsupported(setting)
+        if reason:
+            raise UnsupportedMoveError(reason)
+        self._forget()
+        self._setting, self._queues = setting, queues
+
+    def divide(self, queues: int) -> None:
+        """Have a topic of so many queues that the group has consumed up to an offset."""
+        self.prepare(queues, "young", STORED, LAST)
+
+    def send(self, queue: int) -> None:
+        """A message arrives in a queue."""
+        self._ask().fill(self.topic, queue, 1)
+
+    def resize(self, queues: int) -> None:
+        """The topic has so many queues from now on, and its route names them."""
+        self._ask().create(self.topic, queues)
+        self._queues = queues
+
+    def fail(self, request: Request, fault: str) -> None:
+        """Let the proxy answer every request of a kind by a fault, and others no more."""
+        self._made()
+        self._failing = request, fault
+        self.traffic.confirmed = True
+        if request is Request.PULL_MESSAGE:
+            self.fail_held_pulls()
+
+    def mend(self) -> None:
+        """Let the broker answer every request."""
+        self._failing = None
+        self.traffic.confirmed = False
+
+    def fail_held_pulls(self) -> None:
+        """Let the proxy answer the pulls that the broker holds."""
+        if self._proxy is not None:
+            for code in _PULLS:
+                self._proxy.answer_open(code, command(faulty("SYSTEM_ERROR")))
+
+    def crowd(self, before: int, after: int) -> None:
+        """Have so many more members that do nothing, each with a connection of its own."""
+        place, wanted = self._made(), Crowded(before, after).clients
+        self.traffic.confirmed = True
+        for client in self._others.keys() - set(wanted):
+            with self._others.pop(client) as connection:
+                self._call(connection, requests.unregister(client, place.group))
+        for client in wanted:
+            if client not in self._others:
+                self._others[client] = Connection(*place.broker.address)
+        self._beat()
+
+    def take_locks(self) -> None:
+        """Release all locks in the names of those that have them, and let a client outside the group take them."""
+        place = self._made()
+        queues = [(place.topic, BROKER, queue) for queue in range(self._queues)]
+        self.traffic.refused.clear()
+        for _ in range(_TRIES):
+            for client in set(self._holders.values()):
+                place.broker.do(requests.unlock(place.group, client, queues))
+            granted = requests.locked(place.broker.do(requests.lock(place.group, OUTSIDE, queues)))
+            if not isinstance(granted, Err) and len(granted) == len(queues):
+                self._taken = True
+                self._holders.clear()
+                return
+        raise AdapterError("The broker did not grant locks that nobody has: replay the case.")
+
+    def expire_locks(self) -> None:
+        """Release the locks of clients that are gone, or outside the group, in their names."""
+        place = self._made()
+        queues = [(place.topic, BROKER, queue) for queue in range(self._queues)]
+        gone = set(self._holders.values()) - set(self.traffic.clients.values())
+        for client in (gone | {OUTSIDE}) if self._taken else gone:
+            place.broker.do(requests.unlock(place.group, client, queues))
+        self._taken = False
+        self._holders = {queue: client for queue, client in self._holders.items() if client not in gone}
+
+    def reset(self, offset: int) -> None:
+        """Not to be done."""
+        raise UnsupportedMoveError(RESETS)
+
+    def add_retry_topic(self) -> None:
+        """Not to be done."""
+        raise UnsupportedMoveError(DELIVERS)
+
+    def deliver(self) -> None:
+        """Not to be done."""
+        raise UnsupportedMoveError(DELIVERS)
+
+    def _beat(self) -> None:
+        """Let the members that do not exist send a heartbeat."""
+        place = self._made()
+        topics = [place.topic, f"{RETRY_PREFIX}{place.group}"]
+        self._beaten = time.monotonic()
+        for client, connection in self._others.items():
+            self._call(connection, requests.heartbeat(client, place.group, topics))
+
+    def _ask(self) -> BrokerInUse:
+        return self._made().broker
+
+    @staticmethod
+    def _call(connection: Connection, request: requests.Ask) -> None:
+        try:
+            connection.call(request.code, request.ext, request.body)
+        except OSError as error:
+            raise AdapterError(
+                f"The broker that cases go through does not answer ({error}): start it again."
+            ) from error
+
+    # --- what is seen -----------------------------------------------------------------------------------------
+
+    @property
+    def queues(self) -> int:
+        """How many queues the topic has."""
+        return self._queues
+
+    def stored(self) -> tuple[int, ...]:
+        """The stored offset of each queue, -1 for none."""
+        place = self._made()
+        if self._others and time.monotonic() - self._beaten > _BEAT:
+            self._beat()
+        stored = place.broker.stored(place.group, place.topic)
+        return tuple(stored.get(queue, -1) for queue in range(self._queues))
+
+    def max_offset(self, queue: int) -> int:
+        """The offset after the last message of a queue."""
+        return self._ask().number(requests.max_offset(self.topic, queue))
+
+    def offers(self, queue: int, offset: int) -> bool:
+        """Is an offset between min and max of a queue, both included?"""
+        return self._ask().number(requests.min_offset(self.topic, queue)) <= offset <= self.max_offset(queue)
+
+    def locks(self, members: Mapping[str, int]) -> tuple[int, ...]:
+        """The member that has the lock of each queue: -1 for nobody, -2 for a client that is not among them."""
+        if self._taken:
+            return (STRANGER,) * self._queues
+        owners = [self._holders.get(queue) for queue in range(self._queues)]
+        return tuple(-1 if owner is None else members.get(owner, STRANGER) for owner in owners)
+
+    def retry_queue(self, members: Mapping[str, int]) -> tuple[int, int, int, int]:
+        """Not to be seen."""
+        raise UnsupportedMoveError(DELIVERS)
