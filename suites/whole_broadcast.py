@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.whole_broadcast import WholeBroadcastModel, WholeBroadcastState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
@@ -56,7 +57,7 @@ SUITE = Suite(
     show=_show,
     rules=(
         *("REB-BC-1", "REB-BC-STORE", "START-BC-1", "WHOLE-FIRST", "WHOLE-MOVED"),
-        *("WHOLE-UNREGISTER", "WHOLE-CONNECTION"),
+        *whole_end.RULES_OF_BROADCAST_ENDS,
     ),
     beginning="A topic of four young queues, a group that has stored nothing, no member, and no file.",
     confirmations=2,

@@ -140,7 +140,7 @@ SUITE = Suite(
     rules=(
         *("CONS-1", "CONS-1-BACK", "CONS-1-DROPPED", "CONS-BACK", "CONS-BACK-COPY"),
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD"),
-        *whole_end.RULE_IDS,
+        *whole_end.RULES_OF_ENDS,
     ),
     limits=(
         RuleLimit(

@@ -72,7 +72,7 @@ SUITE = Suite(
     rules=(
         *("WHOLE-FIRST", "WHOLE-MOVED-LITE", "WHOLE-SHARE", "WHOLE-UNREAD"),
         *("WHOLE-RESET-LITE", "WHOLE-SEEK", "LITE-POLL", "LITE-COMMIT"),
-        *whole_end.RULE_IDS,
+        *whole_end.RULES_OF_ENDS,
     ),
     limits=(
         RuleLimit(

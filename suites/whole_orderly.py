@@ -62,7 +62,7 @@ SUITE = Suite(
     rules=(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD", "WHOLE-LOCK", "WHOLE-RESET"),
         *("REB-LOCK-3", "REB-LOCK-4", "PULL-PRE-LOCK", "CONS-ORDER-1", "BQ-LOCK-3"),
-        *whole_end.RULE_IDS,
+        *whole_end.RULES_OF_ENDS,
     ),
     limits=(
         RuleLimit(

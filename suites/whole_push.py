@@ -194,7 +194,7 @@ SUITE = Suite(
     rules=(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-RESET"),
         *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST", "REB-ROUTE-1"),
-        *whole_end.RULE_IDS,
+        *whole_end.RULES_OF_ENDS,
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,

@@ -1,52 +1,41 @@
-"""How a whole consumer ends, and what its traffic shows of it until then (WHOLE-UNREGISTER, -ONE-WAY, -CONNECTION).
+"""How a whole consumer ends, and what its traffic shows of it until then.
 
 A member that is shut down commits, unlocks what it has locked, unregisters from its group, and closes its connection;
-one that crashes does none of these. What is seen stands in the answer of the step that shuts it down.
+one that crashes does none of these. What is seen stands in the answer of the step that shuts it down:
+
+=============  =======================================================  ==============
+connections    over how many it sent heartbeats: a broker lists a       TIMER-BEAT
+               client once for each (BQ-LIST-1), and whoever divides
+               queues among the members leaves some of them out
+unregistered   did it unregister from its group?                        TIMER-END
+commits        how they were sent, at any time                          REB-PERSIST-1
+unlocks        how an orderly member unlocked its queues at its end     TIMER-END
+=============  =======================================================  ==============
 """
 
 from __future__ import annotations
 
 from rocketmq_conformance.models.client.whole import BROADCAST, ORDERLY
 from rocketmq_conformance.models.outcome import Expected, Value
-from rocketmq_conformance.models.rule import Level, Reason, Rule
+from rocketmq_conformance.models.rule import Reason
 
-RULES = (
-    Rule(
-        "WHOLE-UNREGISTER",
-        "A consumer that is shut down unregisters from its group at the broker before it closes its connection.",
-        "DefaultMQPushConsumerImpl#shutdown, MQClientInstance#unregisterConsumer @ 4.0.0, 4.9.8, 5.5.0",
-        level=Level.SHOULD,
-    ),
-    Rule(
-        "WHOLE-ONE-WAY",
-        "A consumer sends all commits one way: by its timer, when it loses a queue, and when it is shut down. An "
-        "orderly one that is shut down waits for the answer when it unlocks its queues.",
-        "RemoteBrokerOffsetStore#updateConsumeOffsetToBroker, RebalanceImpl#unlockAll @ 4.0.0, 4.9.8, 5.5.0",
-        level=Level.SHOULD,
-    ),
-    Rule(
-        "WHOLE-CONNECTION",
-        "A consumer sends its heartbeats to a broker over one connection: over several, the broker would list it "
-        "several times (BQ-LIST-1), and whoever divides queues among the members would leave some of them out.",
-        "NettyRemotingClient#createChannel @ 4.0.0, 4.9.8, 5.5.0",
-    ),
-)
-
-#: How a request was sent.
+#: How requests were sent.
 ONE_WAY, AWAITED = "one way", "awaited"
-#: What is seen of a member that is shut down: over how many connections it sent heartbeats, did it unregister, and how
-#: were its commits sent, and its requests to unlock when it ended (None: not seen).
+#: The number of connections, whether the member unregistered, and how commits and requests to unlock were sent (None:
+#: not seen).
 Ended = tuple[Value, Value, Value, Value]
-#: Of one that did not run, or was not shut down.
+#: Of a member that did not run, or was not shut down.
 NOT_ENDED: Ended = (None, None, None, None)
-#: The parts of an answer that show it, and the rules that decide each.
+#: The parts of an answer that show the end of a member, and the rules that decide each.
 PARTS = {
-    "connections": ("WHOLE-CONNECTION",),
-    "unregistered": ("WHOLE-UNREGISTER",),
-    "commits": ("WHOLE-ONE-WAY",),
-    "unlocks": ("WHOLE-ONE-WAY",),
+    "connections": ("TIMER-BEAT",),
+    "unregistered": ("TIMER-END",),
+    "commits": ("REB-PERSIST-1",),
+    "unlocks": ("TIMER-END",),
 }
-RULE_IDS = tuple(rule.id for rule in RULES)
+#: The rules of consumers in a cluster, and of broadcasting ones, which commit nothing.
+RULES_OF_ENDS = ("TIMER-END", "TIMER-BEAT", "REB-PERSIST-1")
+RULES_OF_BROADCAST_ENDS = RULES_OF_ENDS[:2]
 #: They stand behind the first parts of what whole consumers show: places, messages, stored offsets.
 PLACE = 3
 
@@ -71,6 +60,4 @@ def end_of(seen: Expected) -> Ended:
 
 def end_reason(why: Reason, kind: str) -> Reason:
     """Why a group, and a member of a kind that is shut down, show what they show."""
-    # a broadcasting one has no commits
-    rules = (rule for rule in RULE_IDS if kind != BROADCAST or rule != "WHOLE-ONE-WAY")
-    return Reason((*why.rules, *rules), why.kind)
+    return Reason((*why.rules, *(RULES_OF_BROADCAST_ENDS if kind == BROADCAST else RULES_OF_ENDS)), why.kind)

@@ -141,9 +141,13 @@ class WholePush(Rebalance):
         assert line is not None
         self._line = line
         super().leave(member)
+        self.unregister(consumer, line)
+        self.hang_up(member)
+
+    def unregister(self, consumer: Consumer, line: Line) -> None:
+        """Leave the group."""
         ext = {"clientID": consumer.client, "consumerGroup": GROUP}
         self.world.handle(line, Command(int(Request.UNREGISTER_CLIENT), ext))
-        self.hang_up(member)
 
     def hang_up(self, member: int) -> None:
         """A member's connection is closed."""
