@@ -39,7 +39,7 @@ ENDS = (
     "way, awaited; null: not seen)."
 )
 #: The parts that may be null then.
-ENDS_UNSAID = ("given", "connections", "commits", "unlocks")
+ENDS_UNSAID = ("connections", "commits", "unlocks")
 
 
 def with_end(parts: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
@@ -71,7 +71,7 @@ class Join(Operation):
     side=Side.WHOLE,
     weight=2,
     answer=with_end(PARTS),
-    unsaid=ENDS_UNSAID,
+    unsaid=("given", *ENDS_UNSAID),
     idle=tuple(whole_end.PARTS),
 )
 class Leave(Operation):
