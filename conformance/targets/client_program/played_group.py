@@ -239,7 +239,10 @@ class PlayedGroup:
         self._wait(lambda: bool(known()) or program.code is not None, self._timing.connect)
         found = known()
         if not found:
-            raise CannotRunError(self._not_connected(program))
+            # the rest of the case goes on without it
+            failed = CannotRunError(self._not_connected(program))
+            self._programs.pop(member).kill()
+            raise failed
         if len(found) > 1 or name not in found[0]:
             ids = " and ".join(sorted(found))
             raise CannotRunError(f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}")

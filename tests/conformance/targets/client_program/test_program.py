@@ -92,6 +92,18 @@ def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
     program.close()
 
 
+def test_a_case_goes_on_without_one_that_did_not_connect() -> None:
+    program = client("never", 0.3)
+    group = program.group(operations.SUITE)
+    try:
+        with pytest.raises(CannotRunError):
+            group.do(operations.Join(0))
+        for operation in (operations.Look(), operations.Leave(0)):
+            assert isinstance(group.do(operation), Ok)
+    finally:
+        group.close()
+
+
 @pytest.mark.parametrize("opened", ["ends"], indirect=True)
 def test_one_that_ends_by_itself_has_ended(opened: PlayedGroup) -> None:
     outcome = opened.do(operations.Join(0))
