@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF, WholeAllocationModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
@@ -57,7 +58,7 @@ SUITE = Suite(
     steps=8,
     cases=40,
     show=group.show,
-    rules=(*RULE_OF.values(), "REB-CLU-2", "REB-CLU-4"),
+    rules=(*RULE_OF.values(), "REB-CLU-2", "REB-CLU-4", *whole_end.RULES_OF_ENDS),
     beginning="A topic of four young queues, in each of which a group has stored 7, and no member.",
     confirmations=2,
     case_seconds=41,

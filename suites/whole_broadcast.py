@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.whole_broadcast import WholeBroadcastModel, WholeBroadcastState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
@@ -31,7 +32,7 @@ def _bind(profile: Profile) -> BoundModel:
             group.Prepare: model.prepare,
             group.Join: model.join,
             group.Leave: model.leave,
-            group.Crash: model.leave,
+            group.Crash: model.crash,
             group.Send: model.send,
             group.Look: model.look,
             group.Freeze: model.freeze,
@@ -54,7 +55,10 @@ SUITE = Suite(
     steps=8,
     cases=40,
     show=_show,
-    rules=("REB-BC-1", "REB-BC-STORE", "START-BC-1", "WHOLE-FIRST", "WHOLE-MOVED"),
+    rules=(
+        *("REB-BC-1", "REB-BC-STORE", "START-BC-1", "WHOLE-FIRST", "WHOLE-MOVED"),
+        *whole_end.RULES_OF_BROADCAST_ENDS,
+    ),
     beginning="A topic of four young queues, a group that has stored nothing, no member, and no file.",
     confirmations=2,
     case_seconds=41,

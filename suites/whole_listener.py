@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.client.whole_listener import WholeListenerModel
 from rocketmq_conformance.models.client.whole_push import WholePushState
@@ -37,10 +38,12 @@ class Join(group.Join):
 
 
 @operation(
-    f"A member is shut down, if it runs and its listener does not hold. {SEEN}",
+    f"A member is shut down, if it runs and its listener does not hold. {SEEN} {group.ENDS}",
     side=Side.WHOLE,
     weight=2,
-    answer=PARTS,
+    answer=group.with_end(PARTS),
+    unsaid=group.ENDS_UNSAID,
+    idle=tuple(whole_end.PARTS),
 )
 class Leave(Operation):
     member: Annotated[int, _MEMBER]
@@ -137,6 +140,7 @@ SUITE = Suite(
     rules=(
         *("CONS-1", "CONS-1-BACK", "CONS-1-DROPPED", "CONS-BACK", "CONS-BACK-COPY"),
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD"),
+        *whole_end.RULES_OF_ENDS,
     ),
     limits=(
         RuleLimit(

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.switches import LITE_STARTS
 from rocketmq_conformance.models.client.whole_lite import WholeLiteModel
 from rocketmq_conformance.models.profile import Profile
@@ -71,6 +72,7 @@ SUITE = Suite(
     rules=(
         *("WHOLE-FIRST", "WHOLE-MOVED-LITE", "WHOLE-SHARE", "WHOLE-UNREAD"),
         *("WHOLE-RESET-LITE", "WHOLE-SEEK", "LITE-POLL", "LITE-COMMIT"),
+        *whole_end.RULES_OF_ENDS,
     ),
     limits=(
         RuleLimit(

@@ -1,5 +1,6 @@
 """The suite ``whole-orderly``: whole orderly consumers of one group, judged from traffic, locks and listeners."""
 
+from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
@@ -61,6 +62,7 @@ SUITE = Suite(
     rules=(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD", "WHOLE-LOCK", "WHOLE-RESET"),
         *("REB-LOCK-3", "REB-LOCK-4", "PULL-PRE-LOCK", "CONS-ORDER-1", "BQ-LOCK-3"),
+        *whole_end.RULES_OF_ENDS,
     ),
     limits=(
         RuleLimit(

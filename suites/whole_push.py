@@ -1,7 +1,9 @@
 """The suite ``whole-push``: whole push consumers of one group, judged from the traffic at their broker alone."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
+from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole_moves import COMMIT, MAX, PULL, QUERY, SEARCH
@@ -30,6 +32,20 @@ PARTS = {
     "locks": ("REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3", "REB-BC-1"),
     "given": ("CONS-ORDER-1", "WHOLE-FIRST"),
 }
+#: What is seen of a member that is shut down; of one that does not run it is null.
+ENDS = (
+    "Behind the first three parts it says of the member that ended: over how many connections it sent heartbeats, "
+    "whether it unregistered from its group, and how it sent its commits, and at its end its requests to unlock (one "
+    "way, awaited; null: not seen)."
+)
+#: The parts that may be null then.
+ENDS_UNSAID = ("connections", "commits", "unlocks")
+
+
+def with_end(parts: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The parts of an answer, and those of the end of a member."""
+    named = list(parts.items())
+    return dict([*named[: whole_end.PLACE], *whole_end.PARTS.items(), *named[whole_end.PLACE :]])
 
 
 @operation(
@@ -50,7 +66,14 @@ class Join(Operation):
     member: Annotated[int, MEMBER]
 
 
-@operation(f"A member is shut down, if it runs. {SEEN}", side=Side.WHOLE, weight=2, answer=PARTS, unsaid=("given",))
+@operation(
+    f"A member is shut down, if it runs. {SEEN} {ENDS}",
+    side=Side.WHOLE,
+    weight=2,
+    answer=with_end(PARTS),
+    unsaid=("given", *ENDS_UNSAID),
+    idle=tuple(whole_end.PARTS),
+)
 class Leave(Operation):
     member: Annotated[int, MEMBER]
 
@@ -171,6 +194,7 @@ SUITE = Suite(
     rules=(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-RESET"),
         *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST", "REB-ROUTE-1"),
+        *whole_end.RULES_OF_ENDS,
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,

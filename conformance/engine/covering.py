@@ -124,7 +124,7 @@ def _more(
         kept = seen[: new[-1] + 1]
         if not tours.decides(kept):
             kept = seen
-        shows = {step.behaviour for step in kept} if alone else shown(kept, pairs=pairs)
+        shows: set[Hashable] = {step.behaviour for step in kept} if alone else shown(kept, pairs=pairs)
         known.update(shows)
         found.append((tuple(step.row for step in kept), shows - before))
 

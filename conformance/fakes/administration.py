@@ -41,6 +41,7 @@ class Administration:
 
     def __init__(self, profile: Profile, storage: Storage, name: str, cluster: str, address: str, started: int) -> None:
         self._release = profile.broker
+        self._form = routes.RouteForm.of(profile.broker)
         self._wire = WireRules.of(profile)
         #: Are routes written in standard JSON for a client in this process that does not say what it reads?
         self._standard_here = self._wire.standard(VERSION, False)
@@ -91,11 +92,11 @@ class Administration:
         else:
             queues = self.routes.get(topic, NO_ROUTE)
             if queues != NO_ROUTE:
-                return 0, "", {}, _ordinary_route(self._name, self._cluster, self.address, queues, standard)
+                return 0, "", {}, _ordinary_route(self._name, self._cluster, self.address, queues, standard, self._form)
             settings = None
         if settings is None:
             return _NO_TOPIC, f"No topic route info in name server for the topic: {topic}", {}, b""
-        return 0, "", {}, routes.route(self._name, self._cluster, self.address, settings, standard)
+        return 0, "", {}, routes.route(self._name, self._cluster, self.address, settings, standard, self._form)
 
     def _create_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic = ext["topic"]
@@ -154,7 +155,7 @@ class Administration:
         return 0, "", {}, document({"subscriptionGroupTable": table})
 
     def _clusters(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        return 0, "", {}, routes.clusters(self._name, self._cluster, self.address)
+        return 0, "", {}, routes.clusters(self._name, self._cluster, self.address, self._form)
 
     def _runtime(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         table = {"bootTimestamp": str(self._started), "brokerVersionDesc": description(self._release)}
@@ -168,6 +169,8 @@ def _done(error: Err | None) -> Answered:
 
 
 @lru_cache(maxsize=256)
-def _ordinary_route(name: str, cluster: str, address: str, queues: int, standard: bool) -> bytes:
+def _ordinary_route(
+    name: str, cluster: str, address: str, queues: int, standard: bool, form: routes.RouteForm
+) -> bytes:
     """The route of an ordinary topic with so many queues: routes that are set have a few different ones."""
-    return routes.route(name, cluster, address, Topic.of(queues), standard)
+    return routes.route(name, cluster, address, Topic.of(queues), standard, form)

@@ -47,6 +47,7 @@ from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.client.switches import BRIEF_HEARTBEATS
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
 
 T = TypeVar("T")
 CLUSTER = "conformance"
@@ -54,6 +55,8 @@ CLUSTER = "conformance"
 AUTO_CREATE = "autoCreateTopicEnable"
 #: The port that routes name before the system has chosen one.
 _UNCHOSEN = 10911
+#: Since when answers have flags of topics and groups, and the ids of clients' messages.
+_FLAGGED = Release.parse("5.0.0")
 #: The parts of the broker, by the names under which they can be replaced.
 PARTS: dict[str, Any] = {
     "storage": Storage,
@@ -138,8 +141,11 @@ class FakeBroker:
             clock,
             hold_check,
         )
+        if self.profile.broker >= _FLAGGED:
+            self._pulls.flags = {"groupSysFlag": "0", "topicSysFlag": "0"}
         self.retries: Retries = made["retries"](self.storage, clock, delay_levels, self._while_running, self._stored)
         self.sends = Sends(self.storage, self.retries, self._where, self._stored)
+        self.sends.tells_ids = self.profile.broker >= _FLAGGED
         self.administration = Administration(self.profile, self.storage, name, cluster, self.address, clock())
         self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
         self.offsets: Offsets = made["offsets"](self.storage, self._memory)

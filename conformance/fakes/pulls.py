@@ -105,6 +105,8 @@ class Pulls:
         self._lite = lite
         self._clock = clock
         self._hold_check = hold_check
+        #: What a release says of topic and group in each answer.
+        self.flags: Mapping[str, str] = {}
         #: When held pulls are checked next (ms since the epoch), and the timer that wakes the broker for it.
         self._due = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -289,5 +291,6 @@ class Pulls:
             "nextBeginOffset": str(following),
             "minOffset": str(low),
             "maxOffset": str(high),
+            **self.flags,
         }
         return Command(int(Response[model.response_code(status, offset)]), answer, body, remark=status)

@@ -5,9 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from rocketmq_conformance.models.broker.state import ABSENT, QueueLog, Topic
+from rocketmq_conformance.models.release import Release
+
+_RENAMED, _ACTING = Release.parse("4.9.0"), Release.parse("5.0.0")
+
+
+class RouteForm(NamedTuple):
+    """What a release says of queues and brokers: the name of a topic's flags, and whether slaves may act as masters."""
+
+    flags: str
+    acting: bool
+
+    @classmethod
+    def of(cls, release: Release) -> Self:
+        """That of a name server of this release (QueueData, BrokerData)."""
+        return cls("topicSysFlag" if release >= _RENAMED else "topicSynFlag", release >= _ACTING)
 
 
 def _addresses(address: str, standard: bool) -> str:
@@ -20,23 +35,23 @@ def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), sort_keys=True)
 
 
-def _broker(name: str, cluster: str, address: str, standard: bool) -> str:
+def _broker(name: str, cluster: str, address: str, standard: bool, acting: bool) -> str:
     addresses = _addresses(address, standard)
-    return f'{{"brokerAddrs":{addresses},"brokerName":{json.dumps(name)},"cluster":{json.dumps(cluster)}}}'
+    more = ',"enableActingMaster":false' if acting else ""
+    return f'{{"brokerAddrs":{addresses},"brokerName":{json.dumps(name)},"cluster":{json.dumps(cluster)}{more}}}'
 
 
 @lru_cache(maxsize=256)
-def route(name: str, cluster: str, address: str, settings: Topic, standard: bool) -> bytes:
+def route(name: str, cluster: str, address: str, settings: Topic, standard: bool, form: RouteForm) -> bytes:
     """TopicRouteData of a topic with these settings on one broker."""
     data = {
         "brokerName": name,
         "perm": settings.perm,
         "readQueueNums": settings.read_queues,
-        "topicSysFlag": 0,
-        "topicSynFlag": 0,
+        form.flags: 0,
         "writeQueueNums": settings.write_queues,
     }
-    broker = _broker(name, cluster, address, standard)
+    broker = _broker(name, cluster, address, standard, form.acting)
     return f'{{"brokerDatas":[{broker}],"filterServerTable":{{}},"queueDatas":[{_compact(data)}]}}'.encode()
 
 
@@ -51,8 +66,8 @@ def topic_stats(name: str, topic: str, queues: int, logs: Mapping[tuple[str, int
     return f'{{"offsetTable":{{{",".join(entries)}}}}}'.encode()
 
 
-def clusters(name: str, cluster: str, address: str) -> bytes:
+def clusters(name: str, cluster: str, address: str, form: RouteForm) -> bytes:
     """ClusterInfo with one broker; always in Java's own JSON."""
-    broker = _broker(name, cluster, address, False)
+    broker = _broker(name, cluster, address, False, form.acting)
     table = _compact({cluster: [name]})
     return f'{{"brokerAddrTable":{{{json.dumps(name)}:{broker}}},"clusterAddrTable":{table}}}'.encode()

@@ -44,6 +44,8 @@ _SHORT = {
 }
 _LONG = {name: name for name in _SHORT}
 _SEND_SHORT = int(Request.SEND_MESSAGE_V2)
+#: The property with the id that a client gives to its message.
+_OWN_ID = "UNIQ_KEY"
 #: Where messages are born that come by the door in process.
 _HERE = "127.0.0.1:0"
 #: The response to a message that is taken down, not stored.
@@ -65,6 +67,8 @@ class Sends:
         self._stored = stored
         #: Takes down the messages that are sent back, in a client case; these are not stored.
         self.record: Record | None = None
+        #: Does the release answer with the id that the client gave to its message?
+        self.tells_ids = False
 
     def handlers(self) -> Mapping[int, PlainHandler]:
         """The handlers, by request code."""
@@ -146,4 +150,8 @@ class Sends:
         first = stored[0]
         ids = ",".join(messages.message_id(host, message.physical) for message in stored)
         place = {"msgId": ids, "queueId": str(first.queue), "queueOffset": str(first.offset)}
-        return 0, "", place | {"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"}, b""
+        more = {"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"}
+        own = _OWN_ID in first.properties and messages.parse_properties(first.properties).get(_OWN_ID)
+        if own and self.tells_ids:
+            more["transactionId"] = own
+        return 0, "", place | more, b""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.client_ends import ClientEnds
 from rocketmq_conformance.conformance.fakes.consumers import locked
 from rocketmq_conformance.conformance.fakes.fault_script import faulty
 from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
@@ -87,11 +88,15 @@ class Traffic:
         self.refused: set[tuple[str, int]] = set()
         #: Do those that sent a heartbeat subscribe to the topic?
         self.subscribed: set[str] = set()
+        #: What is seen of those that have ended.
+        self.ends = ClientEnds()
 
     def request(self, peer: Peer, command: Command) -> None:
         """A request arrived."""
         if command.code == Request.HEART_BEAT:
             client, consumers = heartbeat.read(command.body)
+            if not self.connections(client):
+                self.ends.begin(client)
             if peer.number not in self.clients:
                 self._name(peer.number, client)
             self.clients[peer.number] = client
@@ -104,6 +109,7 @@ class Traffic:
             self._early.setdefault(peer.number, []).append(command.code)
         key = self.clients.get(peer.number, ""), command.code
         self.sent[key] = self.sent.get(key, 0) + 1
+        self.ends.request(key[0], command)
 
     def _name(self, number: int, client: str) -> None:
         """Ascribe to a client what came over its connection before its first heartbeat: who broadcasts needs no list of
@@ -148,6 +154,14 @@ class Traffic:
     def waiting(self, queue: int) -> list[tuple[str, int]]:
         """The clients whose pulls of a queue wait for a message, and the offsets that they asked for."""
         return [self.pulls[pulled] for pulled in list(self._waiting) if pulled[0] == queue]
+
+    def connections(self, client: str) -> int:
+        """Over how many connections that are open a client has sent heartbeats."""
+        return list(self.clients.values()).count(client)
+
+    def to_end(self, client: str) -> None:
+        """A client is to end."""
+        self.ends.to_end(client, self.connections(client))
 
     def _of(self, peer: Peer, command: Command) -> tuple[str, Pulled]:
         client = self.clients.get(peer.number, "")

@@ -20,6 +20,7 @@ from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.local_store import MISSING
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole import BROADCAST, SENT_ON, first_message
+from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_reason, ended, with_end
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_broker
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -92,6 +93,14 @@ class WholeBroadcastModel:
         return state, seen, why
 
     def leave(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
+        """A member is shut down, if it runs."""
+        runs = MEMBERS[member] in state.members
+        state, seen, why = self.crash(state, member)
+        if not runs:
+            return state, with_end(seen, NOT_ENDED), why
+        return state, with_end(seen, ended(BROADCAST)), end_reason(why, BROADCAST)
+
+    def crash(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
         """A member ends, if it runs: its file has been written by then, whether it is shut down or killed."""
         left = {name: pulls for name, pulls in state.members.items() if name != MEMBERS[member]}
         return self._look(state._replace(members=left))
@@ -100,7 +109,7 @@ class WholeBroadcastModel:
         """A member ends, a message arrives in every queue, and it starts again, if it runs."""
         if MEMBERS[member] not in state.members:
             return self._look(state)
-        state, _, _ = self.leave(state, member)
+        state, _, _ = self.crash(state, member)
         state, arrived, _ = self.send(state, EVERY)
         state, seen, why = self.join(state, member)
         _, by_others, *_ = cast(Seen, arrived)

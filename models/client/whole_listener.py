@@ -36,7 +36,7 @@ class WholeListenerModel(WholePushModel):
         """A member is shut down, if it runs and its listener does not hold."""
         who = state.group.members.get(MEMBERS[member])
         if who is not None and who.listener == HOLDS:
-            return self._look(state)
+            return self._without_end(state)
         return super().leave(state, member)
 
     def deliver(self, state: WholePushState) -> Answer[WholePushState]:

@@ -19,6 +19,7 @@ from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, N
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.whole import PUSH
+from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_reason, ended, with_end
 from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import PULL, Fail, Join, Leave, Mend, ResetTo
@@ -101,8 +102,9 @@ class WholePushModel:
         """A member is shut down, if it runs."""
         name = MEMBERS[member]
         if name not in state.group.members:
-            return self._look(state)
-        return self._look(state._replace(group=self._group.move(state.group, Leave(name))))
+            return self._without_end(state)
+        state, seen, why = self._look(state._replace(group=self._group.move(state.group, Leave(name))))
+        return state, with_end(seen, ended(self._kind)), end_reason(why, self._kind)
 
     def crash(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member's process is killed, if it runs: it commits nothing more."""
@@ -148,6 +150,11 @@ class WholePushModel:
     def look(self, state: WholePushState) -> Answer[WholePushState]:
         """Time passes, a round of rebalance at least."""
         return self._look(state)
+
+    def _without_end(self, state: WholePushState) -> Answer[WholePushState]:
+        """What is seen where nobody is shut down."""
+        state, seen, why = self._look(state)
+        return state, with_end(seen, NOT_ENDED), why
 
     def _begun(self, setting: Setting) -> WholePushState:
         broker = initial_broker(self._rules, setting)

@@ -29,13 +29,16 @@ def named_parts(spec: OperationSpec, answer: Expected) -> dict[str, Expected] | 
 
 
 def differing_parts(spec: OperationSpec, expected: Expected, observed: Expected) -> list[str]:
-    """The names of the parts in which two answers differ; none when one of them has no named parts."""
+    """The names of the parts in which two answers differ, those last on which nothing depends; none when one of them
+    has no named parts."""
     wanted, given = named_parts(spec, expected), named_parts(spec, observed)
     if wanted is None or given is None:
         return []
     if wanted.keys() != given.keys():
         return []
-    return [name for name in wanted if not agrees(wanted[name], given[name])]
+    return sorted(
+        (name for name in wanted if not agrees(wanted[name], given[name])), key=lambda name: name in spec.idle
+    )
 
 
 def first_difference(suite: Suite, step: Step) -> tuple[str, Expected, Expected]:

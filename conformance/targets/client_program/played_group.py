@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.targets.client_program.case_broker import 
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.models.client.fixtures import EVERY, HOLDS, MEMBERS, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
+from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_of, with_end
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.models.profile import Profile
@@ -55,6 +56,8 @@ KINDS = {
 _SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name)
 #: What a program says that it takes: commands for its listener, and a strategy other than the first.
 LISTEN, STRATEGY = "listen", "strategy"
+#: The operations that shut a member down.
+_LEAVES = (operations.Leave, whole_listener.Leave)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +159,7 @@ class PlayedGroup:
     def _do(self, operation: Operation) -> Outcome:
         self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
         joined: str | None = None
+        end = NOT_ENDED if isinstance(operation, _LEAVES) else None
         # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset
         limit = self._timing.look * (2 if self._model == BROADCASTING else 1)
         match operation:
@@ -181,6 +185,8 @@ class PlayedGroup:
             case operations.Leave(member) | whole_listener.Leave(member) if member in self._programs:
                 if not self.stop(member):
                     return self._still_running()
+                self._await_end(member)
+                end = self.case.traffic.ends.shown(self._ids[member])
             case operations.Crash(member) if member in self._programs:
                 self._crash(member)
             case whole_broadcast.ComeBack(member, crashes) if member in self._programs:
@@ -235,7 +241,7 @@ class PlayedGroup:
                 pass
             case _:
                 return Unsupported(f"a program is not asked for {operation.spec.name}")
-        return self._look(operation.spec, expected, joined, limit)
+        return self._look(operation.spec, expected, joined, limit, end)
 
     def lose(self, why: Err) -> Err:
         """A member did not connect: this is the answer to all that is done from now on."""
@@ -269,6 +275,7 @@ class PlayedGroup:
     def stop(self, member: int) -> bool:
         """Shut a member down; False when it had to be killed."""
         self._listeners.pop(member, None)
+        self.case.traffic.to_end(self._ids[member])
         return self._programs.pop(member).stop(self._timing.end)
 
     def _missing(self, program: Program) -> str:
@@ -381,12 +388,16 @@ class PlayedGroup:
 
     # --- looks ------------------------------------------------------------------------------------------------
 
-    def _look(self, spec: OperationSpec, expected: Expected, joined: str | None, limit: float) -> Outcome:
+    def _look(
+        self, spec: OperationSpec, expected: Expected, joined: str | None, limit: float, end: Ended | None
+    ) -> Outcome:
         brought: list[Brought] = []
         self._given.clear()
+        # nothing is to be waited for in what a member has shown that has ended
+        known = end_of(expected) if end else None
 
         def agrees() -> bool:
-            return filled(spec, expected, self._observed(brought))[0] == expected
+            return filled(spec, expected, self._observed(brought, known))[0] == expected
 
         until = time.monotonic() + limit
         while True:
@@ -401,7 +412,7 @@ class PlayedGroup:
         self._refuse_strangers()
         if agrees() and not shows:
             return Err("NOT_REACHED", definite=False, detail=f"{joined} neither asked for the members nor pulled")
-        return Ok(self._observed(brought))
+        return Ok(self._observed(brought, end))
 
     def _refuse_strangers(self) -> None:
         """CannotRunError when a member has made another client since it counted as started."""
@@ -420,7 +431,11 @@ class PlayedGroup:
             return joined is None or self.case.traffic.has_sent(joined, Request.PULL_MESSAGE)
         return joined is None or self.case.traffic.has_sent(joined, Request.GET_CONSUMER_LIST_BY_GROUP)
 
-    def _observed(self, brought: list[Brought]) -> Value:
+    def _observed(self, brought: list[Brought], end: Ended | None) -> Value:
+        seen = self._shown(brought)
+        return seen if end is None else with_end(seen, end)
+
+    def _shown(self, brought: list[Brought]) -> Value:
         brought += self.case.take_brought()
         running = {self._ids[member]: member for member in self._programs}
         seen = self.case.observed(running, brought)

@@ -59,7 +59,7 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
             Seen("ended on SIGTERM", stopped, "shut the consumer down when the signal comes"),
             Seen(
                 "unregistered from its group",
-                traffic.has_sent(client, Request.UNREGISTER_CLIENT),
+                traffic.ends.shown(client)[1] is True,
                 "shut the consumer down before the process ends",
             ),
         ]

@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOP
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
 from rocketmq_conformance.models.client.fixtures import BROKER, FAILS, GROUP, HOLDS, MEMBERS, SUCCEEDS
+from rocketmq_conformance.models.client.whole_end import NOT_ENDED, with_end
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_listener as operations
 from rocketmq_conformance.suites import whole_push as group
@@ -131,7 +132,7 @@ class WholeListener(WholePush):
     def leave_group(self, member: int) -> Result:
         """A member is shut down, if it runs and its listener does not hold."""
         if self.members[member] is not None and self.listeners[member] == HOLDS:
-            return self.look()
+            return with_end(self.look(), NOT_ENDED)
         return super().leave_group(member)
 
     def listen(self, member: int, listener: str) -> Result:

@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebala
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import Answered, Transport
 from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, NOTHING, QUEUES, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.client.whole_end import NOT_ENDED, with_end
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
@@ -140,9 +141,13 @@ class WholePush(Rebalance):
         assert line is not None
         self._line = line
         super().leave(member)
+        self.unregister(consumer, line)
+        self.hang_up(member)
+
+    def unregister(self, consumer: Consumer, line: Line) -> None:
+        """Leave the group."""
         ext = {"clientID": consumer.client, "consumerGroup": GROUP}
         self.world.handle(line, Command(int(Request.UNREGISTER_CLIENT), ext))
-        self.hang_up(member)
 
     def hang_up(self, member: int) -> None:
         """A member's connection is closed."""
@@ -266,9 +271,12 @@ class WholePush(Rebalance):
 
     def leave_group(self, member: int) -> Result:
         """A member is shut down, if it runs."""
-        if self.members[member] is not None:
-            self.end(member)
-        return self.look()
+        if self.members[member] is None:
+            return with_end(self.look(), NOT_ENDED)
+        traffic, client = self.world.traffic, MEMBERS[member]
+        traffic.to_end(client)
+        self.end(member)
+        return with_end(self.look(), traffic.ends.shown(client))
 
     def crash(self, member: int) -> Result:
         """A member ends without a word, if it runs."""

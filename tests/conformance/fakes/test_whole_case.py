@@ -11,7 +11,7 @@ import pytest
 
 from rocketmq_conformance.conformance.fakes.whole_case import Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, Command
 from rocketmq_conformance.models.client.fixtures import TOPIC
 
 PEER: Any = SimpleNamespace(number=1)
@@ -94,3 +94,69 @@ def test_while_a_request_fails_the_next_pull_of_one_that_goes_on_shows_an_answer
     traffic.request(PEER, Command(int(Request.QUERY_CONSUMER_OFFSET), {"topic": topic, "queueId": "0"}))
     pulling(traffic, 13)
     assert traffic.brought == ([("", 0, 12, 1)] if counts else [])
+
+
+# --- clients, and how they end -----------------------------------------------------------------------------------
+
+SECOND: Any = SimpleNamespace(number=2)
+COMMIT, UNLOCK = int(Request.UPDATE_CONSUMER_OFFSET), int(Request.UNLOCK_BATCH_MQ)
+
+
+def beat(traffic: Traffic, peer: Any, client: str = "me") -> None:
+    body = json.dumps({"clientID": client, "consumerDataSet": []}).encode()
+    traffic.request(peer, Command(int(Request.HEART_BEAT), {}, body))
+
+
+def unregister(traffic: Traffic, **ext: str) -> None:
+    traffic.request(PEER, Command(int(Request.UNREGISTER_CLIENT), {"clientID": "me", **ext}))
+
+
+def test_a_connection_whose_first_pull_comes_before_its_heartbeat_is_its_clients() -> None:
+    traffic = Traffic()
+    beat(traffic, SECOND)
+    pulling(traffic, 12)
+    assert traffic.waiting(0) == [("", 12)]
+    beat(traffic, PEER)
+    assert traffic.waiting(0) == [("me", 12)]
+    assert traffic.connections("me") == 2
+    traffic.closed(SECOND)
+    assert traffic.connections("me") == 1
+
+
+def test_how_a_client_ended_is_seen_from_what_it_sent() -> None:
+    traffic = Traffic()
+    beat(traffic, PEER)
+    # those of queues that it lost are not those of its end
+    traffic.request(PEER, Command(UNLOCK, {}, flag=ONE_WAY))
+    traffic.to_end("me")
+    assert traffic.ends.shown("me") == (1, False, None, None)
+    unregister(traffic, producerGroup="P")
+    traffic.request(PEER, Command(COMMIT, {}, flag=ONE_WAY))
+    traffic.request(PEER, Command(UNLOCK, {}))
+    assert traffic.ends.shown("me") == (1, False, "one way", "awaited")
+    unregister(traffic, consumerGroup="G")
+    traffic.request(PEER, Command(COMMIT, {}))
+    beat(traffic, SECOND)
+    assert traffic.ends.shown("me") == (1, True, "awaited and one way", "awaited")
+
+
+def test_over_how_many_connections_heartbeats_came_is_left_open_where_none_is_open() -> None:
+    traffic = Traffic()
+    for peer in (PEER, SECOND):
+        beat(traffic, peer)
+    traffic.to_end("me")
+    assert traffic.ends.shown("me")[0] == 2
+    traffic.closed(PEER)
+    traffic.closed(SECOND)
+    traffic.to_end("me")
+    assert traffic.ends.shown("me")[0] is None
+
+
+def test_one_that_comes_back_has_sent_nothing_yet() -> None:
+    traffic = Traffic()
+    beat(traffic, PEER)
+    unregister(traffic, consumerGroup="G")
+    traffic.closed(PEER)
+    beat(traffic, SECOND)
+    traffic.to_end("me")
+    assert traffic.ends.shown("me") == (1, False, None, None)

@@ -70,7 +70,7 @@ def test_one_that_is_sent_on_to_where_nothing_has_expired_writes_that_into_its_f
 def test_what_is_repeated_changes_nothing() -> None:
     state, once, kind = after(TWO_QUEUES, (MODEL.join, 0), (MODEL.look,))
     assert kind == "nothing is new"
-    for again in ((MODEL.join, 0), (MODEL.leave, 1), (MODEL.come_back, 2, True), (MODEL.send, 9)):
+    for again in ((MODEL.join, 0), (MODEL.crash, 1), (MODEL.come_back, 2, True), (MODEL.send, 9)):
         assert after(TWO_QUEUES, (MODEL.join, 0), again)[1] == once
     assert after(TWO_QUEUES, (MODEL.join, 0), (MODEL.prepare, 1, "gone", 2, FIRST))[0] == state
 

@@ -36,7 +36,7 @@ def test_a_lock_goes_with_its_queue() -> None:
     expected = (places, (), (12, 12), (0, 1), ()), "queues change hands"
     assert seen(TWO_QUEUES, (MODEL.join, 0), (MODEL.join, 1)) == expected
     assert seen(TWO_QUEUES, (MODEL.join, 0), (MODEL.leave, 0)) == (
-        ((NOBODY, NOBODY), (), (12, 12), (-1, -1), ()),
+        ((NOBODY, NOBODY), (), (12, 12), 1, True, "one way", "awaited", (-1, -1), ()),
         "unlocked at the end",
     )
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.start import NoStartError
-from rocketmq_conformance.conformance.targets.port.transport import Transport
+from rocketmq_conformance.conformance.targets.port.transport import Answered, Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
 from rocketmq_conformance.models.client.fixtures import QUEUES, TIMESTAMP_TEXT
 from rocketmq_conformance.models.message_queue import MessageQueue
@@ -146,6 +146,44 @@ class LearnsNoFewer(WholePush):
         )
 
 
+class NeverUnregisters(WholePush):
+    def unregister(self, consumer: Consumer, line: Line) -> None:
+        pass
+
+
+class UnregistersItsProducer(WholePush):
+    def unregister(self, consumer: Consumer, line: Line) -> None:
+        ext = {"clientID": consumer.client, "producerGroup": "CLIENT_INNER_PRODUCER"}
+        self.world.handle(line, Command(int(Request.UNREGISTER_CLIENT), ext))
+
+
+class AwaitsCommits(WholePush):
+    def _exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
+        return super()._exchange(address, code, ext, body, one_way and code != Request.UPDATE_CONSUMER_OFFSET)
+
+
+class BeatsTwice(WholePush):
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.second: dict[int, Line] = {}
+
+    def start(self, member: int) -> None:
+        super().start(member)
+        consumer = self.members[member]
+        assert consumer is not None
+        self._opened += 1
+        self.second[member] = Line(self._opened)
+        self.beat(consumer, self.second[member])
+
+    def listed(self, topic: str) -> tuple[str, ...] | None:
+        ids = super().listed(topic)
+        return ids and tuple(dict.fromkeys(ids))
+
+    def hang_up(self, member: int) -> None:
+        super().hang_up(member)
+        self.world.closed(self.second.pop(member))
+
+
 _mutant = partial(Mutant.of, "whole-push")
 
 MUTANTS = (
@@ -174,5 +212,9 @@ MUTANTS = (
     _mutant("whole-push-no-list-takes", "D82", "Without a list of the members a queue is taken.", NoListIsEverything),
     _mutant("whole-push-commits-changes", "D32", "A commit that was lost is not repeated.", CommitsChangesOnly),
     _mutant("whole-push-routes-once", "D95", "The route is learned once.", NeverLearns),
+    _mutant("whole-push-never-unregisters", "D181", "A member that is shut down hangs up.", NeverUnregisters),
+    _mutant("whole-push-unregisters-producer", "D181", "Its producer alone unregisters.", UnregistersItsProducer),
+    _mutant("whole-push-commits-awaited", "D182", "Commits are not marked one way.", AwaitsCommits),
+    _mutant("whole-push-beats-twice", "D20", "Two connections of a member send heartbeats.", BeatsTwice),
     _mutant("whole-push-routes-grow", "D168", "Queues that a topic loses are kept.", LearnsNoFewer),
 )

@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_group import
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
+from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_of
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported
 from rocketmq_conformance.suites import whole_broadcast, whole_listener, whole_lite, whole_orderly
 from rocketmq_conformance.suites import whole_push as operations
@@ -102,6 +103,18 @@ def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
     program.close()
 
 
+def test_a_case_goes_on_without_one_that_did_not_connect() -> None:
+    program = client("never", 0.3)
+    group = program.group(operations.SUITE)
+    try:
+        with pytest.raises(CannotRunError):
+            group.do(operations.Join(0))
+        for operation in (operations.Look(), operations.Leave(0)):
+            assert isinstance(group.do(operation), Ok)
+    finally:
+        group.close()
+
+
 @pytest.mark.parametrize("opened", ["ends"], indirect=True)
 def test_one_that_ends_by_itself_has_ended(opened: PlayedGroup) -> None:
     outcome = opened.do(operations.Join(0))
@@ -126,7 +139,15 @@ def test_a_consumer_that_does_nothing_shows_nothing(opened: PlayedGroup) -> None
     for move in (operations.Send(-1), operations.Freeze(0), operations.Freeze(1), operations.Reset(3)):
         assert opened.do(move) == Ok((nobody, (), (7, 7, 7, 7)))
     assert opened.do(operations.Crash(0)) == Ok((nobody, (), (7, 7, 7, 7)))
-    assert opened.do(operations.Leave(0)) == Ok((nobody, (), (7, 7, 7, 7)))
+    assert opened.do(operations.Leave(0)) == Ok((nobody, (), (7, 7, 7, 7), None, None, None, None))
+
+
+@pytest.mark.parametrize("opened", ["sits"], indirect=True)
+def test_one_that_hangs_up_has_not_unregistered(opened: PlayedGroup) -> None:
+    opened.do(operations.Join(0))
+    left = opened.do(operations.Leave(0))
+    assert isinstance(left, Ok)
+    assert end_of(left.value) == (1, False, None, None)
 
 
 def test_locks_and_what_listeners_say_belong_to_what_consumers_of_other_kinds_show() -> None:
@@ -150,6 +171,7 @@ def test_locks_and_what_listeners_say_belong_to_what_consumers_of_other_kinds_sh
 
 def test_a_listener_is_told_what_to_do_where_the_program_says_so() -> None:
     seen = Ok((((-1, -1),) * 4, (), (-1,) * 4, (-1, -1, -1, 0)))
+    ends = []
     with group_of(whole_listener.SUITE, "listens") as group:
         for operation in (
             *(whole_listener.Listen(0, FAILS), whole_listener.Join(0), whole_listener.Listen(0, HOLDS)),
@@ -157,7 +179,14 @@ def test_a_listener_is_told_what_to_do_where_the_program_says_so() -> None:
             *(whole_listener.Refuse(False), whole_listener.Deliver(), whole_listener.Listen(0, SUCCEEDS)),
             *(whole_listener.Leave(0), whole_listener.Crash(0), whole_listener.Look()),
         ):
-            assert group.do(operation) == seen
+            shown = group.do(operation)
+            if isinstance(operation, whole_listener.Leave):
+                assert isinstance(shown, Ok)
+                # one whose listener holds is not shut down
+                ends.append(end_of(shown.value))
+            else:
+                assert shown == seen
+    assert ends == [NOT_ENDED, NOT_ENDED, (1, False, None, None)]
     with group_of(whole_listener.SUITE, "sits") as group:
         for operation in (whole_listener.Join(0), whole_listener.Deliver()):
             refused = group.do(operation)
