@@ -35,9 +35,15 @@ from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites import whole_listener, whole_orderly
+from rocketmq_conformance.suites import whole_orderly
+from rocketmq_conformance.suites.declare.discovery import SUITES
 
-_LISTENERS = {whole_listener.SUITE.name: "a real broker's delay levels cannot be made to pass when a plan says so"}
+#: Suites whose messages come again when a plan says so.
+_LISTENERS = {
+    name: "a real broker's delay levels cannot be made to pass when a plan says so"
+    for name in SUITES
+    if name.endswith("-listener")
+}
 _ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}
 _TOO_NEW = "a running broker has no messages that are old enough, or have expired: go through broker:VERSION"
 FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT"

@@ -199,6 +199,12 @@ class ProxiedCase(WatchedCase):
 
     def fail(self, request: Request, fault: str) -> None:
         """Let the proxy answer every request of a kind by a fault, and others no more."""
+        try:
+            faulty(fault)
+        except (TimeoutError, ConnectionError):
+            pass  # the proxy keeps silent, or cuts the connection
+        except KeyError:
+            raise UnsupportedMoveError(f"the proxy does not play the fault {fault}") from None
         self._made()
         self._failing = request, fault
         self.traffic.confirmed = True

@@ -172,6 +172,15 @@ def test_what_fails_is_answered_by_the_proxy_until_it_is_mended(
     case.fail(Request.PULL_MESSAGE, "SYSTEM_ERROR")
     assert member.line.collect().code == Response.SYSTEM_ERROR
     assert case.traffic.confirmed
+    case.fail(Request.PULL_MESSAGE, "silent")
+    member.pull(0, 12)
+    case.mend()
+    assert member.ask(commit) == Response.SUCCESS
+    assert member.line.outstanding == 1
+    case.fail(Request.PULL_MESSAGE, "cut")
+    member.pull(0, 12)
+    with pytest.raises(ConnectionError):
+        member.line.collect()
     case.prepare(1, "empty", -1, LAST)
     case.fail(Request.PULL_MESSAGE, "SYSTEM_BUSY")
     assert case.stored() == (-1,)
@@ -230,6 +239,8 @@ def test_members_that_do_not_exist_are_listed_by_the_broker(
 
 def test_what_a_real_broker_cannot_do_is_unsupported(case: ProxiedCase) -> None:
     topic = case.topic
+    with pytest.raises(UnsupportedMoveError, match="does not play the fault late"):
+        case.fail(Request.PULL_MESSAGE, "late")
     for move in (lambda: case.reset(3), case.deliver, case.add_retry_topic, lambda: case.retry_queue({})):
         with pytest.raises(UnsupportedMoveError):
             move()
