@@ -102,6 +102,11 @@ def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
     program.close()
 
 
+@pytest.mark.parametrize("opened", ["second"], indirect=True)
+def test_one_that_ends_before_its_first_heartbeat_is_started_once_more(opened: PlayedGroup) -> None:
+    assert isinstance(opened.do(operations.Join(0)), Ok)
+
+
 @pytest.mark.parametrize("opened", ["ends"], indirect=True)
 def test_one_that_ends_by_itself_has_ended(opened: PlayedGroup) -> None:
     outcome = opened.do(operations.Join(0))
