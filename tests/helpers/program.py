@@ -21,6 +21,12 @@ def beat(client: str) -> Connection:
 
 
 behaviour, me = sys.argv[1], os.environ["ROCKETMQ_INSTANCE"]
+if behaviour == "second":
+    # connects when it is started for the second time
+    before = os.path.join(os.environ["ROCKETMQ_OFFSETS"], me)
+    if not os.path.exists(before):
+        open(before, "w").close()
+        sys.exit(1)
 if behaviour == "garbage":
     while True:
         os.write(1, b"x" * 65536)

@@ -115,6 +115,11 @@ def test_a_case_goes_on_without_one_that_did_not_connect() -> None:
         group.close()
 
 
+@pytest.mark.parametrize("opened", ["second"], indirect=True)
+def test_one_that_ends_before_its_first_heartbeat_is_started_once_more(opened: PlayedGroup) -> None:
+    assert isinstance(opened.do(operations.Join(0)), Ok)
+
+
 @pytest.mark.parametrize("opened", ["ends"], indirect=True)
 def test_one_that_ends_by_itself_has_ended(opened: PlayedGroup) -> None:
     outcome = opened.do(operations.Join(0))
