@@ -14,15 +14,23 @@ from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.whole_case import Brought, WholeCase, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.program import Program
-from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, HOLDS, MEMBERS, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, GROUP, HOLDS, MEMBERS, TIMESTAMP_TEXT, TOPIC
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_allocation, whole_broadcast, whole_listener, whole_lite, whole_orderly
+from rocketmq_conformance.suites import (
+    whole_allocation,
+    whole_broadcast,
+    whole_listener,
+    whole_lite,
+    whole_orderly,
+    whole_orderly_listener,
+)
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
@@ -31,6 +39,8 @@ from rocketmq_conformance.suites.declare.suite import Suite
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 #: Seconds between two looks at the traffic.
 _PACE = 0.05
+#: Seconds that a queue is suspended for when an orderly listener fails, and a little more.
+_SUSPENSION = 1.2
 _ONE_CLIENT = (
     "make one client, with {} (ROCKETMQ_INSTANCE) as its instance name, since client ids decide who gets which queue."
 )
@@ -46,6 +56,7 @@ KINDS = {
     whole_lite.SUITE.name: ("lite", CLUSTERING),
     whole_listener.SUITE.name: ("push", CLUSTERING),
     whole_allocation.SUITE.name: ("push", CLUSTERING),
+    whole_orderly_listener.SUITE.name: ("orderly", CLUSTERING),
 }
 #: The suites whose answers show locks, and what listeners were given.
 _SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name)
@@ -104,7 +115,10 @@ class PlayedGroup:
         #: All ids that members have had.
         self._known: set[str] = set()
         self._begun = False
-        self._listens = suite is whole_listener.SUITE
+        self._listens = suite in (whole_listener.SUITE, whole_orderly_listener.SUITE)
+        self._retries = suite is whole_listener.SUITE
+        #: What listeners were given in order, where they may be given the same again.
+        self._in_order = GivenInOrder() if suite is whole_orderly_listener.SUITE else None
         #: What each member's listener does, where it is not to succeed.
         self._listeners: dict[int, str] = {}
         #: Why nothing more can be played, or "".
@@ -136,10 +150,14 @@ class PlayedGroup:
         connect, Interrupted at the end of a run."""
         if self._unsupported:
             return Unsupported(self._unsupported)
+        if self._in_order is not None:
+            self._read_lines()
+            self._in_order.begin_step()
         self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
         joined: str | None = None
-        # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset
-        limit = self._timing.look * (2 if self._model == BROADCASTING else 1)
+        # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset, and up to 5.1.4
+        # a listener that returns is followed by a round, 20 s until the lock is given back, and a round of its next owner
+        limit = self._timing.look * (2 if self._model == BROADCASTING or self._in_order is not None else 1)
         match operation:
             case operations.Prepare():
                 if not self._begun:
@@ -199,6 +217,9 @@ class PlayedGroup:
                 limit += self._timing.look
             case whole_listener.Listen(member, listener) if member in self._programs:
                 self._programs[member].send({LISTEN: listener})
+                if self._in_order is not None and self._listeners.get(member) == FAILS:
+                    # what failed before the command is given once more after it
+                    self._wait(self._ended, _SUSPENSION)
                 self._listeners[member] = listener
             case whole_listener.Deliver():
                 self.case.deliver()
@@ -385,24 +406,30 @@ class PlayedGroup:
         brought += self.case.take_brought()
         running = {self._ids[member]: member for member in self._programs}
         seen = self.case.observed(running, brought)
-        if self._listens:
+        if self._retries:
             return (*seen, self.case.retry_queue(running))
-        if not self._shows_all:
+        if not self._shows_all and self._in_order is None:
             return seen
-        return (
-            *seen,
-            self.case.locks({client: member for member, client in self._ids.items()}),
-            self._listened(brought),
-        )
+        locks = self.case.locks({client: member for member, client in self._ids.items()})
+        if self._in_order is None:
+            return (*seen, locks, self._listened(brought))
+        self._read_lines()
+        return (*seen, locks, *self._in_order.shown(seen[0], self._says or not brought))
 
-    def _listened(self, brought: Sequence[Brought]) -> Value:
-        """What listeners were given in this step, in their order; None when members do not say such things."""
+    def _read_lines(self) -> None:
+        """Read what members that run said they were given."""
         for member, program in self._programs.items():
             while program.got:
                 topic, queue, offset = program.got.popleft()
                 if topic == TOPIC:
                     self._says = True
                     self._given.append((MEMBERS[member], queue, offset, 1))
+                    if self._in_order is not None:
+                        self._in_order.add(member, queue, offset)
+
+    def _listened(self, brought: Sequence[Brought]) -> Value:
+        """What listeners were given in this step, in their order; None when members do not say such things."""
+        self._read_lines()
         if brought and not self._says:
             return None
         # concurrent listeners run beside one another
@@ -425,5 +452,7 @@ class PlayedGroup:
     def _prepare(self, setting: Setting) -> None:
         self._setting = setting
         self.case.prepare(setting.queues, setting.shape, setting.stored)
-        if self._listens:
+        if self._retries:
             self.case.add_retry_topic()
+        # a listener may hold what a queue had that its member has let go of
+        self.case.traffic.confirmed = self._in_order is not None
