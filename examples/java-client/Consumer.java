@@ -33,13 +33,11 @@ public class Consumer {
         consumer.setVipChannelEnabled(false);
         consumer.subscribe(told.get("ROCKETMQ_TOPIC"), "*");
         if (told.get("ROCKETMQ_KIND").equals("orderly")) {
-            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
-                return succeeds(messages) ? ConsumeOrderlyStatus.SUCCESS : ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT;
-            });
+            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) ->
+                succeeds(messages) ? ConsumeOrderlyStatus.SUCCESS : ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT);
         } else {
-            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
-                return succeeds(messages) ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER;
-            });
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) ->
+                succeeds(messages) ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER);
         }
         if (told.get("ROCKETMQ_STRATEGY").equals("AVG_BY_CIRCLE")) {
             consumer.setAllocateMessageQueueStrategy(new AllocateMessageQueueAveragelyByCircle());

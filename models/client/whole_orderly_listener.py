@@ -49,16 +49,16 @@ _WAITS = Reason(("WHOLE-BUSY",), "waits for the lock")
 _IDLE = Reason(("BQ-LOCK-3",), "nobody is there")
 #: The kind of state of an answer, by the first of these rules that fired, and which of the fired rules decide it.
 _KINDS = {
-    "WHOLE-MOVED": ("sent elsewhere", ("WHOLE-MOVED", "WHOLE-LOCK")),
+    "WHOLE-MOVED": ("sent elsewhere", ("WHOLE-MOVED",)),
     "REB-REM-2": ("held, and lost", ("REB-REM-2", "WHOLE-BUSY")),
-    "REB-REM-3": ("held, and lost", ("REB-REM-3", "WHOLE-SHARE")),
+    "REB-REM-3": ("held, and lost", ("REB-REM-3",)),
     "WHOLE-BUSY": ("waits for a listener, or is late", ("WHOLE-BUSY", "WHOLE-LOCK")),
     "PULL-PRE-LOCK": ("locks are lost, or granted again", ("REB-LOCK-3", "PULL-PRE-LOCK", "CONS-2-COMMIT")),
     "CONS-2-COMMIT": ("a listener returns", ("CONS-2-AUTO", "CONS-2-COMMIT")),
-    "REB-LOCK-4": ("unlocked at the end", ("REB-LOCK-4", "WHOLE-SHARE")),
+    "REB-LOCK-4": ("unlocked at the end", ("REB-LOCK-4",)),
     "WHOLE-SHARE": ("queues change hands", ("WHOLE-SHARE",)),
 }
-_NOTHING_NEW = "the same queues", ("WHOLE-UNREAD", "WHOLE-LOCK", "REB-LOCK-3", "WHOLE-FIRST")
+_SAME = "the same queues", ("WHOLE-UNREAD", "WHOLE-LOCK", "REB-LOCK-3")
 #: What the listeners do, by the first of these rules that fired.
 _LISTENED = {
     "CONS-2-SUSPEND": ("CONS-2-SUSPEND",),
@@ -181,6 +181,14 @@ class WholeOrderlyListenerModel(WholeOrderlyModel):
         super().__init__(profile)
         self._group = OrderlyListenerGroup(StartModel(profile))
 
+    def join(self, state: WholePushState, member: int) -> Answer[WholePushState]:
+        """A member starts, unless it runs or queues may not move."""
+        return super().join(state, member) if may_move(state) else self._look(state)
+
+    def crash(self, state: WholePushState, member: int) -> Answer[WholePushState]:
+        """A member's process is killed, if it runs, unless queues may not move."""
+        return super().crash(state, member) if may_move(state) else self._look(state)
+
     def listen(self, state: WholePushState, member: int, listener: str) -> Answer[WholePushState]:
         """A member's listener succeeds, fails or holds from now on, if the member runs."""
         name = MEMBERS[member]
@@ -189,14 +197,21 @@ class WholeOrderlyListenerModel(WholeOrderlyModel):
         return self._look(state._replace(group=self._group.move(state.group, Listen(name, listener))))
 
     def leave(self, state: WholePushState, member: int) -> Answer[WholePushState]:
-        """A member is shut down, if it runs and its listener does not hold."""
+        """A member is shut down, if it runs and its listener does not hold, unless queues may not move."""
         who = state.group.members.get(MEMBERS[member])
-        if who is not None and who.listener == HOLDS:
+        if (who is not None and who.listener == HOLDS) or not may_move(state):
             return self._look(state)
         return super().leave(state, member)
 
+    def take_locks(self, state: WholePushState) -> Answer[WholePushState]:
+        """The broker loses all locks to a client outside the group, unless a queue is between two members."""
+        return super().take_locks(state) if not is_between(state) else self._look(state)
+
     def expire_locks(self, state: WholePushState) -> Answer[WholePushState]:
-        """A minute passes at the broker, in which the members alone confirm their locks."""
+        """A minute passes at the broker, in which the members alone confirm their locks, unless a queue is between two
+        members, each of which would ask for its lock."""
+        if is_between(state):
+            return self._look(state)
         group = state.group
         confirmed = Reason(("REB-LOCK-3",), "confirmed")
         reasons = (*group.reasons, confirmed) if any(member.pulls for member in group.members.values()) else ()
@@ -227,11 +242,6 @@ def may_move(state: WholePushState) -> bool:
     return not held and not is_between(state)
 
 
-def may_lose_locks(state: WholePushState) -> bool:
-    """May locks be lost, or expire? Not while a queue is between two members, each of which would ask for the lock."""
-    return not is_between(state)
-
-
 def _heard(group: WholeGroup, owners: tuple[Value, ...]) -> tuple[Given, Given, WholeGroup]:
     """What listeners were given since the last look, and once more; and the group after that."""
     latest: dict[Place, int] = {}
@@ -253,9 +263,12 @@ def _reason(fired: frozenset[str]) -> Reason:
     """The reason of an answer: what decided it, and of everything that happens beside that the listener's part alone."""
     if not fired:
         return _IDLE
-    kind, decided = next(((kind, rules) for rule, (kind, rules) in _KINDS.items() if rule in fired), _NOTHING_NEW)
     listened = next((rules for rule, rules in _LISTENED.items() if rule in fired), ())
-    return Reason(tuple(dict.fromkeys((*listened, *(rule for rule in decided if rule in fired)))), kind)
+    kind, decided = next((found for rule, found in _KINDS.items() if rule in fired), _SAME)
+    if kind == _SAME[0] and listened:
+        return Reason(listened, kind)
+    decided = tuple(rule for rule in decided if rule in fired) or ("WHOLE-FIRST",)
+    return Reason(tuple(dict.fromkeys((*listened, *decided))), kind)
 
 
 def _because(group: WholeGroup, why: Reason) -> WholeGroup:

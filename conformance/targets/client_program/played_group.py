@@ -153,12 +153,15 @@ class PlayedGroup:
         if self._in_order is not None:
             self._read_lines()
             self._in_order.begin_step()
+        left_out = whole_orderly_listener.is_left_out(self._state, operation)
         self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
         joined: str | None = None
         # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset, and up to 5.1.4
         # a listener that returns is followed by a round, 20 s until the lock is given back, and a round of its next owner
         limit = self._timing.look * (2 if self._model == BROADCASTING or self._in_order is not None else 1)
         match operation:
+            case _ if left_out:
+                pass
             case operations.Prepare():
                 if not self._begun:
                     self._prepare(Setting(*operation.args))

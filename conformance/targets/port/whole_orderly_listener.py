@@ -109,9 +109,22 @@ class WholeOrderlyListener(WholeOrderly):
 
     # --- operations -----------------------------------------------------------------------------------------
 
+    def may_move(self) -> bool:
+        """May queues change hands? Not while a listener holds a message of one whose lock is lost."""
+        taken = (orderly(owned) for consumer in filter(None, self.members) for owned in consumer.taken.values())
+        return all(owned.locked or owned.dropped for owned in taken)
+
+    def join_group(self, member: int) -> Result:
+        """A member starts, unless it runs."""
+        return super().join_group(member) if self.may_move() else self.look()
+
+    def crash(self, member: int) -> Result:
+        """A member ends without a word, if it runs."""
+        return super().crash(member) if self.may_move() else self.look()
+
     def leave_group(self, member: int) -> Result:
         """A member is shut down, if it runs and its listener does not hold."""
-        if self.members[member] is not None and self.listeners[member] == HOLDS:
+        if (self.members[member] is not None and self.listeners[member] == HOLDS) or not self.may_move():
             return self.look()
         return super().leave_group(member)
 

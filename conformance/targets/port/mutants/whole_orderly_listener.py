@@ -52,11 +52,12 @@ class FailurePassesOnce(WholeOrderlyListener):
 
 
 class HeldIsNotAlone(WholeOrderlyListener):
-    def hold(self, consumer: Consumer, queue: int, owned: OrderlyQueue, offset: int) -> None:
-        super().hold(consumer, queue, owned, offset)
-        for other in owned.messages:
-            self.listened(consumer, queue, other)
-        owned.messages.clear()
+    def consume_available(self, consumer: Consumer, queue: int) -> Result:
+        owned = consumer.table.get(queue)
+        if isinstance(owned, OrderlyQueue) and consumer.taken.get(queue) is owned:
+            while owned.messages:
+                self.listened(consumer, queue, owned.messages.pop(0))
+        return super().consume_available(consumer, queue)
 
 
 class HeldIsCommitted(WholeOrderlyListener):

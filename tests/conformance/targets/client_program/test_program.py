@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.targets.client_program.program import Prog
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported
-from rocketmq_conformance.suites import whole_broadcast, whole_listener, whole_lite, whole_orderly
+from rocketmq_conformance.suites import whole_broadcast, whole_listener, whole_lite, whole_orderly, whole_orderly_listener
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -152,6 +152,20 @@ def test_a_listener_is_told_what_to_do_where_the_program_says_so() -> None:
             refused = group.do(operation)
             assert isinstance(refused, Unsupported)
             assert '{"takes": ["listen"]}' in refused.reason
+
+
+def test_an_orderly_listener_shows_what_it_is_given_in_order_and_once_more() -> None:
+    nobody, stored = ((-1, -1),) * 4, (-1,) * 4
+    with group_of(whole_orderly_listener.SUITE, "listens") as group:
+        first = group.do(whole_orderly_listener.Join(0))
+        assert first == Ok((nobody, (), stored, (-1,) * 4, ((0, 0, 7, 1),), ()))
+        for operation in (
+            *(whole_orderly_listener.Listen(0, FAILS), whole_orderly_listener.Listen(0, HOLDS)),
+            *(whole_orderly_listener.Leave(0), whole_orderly_listener.ExpireLocks()),
+        ):
+            assert group.do(operation) == Ok((nobody, (), stored, (-1,) * 4, (), ()))
+    with group_of(whole_orderly_listener.SUITE, "sits") as group:
+        assert isinstance(group.do(whole_orderly_listener.Join(0)), Unsupported)
 
 
 def test_commands_are_lines_of_standard_input() -> None:
