@@ -21,12 +21,14 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 SEEN = (
     "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
     "member waits (-1, -1: nobody does), then the messages that pulls brought since the step before (member, queue, "
-    "first offset, messages), then the stored offset of each queue (-1: none), then the member that has the lock of each "
-    "queue (-1: nobody, -2: a client outside the group), then the messages that listeners were given since the step "
-    "before, in the order of each queue, and in the same form the one that was given once more in each queue, to the "
+    "first offset, messages), then the stored offset of each queue (-1: none), then the member that has the lock of "
+    "each queue (-1: nobody, -2: a client outside the group), then the messages that listeners were given since the "
+    "step before, in the order of each queue, and in the same form the one that was given once more in each queue, to the "
     "member that pulls it (null: the program does not say)."
 )
-_BETWEEN = "Nothing happens while a queue is between two members: lost, and not taken, as a listener holds a message of it"
+_BETWEEN = (
+    "Nothing happens while a queue is between two members: lost, and not taken, as a listener holds a message of it"
+)
 _MOVES, _LOSES = f"{_BETWEEN}; nor while one holds a message of a queue whose lock is lost.", f"{_BETWEEN}."
 #: The first member has most queues, and loses some of them to the others, which end before it.
 _COMES, _LISTENS, _ENDS = (Values(0, 1, 2, weights=weights) for weights in ((6, 5, 1), (9, 3, 1), (1, 4, 1)))
@@ -106,8 +108,8 @@ class Look(group.Look):
 
 
 @operation(
-    "From now on a member's listener, if it runs, returns success, fails (SUSPEND_CURRENT_QUEUE_A_MOMENT), or holds: it "
-    f"does not return before it is to do something else. So ends what it holds. {SEEN}",
+    "From now on a member's listener, if it runs, returns success, fails (SUSPEND_CURRENT_QUEUE_A_MOMENT), or holds: "
+    f"it does not return before it is to do something else. So ends what it holds. {SEEN}",
     side=Side.WHOLE,
     weight=16,
     answer=PARTS,

@@ -1,4 +1,4 @@
-"""What orderly listeners were given in the steps of a case, where they may be given the same message again and again."""
+"""What orderly listeners were given in each step of a case, where one may be given the same message many times."""
 
 from __future__ import annotations
 

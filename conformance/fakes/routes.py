@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -25,9 +25,7 @@ def _broker(name: str, cluster: str, address: str, standard: bool) -> str:
     return f'{{"brokerAddrs":{addresses},"brokerName":{json.dumps(name)},"cluster":{json.dumps(cluster)}}}'
 
 
-@lru_cache(maxsize=256)
-def route(name: str, cluster: str, address: str, settings: Topic, standard: bool) -> bytes:
-    """TopicRouteData of a topic with these settings on one broker."""
+def _queue_data(name: str, settings: Topic) -> str:
     data = {
         "brokerName": name,
         "perm": settings.perm,
@@ -36,8 +34,22 @@ def route(name: str, cluster: str, address: str, settings: Topic, standard: bool
         "topicSynFlag": 0,
         "writeQueueNums": settings.write_queues,
     }
-    broker = _broker(name, cluster, address, standard)
-    return f'{{"brokerDatas":[{broker}],"filterServerTable":{{}},"queueDatas":[{_compact(data)}]}}'.encode()
+    return _compact(data)
+
+
+@lru_cache(maxsize=256)
+def route(name: str, cluster: str, address: str, settings: Topic, standard: bool) -> bytes:
+    """TopicRouteData of a topic with these settings on one broker."""
+    return route_of_many([(name, address, settings)], cluster, standard)
+
+
+def route_of_many(brokers: Sequence[tuple[str, str, Topic]], cluster: str, standard: bool) -> bytes:
+    """TopicRouteData of a topic on several brokers: the name, address, and settings of the topic of each."""
+    entries = [_broker(name, cluster, address, standard) for name, address, _ in brokers]
+    queues = [_queue_data(name, settings) for name, _, settings in brokers]
+    return (
+        f'{{"brokerDatas":[{",".join(entries)}],"filterServerTable":{{}},"queueDatas":[{",".join(queues)}]}}'.encode()
+    )
 
 
 def topic_stats(name: str, topic: str, queues: int, logs: Mapping[tuple[str, int], QueueLog]) -> bytes:

@@ -1,7 +1,7 @@
 """A group of whole orderly consumers whose listeners fail or hold what they are given, as it is seen from outside.
 
-A listener is given the first message of a queue alone. While it holds that message, or fails it again and again, nothing
-that comes after it is given, and nothing is committed; other queues go on. A queue that goes to another member takes
+A listener is given the first message of a queue alone. While it holds that message, or fails it again and again,
+nothing that comes after it is given, and nothing is committed; other queues go on. A queue that goes to another member takes
 what was not consumed along, and the other member is given it from the committed offset on:
 
 =================================  ===================================================================================
@@ -22,13 +22,12 @@ from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, MEMBERS, Q
 from rocketmq_conformance.models.client.orderly_work import Given, Place, given_in_order
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole_group import (
-    GivenMessages,
     WholeGroup,
     WholeGroupModel,
     WholeMember,
 )
 from rocketmq_conformance.models.client.whole_locks import lock_holders
-from rocketmq_conformance.models.client.whole_moves import Listen
+from rocketmq_conformance.models.client.whole_moves import GivenMessages, Listen
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel, holder_number
 from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.outcome import Value
@@ -260,7 +259,7 @@ def _heard(group: WholeGroup, owners: tuple[Value, ...]) -> tuple[Given, Given, 
 
 
 def _reason(fired: frozenset[str]) -> Reason:
-    """The reason of an answer: what decided it, and of everything that happens beside that the listener's part alone."""
+    """The reason of an answer: what decided it, and what listeners did beside that."""
     if not fired:
         return _IDLE
     listened = next((rules for rule, rules in _LISTENED.items() if rule in fired), ())

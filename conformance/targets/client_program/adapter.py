@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello
+from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_group import Interrupted, PlayedGroup, Timing
 from rocketmq_conformance.models.outcome import Err, Outcome
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_brokers
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -52,7 +54,8 @@ class ClientProgram:
 
     def group(self, suite: Suite) -> PlayedGroup:
         """A case of its own, without members."""
-        return PlayedGroup(suite, self._profile, self._command, self._timing, self._interrupted)
+        played = PlayedBrokers if suite is whole_brokers.SUITE else PlayedGroup
+        return played(suite, self._profile, self._command, self._timing, self._interrupted)
 
     def case_seconds(self, suite: Suite) -> float:
         """Members wait for their timers, and their programs begin."""

@@ -26,6 +26,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     whole_allocation,
     whole_broadcast,
+    whole_brokers,
     whole_listener,
     whole_lite,
     whole_orderly,
@@ -57,6 +58,7 @@ KINDS = {
     whole_listener.SUITE.name: ("push", CLUSTERING),
     whole_allocation.SUITE.name: ("push", CLUSTERING),
     whole_orderly_listener.SUITE.name: ("orderly", CLUSTERING),
+    whole_brokers.SUITE.name: ("push", CLUSTERING),
 }
 #: The suites whose answers show locks, and what listeners were given.
 _SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name)
@@ -131,11 +133,11 @@ class PlayedGroup:
         #: The messages that members said they were given since the last step, and whether any ever said so.
         self._given: list[Brought] = []
         self._says = False
-        self.case = WholeCase(profile, broadcasting=self._model == BROADCASTING)
+        self.case = self._made(profile)
         self._prepare(Setting())
         if suite is whole_allocation.SUITE:
             self.case.divide(self._setting.queues)
-        self.address = self.case.broker.open()
+        self.address = self._open()
 
     def close(self) -> None:
         """Kill the programs that still run, and close the broker."""
@@ -154,10 +156,10 @@ class PlayedGroup:
             self._read_lines()
             self._in_order.begin_step()
         left_out = whole_orderly_listener.is_left_out(self._state, operation)
-        self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
+        expected = self._expect(operation)
         joined: str | None = None
-        # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset, and up to 5.1.4
-        # a listener that returns is followed by a round, 20 s until the lock is given back, and a round of its next owner
+        # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset; up to 5.1.4 a
+        # listener that returns is followed by a round, 20 s until the lock is given back, and a round of the next owner
         limit = self._timing.look * (2 if self._model == BROADCASTING or self._in_order is not None else 1)
         match operation:
             case _ if left_out:
@@ -243,6 +245,11 @@ class PlayedGroup:
                 return Unsupported(f"a program is not asked for {operation.spec.name}")
         return self._look(operation.spec, expected, joined, limit)
 
+    def _expect(self, operation: Operation) -> Expected:
+        """Follow an operation by the model: its answer."""
+        self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
+        return expected
+
     # --- members ----------------------------------------------------------------------------------------------
 
     def start(self, member: int) -> str:
@@ -257,7 +264,10 @@ class PlayedGroup:
         self._wait(lambda: bool(known()) or program.code is not None, self._timing.connect)
         found = known()
         if not found:
-            raise CannotRunError(self._not_connected(program))
+            why = self._not_connected(program)
+            # the case goes on without it
+            self._programs.pop(member).kill()
+            raise CannotRunError(why)
         if len(found) > 1 or name not in found[0]:
             ids = " and ".join(sorted(found))
             raise CannotRunError(f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}")
@@ -451,6 +461,14 @@ class PlayedGroup:
         while not done() and (left := until - time.monotonic()) > 0:
             if self._interrupted.wait(min(_PACE, left)):
                 raise Interrupted
+
+    def _made(self, profile: Profile) -> WholeCase:
+        """The broker of the case, which is the name server, too."""
+        return WholeCase(profile, broadcasting=self._model == BROADCASTING)
+
+    def _open(self) -> str:
+        """Open the door of the broker; its address."""
+        return self.case.broker.open()
 
     def _prepare(self, setting: Setting) -> None:
         self._setting = setting

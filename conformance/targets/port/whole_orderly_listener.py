@@ -15,7 +15,7 @@ from rocketmq_conformance.suites import whole_orderly
 from rocketmq_conformance.suites import whole_orderly_listener as operations
 from rocketmq_conformance.suites import whole_push as group
 
-#: Ms from one turn of a member to the next: a round of rebalance, and a little more than a queue is kept for a listener.
+#: Ms from one turn of a member to the next: a little more than a queue is kept for a listener.
 _ROUND = 21_000
 
 
@@ -59,7 +59,7 @@ class WholeOrderlyListener(WholeOrderly):
         self.persist(consumer)
 
     def is_forgotten(self, owned: OwnedQueue) -> bool:
-        """Pulls are answered and asked again all the time, as far as they would be by a broker that holds them briefly."""
+        """Never: brokers answer pulls after a while, and they are asked again."""
         return False
 
     # --- messages -------------------------------------------------------------------------------------------

@@ -113,7 +113,11 @@ def test_up_to_5_1_4_a_held_queue_stays_locked_until_the_listener_returns() -> N
     assert (play.kind, is_between(play.state)) == ("held, and lost", True)
     for step in (("join", 2), ("leave", 1), ("crash", 1), ("take_locks",), ("expire_locks",)):
         seen = play.do(*step)
-        assert (seen[0], seen[3], tuple(play.state.group.members)) == (((0, 14), (0, 14)), (0, 0), ("member-0", "member-1"))
+        assert (seen[0], seen[3], tuple(play.state.group.members)) == (
+            ((0, 14), (0, 14)),
+            (0, 0),
+            ("member-0", "member-1"),
+        )
     seen = play.do("send", EVERY)
     assert (seen[0], seen[1]) == (((0, 15), NOBODY), ((0, 0, 14, 1),))
     seen = play.do("listen", 0, SUCCEEDS)

@@ -141,11 +141,15 @@ MUTANTS = (
     _mutant("ordered-held-is-committed", "D94", "What an orderly listener holds is committed.", HeldIsCommitted),
     _mutant("ordered-pulled-is-committed", "D31", "What is pulled is committed.", PulledIsCommitted),
     _mutant("ordered-late-is-committed", "D41", "The result for a queue that was lost is committed.", LateIsCommitted),
-    _mutant("ordered-own-queue-overlaps", "D78", "A queue that comes back has two listeners at once.", OwnQueueOverlaps),
+    _mutant(
+        "ordered-own-queue-overlaps", "D78", "A queue that comes back has two listeners at once.", OwnQueueOverlaps
+    ),
     _mutant("ordered-lock-never-forced", "D78", "A lost queue waits for its listener without end.", LockIsNeverForced),
     _mutant("ordered-unlocked-is-lost", "D27", "What a listener returns without its lock is lost.", UnlockedIsLost),
     _mutant("ordered-returned-is-twice", "D38", "What was held and consumed is given again.", ReturnedIsTwice),
-    _mutant("ordered-failure-stops-pulls", "D77", "A queue is not pulled while a message of it fails.", FailsStopsPulls),
+    _mutant(
+        "ordered-failure-stops-pulls", "D77", "A queue is not pulled while a message of it fails.", FailsStopsPulls
+    ),
     _mutant("ordered-consumes-unlocked", "D77", "A queue whose lock is lost is consumed.", ConsumesUnlocked),
     _mutant("ordered-late-failure", "D93", "An orderly listener that fails late counts as successful.", FailsLate),
 )
