@@ -19,9 +19,9 @@ SEEN = (
 )
 #: The parts of an answer, and the rules that decide each.
 PARTS = {
-    "places": ("WHOLE-AWAY", "REB-ROUTE-1", "WHOLE-SHARE", "WHOLE-MOVED", "WHOLE-BROKER"),
-    "brought": ("WHOLE-AWAY", "WHOLE-FIRST", "WHOLE-SHARE", "WHOLE-BROKER"),
-    "stored": ("WHOLE-BROKER", "WHOLE-COMMIT", "WHOLE-MOVED"),
+    "places": ("REB-ROUTE-1", "WHOLE-SHARE", "WHOLE-MOVED", "REB-CLU-2"),
+    "brought": ("REB-ROUTE-1", "WHOLE-FIRST", "WHOLE-SHARE", "REB-CLU-2"),
+    "stored": ("WHOLE-COMMIT", "WHOLE-MOVED", "REB-ROUTE-1"),
 }
 _A, _B = Values(2, 1, 3), Values(2, 1)
 
@@ -136,7 +136,7 @@ SUITE = Suite(
     cases=40,
     show=_show,
     rules=(
-        *("WHOLE-BROKER", "WHOLE-AWAY", "REB-ROUTE-1"),
+        *("REB-CLU-2", "REB-ROUTE-1"),
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE"),
     ),
     beginning="A topic of two young queues on each of two brokers, a group that has stored nothing, and no member.",

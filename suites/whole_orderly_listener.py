@@ -22,9 +22,9 @@ SEEN = (
     "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
     "member waits (-1, -1: nobody does), then the messages that pulls brought since the step before (member, queue, "
     "first offset, messages), then the stored offset of each queue (-1: none), then the member that has the lock of "
-    "each queue (-1: nobody, -2: a client outside the group), then the messages that listeners were given since the "
-    "step before, in the order of each queue, and in the same form the one that was given once more in each queue, to the "
-    "member that pulls it (null: the program does not say)."
+    "each queue (-1: nobody, -2: a client outside the group), then the messages that listeners were given since then, "
+    "in the order of each queue, and in the same form the one that was given once more in each queue, to the member "
+    "that pulls it (null: the program does not say)."
 )
 _BETWEEN = (
     "Nothing happens while a queue is between two members: lost, and not taken, as a listener holds a message of it"

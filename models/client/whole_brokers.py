@@ -1,9 +1,10 @@
 """A group of whole push consumers of a topic on two brokers, as their traffic at both shows them.
 
 The name server's route names both brokers and how many queues of the topic each has. Members divide the queues of all
-of them, in the order of broker names and queue ids, and ask, pull and commit each queue at the broker that has it. The
-route changes when queues are added to a broker and taken from another one, and when a broker goes away: its queues are
-let go, and the others divided anew. Its messages and the group's offsets are there again when it comes back.
+of them, in the order of broker names and queue ids (REB-CLU-2), and ask, pull and commit each queue at the broker that
+has it. The route changes when queues are added to a broker and taken from another one, and when a broker goes away:
+its queues are let go, and the others divided anew (REB-ROUTE-1). Its messages and the group's offsets are there again
+when it comes back.
 
 Queues have numbers of their own here: those of the first broker come first, at most ``MOST`` of each. In the state of
 the model one broker has them all.
@@ -24,23 +25,7 @@ from rocketmq_conformance.models.client.whole_moves import Join, Leave, Move
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_group
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Reason, Rule
-
-RULES = (
-    Rule(
-        "WHOLE-BROKER",
-        "Of a topic on several brokers members divide all queues, by the names of brokers and the ids of queues. Each "
-        "queue is asked for, pulled and committed at the broker that has it.",
-        "RebalanceImpl#rebalanceByTopic, DefaultMQPushConsumerImpl#pullMessage, RemoteBrokerOffsetStore#persistAll "
-        "@ 4.9.7, 5.5.0",
-    ),
-    Rule(
-        "WHOLE-AWAY",
-        "When the route names a broker no more its queues are let go, and those of the others divided anew. When it "
-        "names the broker again they are taken again, and go on behind what the group has stored there.",
-        "RebalanceImpl#updateProcessQueueTableInRebalance @ 4.9.7, 5.5.0",
-    ),
-)
+from rocketmq_conformance.models.rule import Answer, Reason
 
 #: How many queues each broker has at most.
 MOST = 3, 2
@@ -49,8 +34,8 @@ _FIRST = (0, MOST[0])
 SECOND = 1
 
 _CHOSEN = Reason(("WHOLE-SHARE",), "before anyone joins")
-_AWAY = Reason(("WHOLE-AWAY",), "goes away")
-_BACK = Reason(("WHOLE-AWAY",), "comes back")
+_AWAY = Reason(("REB-ROUTE-1",), "goes away")
+_BACK = Reason(("REB-ROUTE-1",), "comes back")
 _ROUTED = Reason(("REB-ROUTE-1",), "the route changes")
 #: What is given, by the number of brokers.
 _GIVEN = {1: "messages of one broker", 2: "messages of both brokers"}
@@ -212,11 +197,11 @@ def _reason(reasons: tuple[Reason, ...], fired: frozenset[str], numbers: frozens
     given = f", {_GIVEN[len(brokers)]}" if brokers else ""
     among = " among several" if members > 1 else ""
     if "WHOLE-MOVED" in fired:
-        return Reason(("WHOLE-BROKER", "WHOLE-MOVED"), "sent elsewhere")
+        return Reason(("REB-CLU-2", "WHOLE-MOVED"), "sent elsewhere")
     if first is not None:
-        return Reason((*first.rules, "WHOLE-BROKER"), first.kind + among + given)
+        return Reason((*first.rules, "REB-CLU-2"), first.kind + among + given)
     if "WHOLE-SHARE" in fired:
-        return Reason(("WHOLE-BROKER", "WHOLE-SHARE"), f"queues change hands{given}")
+        return Reason(("REB-CLU-2", "WHOLE-SHARE"), f"queues change hands{given}")
     if given:
-        return Reason(("WHOLE-BROKER", "WHOLE-FIRST", "WHOLE-COMMIT"), given[2:] + among)
-    return Reason(("WHOLE-BROKER",), f"nothing is new{among}") if fired else _LEFT_BEHIND
+        return Reason(("REB-CLU-2", "WHOLE-FIRST", "WHOLE-COMMIT"), given[2:] + among)
+    return Reason(("REB-CLU-2",), f"nothing is new{among}") if fired else _LEFT_BEHIND

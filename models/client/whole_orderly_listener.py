@@ -1,8 +1,8 @@
 """A group of whole orderly consumers whose listeners fail or hold what they are given, as it is seen from outside.
 
 A listener is given the first message of a queue alone. While it holds that message, or fails it again and again,
-nothing that comes after it is given, and nothing is committed; other queues go on. A queue that goes to another member takes
-what was not consumed along, and the other member is given it from the committed offset on:
+nothing that comes after it is given, and nothing is committed; other queues go on. A queue that goes to another member
+takes what was not consumed along, and the other member is given it from the committed offset on:
 
 =================================  ===================================================================================
 the listener                       the queue that its member loses

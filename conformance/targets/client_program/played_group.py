@@ -475,5 +475,5 @@ class PlayedGroup:
         self.case.prepare(setting.queues, setting.shape, setting.stored)
         if self._retries:
             self.case.add_retry_topic()
-        # a listener may hold what a queue had that its member has let go of
+        # the pull of a queue that its member has let go of may still wait, and what it brings is not consumed
         self.case.traffic.confirmed = self._in_order is not None
