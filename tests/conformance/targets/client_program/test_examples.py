@@ -22,7 +22,7 @@ COMMANDS = {
 
 
 #: What each conforms in; the Go client loses messages that a broker does not take back (whole-listener).
-SUITES = {"java": ["whole-push", "whole-listener"], "go": ["whole-push", "whole-allocation"]}
+SUITES = {"java": ["whole-push", "whole-listener", "whole-orderly-listener"], "go": ["whole-push", "whole-allocation"]}
 
 
 @pytest.mark.parametrize("language", list(COMMANDS))
