@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
@@ -41,9 +41,7 @@ def _broker(name: str, cluster: str, address: str, standard: bool, acting: bool)
     return f'{{"brokerAddrs":{addresses},"brokerName":{json.dumps(name)},"cluster":{json.dumps(cluster)}{more}}}'
 
 
-@lru_cache(maxsize=256)
-def route(name: str, cluster: str, address: str, settings: Topic, standard: bool, form: RouteForm) -> bytes:
-    """TopicRouteData of a topic with these settings on one broker."""
+def _queue_data(name: str, settings: Topic, form: RouteForm) -> str:
     data = {
         "brokerName": name,
         "perm": settings.perm,
@@ -51,8 +49,22 @@ def route(name: str, cluster: str, address: str, settings: Topic, standard: bool
         form.flags: 0,
         "writeQueueNums": settings.write_queues,
     }
-    broker = _broker(name, cluster, address, standard, form.acting)
-    return f'{{"brokerDatas":[{broker}],"filterServerTable":{{}},"queueDatas":[{_compact(data)}]}}'.encode()
+    return _compact(data)
+
+
+@lru_cache(maxsize=256)
+def route(name: str, cluster: str, address: str, settings: Topic, standard: bool, form: RouteForm) -> bytes:
+    """TopicRouteData of a topic with these settings on one broker."""
+    return route_of_many([(name, address, settings)], cluster, standard, form)
+
+
+def route_of_many(brokers: Sequence[tuple[str, str, Topic]], cluster: str, standard: bool, form: RouteForm) -> bytes:
+    """TopicRouteData of a topic on several brokers: the name, address, and settings of the topic of each."""
+    entries = [_broker(name, cluster, address, standard, form.acting) for name, address, _ in brokers]
+    queues = [_queue_data(name, settings, form) for name, _, settings in brokers]
+    return (
+        f'{{"brokerDatas":[{",".join(entries)}],"filterServerTable":{{}},"queueDatas":[{",".join(queues)}]}}'.encode()
+    )
 
 
 def topic_stats(name: str, topic: str, queues: int, logs: Mapping[tuple[str, int], QueueLog]) -> bytes:

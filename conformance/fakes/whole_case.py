@@ -250,6 +250,7 @@ class WholeCase(WatchedCase):
         profile: Profile,
         later: Callable[[float, Callable[[], object]], Any] | None = None,
         broadcasting: bool = False,
+        name: str = BROKER,
     ) -> None:
         super().__init__(broadcasting)
         case = self
@@ -286,7 +287,7 @@ class WholeCase(WatchedCase):
         self._others: tuple[str, ...] = ()
         #: The time of the broker, in ms since the epoch.
         self._now = TIMES[-1]
-        self.broker = FakeBroker(profile, clock=lambda: self._now, parts={"pulls": WatchedPulls})
+        self.broker = FakeBroker(profile, name=name, clock=lambda: self._now, parts={"pulls": WatchedPulls})
         self.broker.answer_by(self)
 
     def begin(self, state: BrokerState) -> None:

@@ -1,5 +1,6 @@
 // Licensed under the Apache License, Version 2.0.
 
+import java.util.List;
 import java.util.Map;
 import java.util.Scanner;
 import java.util.concurrent.CountDownLatch;
@@ -13,8 +14,8 @@ import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 
 /**
- * A push consumer that is told by environment variables what to consume, and ends by SIGTERM. Its concurrent listener is
- * told on standard input whether it succeeds, fails, or holds what it is given.
+ * A push consumer that is told by environment variables what to consume, and ends by SIGTERM. Its listener is told
+ * on standard input whether it succeeds, fails, or holds what it is given.
  */
 public class Consumer {
     private static String listener = "succeeds";
@@ -32,15 +33,11 @@ public class Consumer {
         consumer.setVipChannelEnabled(false);
         consumer.subscribe(told.get("ROCKETMQ_TOPIC"), "*");
         if (told.get("ROCKETMQ_KIND").equals("orderly")) {
-            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
-                messages.forEach(Consumer::print);
-                return ConsumeOrderlyStatus.SUCCESS;
-            });
+            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) ->
+                succeeds(messages) ? ConsumeOrderlyStatus.SUCCESS : ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT);
         } else {
-            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
-                messages.forEach(Consumer::print);
-                return succeeds() ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER;
-            });
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) ->
+                succeeds(messages) ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER);
         }
         if (told.get("ROCKETMQ_STRATEGY").equals("AVG_BY_CIRCLE")) {
             consumer.setAllocateMessageQueueStrategy(new AllocateMessageQueueAveragelyByCircle());
@@ -60,8 +57,9 @@ public class Consumer {
         Consumer.class.notifyAll();
     }
 
-    /** What the listener returns, as soon as it is not to hold. */
-    private static synchronized boolean succeeds() {
+    /** What the listener returns for these messages, as soon as it is not to hold. */
+    private static synchronized boolean succeeds(List<MessageExt> messages) {
+        messages.forEach(Consumer::print);
         while (listener.equals("holds")) {
             try {
                 Consumer.class.wait();

@@ -36,6 +36,7 @@ from rocketmq_conformance.models.client.fixtures import (
     TOPIC,
 )
 from rocketmq_conformance.models.client.member import division_of
+from rocketmq_conformance.models.client.orderly_work import OrderlyWork
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, SENT_ON, first_message
@@ -211,6 +212,8 @@ class WholeMember(NamedTuple):
     #: one after the last. Unlike a busy one it is given everything.
     listener: str = SUCCEEDS
     held: Mapping[int, tuple[int, int]] = MappingProxyType({})
+    #: What the listeners of an orderly one are at that fail or hold; it has pulled more than it has given them.
+    work: OrderlyWork = OrderlyWork()
 
 
 class WholeGroup(NamedTuple):

@@ -45,12 +45,13 @@ class WholeOrderlyModel(WholePushModel):
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen of push consumers, then the holder of each lock, and what listeners were given, in order."""
         state, seen, fired = self._seen(state)
-        locks = tuple(map(_holder, lock_holders(state.group)))
+        locks = tuple(map(holder_number, lock_holders(state.group)))
         why = _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), bool(seen[1]))
         return state, (*seen, locks, seen[1]), why
 
 
-def _holder(name: str) -> int:
+def holder_number(name: str) -> int:
+    """The number by which answers name the holder of a lock."""
     if name == STRANGER:
         return OUTSIDER
     return MEMBERS.index(name) if name else NO_OWNER

@@ -68,6 +68,11 @@ def initial_broker(rules: BrokerRules, setting: Setting) -> BrokerState:
     return BrokerState(topics, frozenset({GROUP}), {(TOPIC, number): log for number in ids}, stored)
 
 
+def initial_group(rules: BrokerRules, setting: Setting, kind: str = PUSH) -> WholeGroup:
+    """The group of a case before anyone joins."""
+    return WholeGroup(kind, setting.where, initial_broker(rules, setting), TIMESTAMP_TEXT)
+
+
 class WholePushModel:
     """The observations of a group of consumers of one kind and profile; every method is pure."""
 
@@ -157,8 +162,7 @@ class WholePushModel:
         return state, with_end(seen, NOT_ENDED), why
 
     def _begun(self, setting: Setting) -> WholePushState:
-        broker = initial_broker(self._rules, setting)
-        return WholePushState(WholeGroup(self._kind, setting.where, broker, TIMESTAMP_TEXT), setting)
+        return WholePushState(initial_group(self._rules, setting, self._kind), setting)
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen, and why."""

@@ -13,11 +13,13 @@ from dataclasses import replace
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello
 from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
+from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_group import Interrupted, PlayedGroup, Timing
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
 from rocketmq_conformance.models.outcome import Err, Outcome
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_brokers
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -81,6 +83,8 @@ class ClientProgram:
 
     def group(self, suite: Suite) -> PlayedGroup:
         """A case of its own, without members."""
+        if suite is whole_brokers.SUITE:
+            return PlayedBrokers(suite, self._profile, self._command, self._timing, self._interrupted)
         return PlayedGroup(suite, self._profile, self._command, self._timing, self._interrupted, self._broker)
 
     def _broker(self, broadcasting: bool) -> CaseBroker:

@@ -15,17 +15,26 @@ from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.whole_case import Brought, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker, UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.program import Program
-from rocketmq_conformance.models.client.fixtures import EVERY, HOLDS, MEMBERS, TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_of, with_end
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_allocation, whole_broadcast, whole_listener, whole_lite, whole_orderly
+from rocketmq_conformance.suites import (
+    whole_allocation,
+    whole_broadcast,
+    whole_brokers,
+    whole_listener,
+    whole_lite,
+    whole_orderly,
+    whole_orderly_listener,
+)
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
@@ -36,6 +45,8 @@ CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 _PACE = 0.05
 #: As many programs start at a time as there are CPUs: of many at once some get no answer in time, and end.
 _STARTS = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
+#: Seconds that a queue is suspended for when an orderly listener fails, and a little more.
+_SUSPENSION = 1.2
 _ONE_CLIENT = (
     "make one client, with {} (ROCKETMQ_INSTANCE) as its instance name, since client ids decide who gets which queue."
 )
@@ -54,6 +65,8 @@ KINDS = {
     whole_lite.SUITE.name: ("lite", CLUSTERING),
     whole_listener.SUITE.name: ("push", CLUSTERING),
     whole_allocation.SUITE.name: ("push", CLUSTERING),
+    whole_orderly_listener.SUITE.name: ("orderly", CLUSTERING),
+    whole_brokers.SUITE.name: ("push", CLUSTERING),
 }
 #: The suites whose answers show locks, and what listeners were given.
 _SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name)
@@ -94,6 +107,9 @@ class Interrupted(Exception):  # noqa: N818 - not an error: the run ends
 class PlayedGroup:
     """The members of one case at a broker of ``make`` (broadcasting?); ``interrupted`` ends every wait."""
 
+    #: Do answers say how a member ended that was shut down?
+    _shows_ends = True
+
     def __init__(
         self,
         suite: Suite,
@@ -115,7 +131,10 @@ class PlayedGroup:
         #: All ids that members have had.
         self._known: set[str] = set()
         self._begun = False
-        self._listens = suite is whole_listener.SUITE
+        self._listens = suite in (whole_listener.SUITE, whole_orderly_listener.SUITE)
+        self._retries = suite is whole_listener.SUITE
+        #: What listeners were given in order, where they may be given the same again.
+        self._in_order = GivenInOrder() if suite is whole_orderly_listener.SUITE else None
         #: What each member's listener does, where it is not to succeed.
         self._listeners: dict[int, str] = {}
         #: Why nothing more can be played, or "".
@@ -134,7 +153,7 @@ class PlayedGroup:
         self._prepare(Setting())
         if suite is whole_allocation.SUITE:
             self.case.divide(self._setting.queues)
-        self.address = self.case.open()
+        self.address = self._open()
 
     def close(self) -> None:
         """Kill the programs that still run, and close the broker."""
@@ -160,12 +179,19 @@ class PlayedGroup:
             return Unsupported(str(error))
 
     def _do(self, operation: Operation) -> Outcome:
-        self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
+        if self._in_order is not None:
+            self._read_lines()
+            self._in_order.begin_step()
+        left_out = whole_orderly_listener.is_left_out(self._state, operation)
+        expected = self._expect(operation)
         joined: str | None = None
-        end = NOT_ENDED if isinstance(operation, _LEAVES) else None
-        # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset
-        limit = self._timing.look * (2 if self._model == BROADCASTING else 1)
+        end = NOT_ENDED if isinstance(operation, _LEAVES) and self._shows_ends else None
+        # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset; up to 5.1.4 a
+        # listener that returns is followed by a round, 20 s until the lock is given back, and a round of the next owner
+        limit = self._timing.look * (2 if self._model == BROADCASTING or self._in_order is not None else 1)
         match operation:
+            case _ if left_out:
+                pass
             case operations.Prepare():
                 if not self._begun:
                     self._prepare(Setting(*operation.args))
@@ -226,6 +252,9 @@ class PlayedGroup:
                 limit += self._timing.look
             case whole_listener.Listen(member, listener) if member in self._programs:
                 self._programs[member].send({LISTEN: listener})
+                if self._in_order is not None and self._listeners.get(member) == FAILS:
+                    # what failed before the command is given once more after it
+                    self._wait(self._ended, _SUSPENSION)
                 self._listeners[member] = listener
             case whole_listener.Deliver():
                 self.case.deliver()
@@ -250,6 +279,11 @@ class PlayedGroup:
         """A member did not connect: this is the answer to all that is done from now on."""
         self._lost = why
         return why
+
+    def _expect(self, operation: Operation) -> Expected:
+        """Follow an operation by the model: its answer."""
+        self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
+        return expected
 
     # --- members ----------------------------------------------------------------------------------------------
 
@@ -454,24 +488,30 @@ class PlayedGroup:
         brought += self.case.take_brought()
         running = {self._ids[member]: member for member in self._programs}
         seen = self.case.observed(running, brought)
-        if self._listens:
+        if self._retries:
             return (*seen, self.case.retry_queue(running))
-        if not self._shows_all:
+        if not self._shows_all and self._in_order is None:
             return seen
-        return (
-            *seen,
-            self.case.locks({client: member for member, client in self._ids.items()}),
-            self._listened(brought),
-        )
+        locks = self.case.locks({client: member for member, client in self._ids.items()})
+        if self._in_order is None:
+            return (*seen, locks, self._listened(brought))
+        self._read_lines()
+        return (*seen, locks, *self._in_order.shown(seen[0], self._says or not brought))
 
-    def _listened(self, brought: Sequence[Brought]) -> Value:
-        """What listeners were given in this step, in their order; None when members do not say such things."""
+    def _read_lines(self) -> None:
+        """Read what members that run said they were given."""
         for member, program in self._programs.items():
             while program.got:
                 topic, queue, offset = program.got.popleft()
                 if topic == self.case.topic:
                     self._says = True
                     self._given.append((MEMBERS[member], queue, offset, 1))
+                    if self._in_order is not None:
+                        self._in_order.add(member, queue, offset)
+
+    def _listened(self, brought: Sequence[Brought]) -> Value:
+        """What listeners were given in this step, in their order; None when members do not say such things."""
+        self._read_lines()
         if brought and not self._says:
             return None
         # concurrent listeners run beside one another
@@ -491,8 +531,14 @@ class PlayedGroup:
             if self._interrupted.wait(min(_PACE, left)):
                 raise Interrupted
 
+    def _open(self) -> str:
+        """Open the door of the broker; its address."""
+        return self.case.open()
+
     def _prepare(self, setting: Setting) -> None:
         self.case.prepare(*setting)
         self._setting = setting
-        if self._listens:
+        if self._retries:
             self.case.add_retry_topic()
+        # the pull of a queue that its member has let go of may still wait, and what it brings is not consumed
+        self.case.traffic.confirmed = self._in_order is not None

@@ -35,14 +35,13 @@ from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites import whole_orderly
-from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites import whole_brokers, whole_listener, whole_orderly, whole_orderly_listener
 
-#: Suites whose messages come again when a plan says so.
-_LISTENERS = {
-    name: "a real broker's delay levels cannot be made to pass when a plan says so"
-    for name in SUITES
-    if name.endswith("-listener")
+#: Suites that need what no real broker does when a plan says so.
+_FAKE_ALONE = {
+    whole_listener.SUITE.name: "a real broker's delay levels cannot be made to pass when a plan says so",
+    whole_orderly_listener.SUITE.name: "needs locks that expire when a plan says so, while a listener holds a message",
+    whole_brokers.SUITE.name: "needs two brokers under one name server, one of which goes away",
 }
 _ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}
 _TOO_NEW = "a running broker has no messages that are old enough, or have expired: go through broker:VERSION"
@@ -277,7 +276,7 @@ def _clean(place: Place) -> None:
 class Running:
     """A broker that runs already, whose name server it names itself."""
 
-    refuses = _LISTENERS | _ORDERLY
+    refuses = _FAKE_ALONE | _ORDERLY
 
     def __init__(self, text: str, address: Address) -> None:
         self.text = text
@@ -351,7 +350,7 @@ class _Stocked:
 class Started:
     """Brokers of a release that the kit starts, one after the other."""
 
-    refuses = _LISTENERS
+    refuses = _FAKE_ALONE
 
     def __init__(self, text: str, release: Release) -> None:
         self.text = text

@@ -89,11 +89,11 @@ class WholePush(Rebalance):
         """Begin a case: nobody runs."""
         if self._world is None or self._profile != case.profile:
             broadcasting = self.model == BROADCASTING
-            self._world, self._profile = WholeCase(case.profile, _never, broadcasting), case.profile
+            self._world, self._profile = WholeCase(case.profile, never, broadcasting), case.profile
         self.transport.begin(replace(case, exchange=self._exchange))
         self.now = 0
         for line in filter(None, self._lines):
-            self.world.closed(line)
+            self.close_line(line)
         self.members = [None for _ in MEMBERS]
         self._lines = [None for _ in MEMBERS]
         self._begun = False
@@ -105,9 +105,17 @@ class WholePush(Rebalance):
         """Members are forgotten when a case begins."""
 
     def _exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
-        response = self.world.handle(self._line, Command(code, dict(ext), body, flag=ONE_WAY if one_way else 0))
+        response = self.to_broker(self._line, Command(code, dict(ext), body, flag=ONE_WAY if one_way else 0))
         assert response is not None  # only pulls are held, and they are not sent here
         return response.code, response.remark or "", response.ext, response.body
+
+    def to_broker(self, line: Line, command: Command) -> Command | None:
+        """Send a request to the broker: its response, None when it is held."""
+        return self.world.handle(line, command)
+
+    def close_line(self, line: Line) -> None:
+        """Close a connection."""
+        self.world.closed(line)
 
     # --- a member's life ------------------------------------------------------------------------------------
 
@@ -132,7 +140,7 @@ class WholePush(Rebalance):
         subscription = {"topic": TOPIC, "subString": "*", "subVersion": 1}
         data = {"groupName": GROUP, "consumeType": self.kind, "messageModel": self.model}
         body = {"clientID": consumer.client, "consumerDataSet": [{**data, "subscriptionDataSet": [subscription]}]}
-        self.world.handle(line, Command(int(Request.HEART_BEAT), {}, json.dumps(body).encode()))
+        self.to_broker(line, Command(int(Request.HEART_BEAT), {}, json.dumps(body).encode()))
 
     def end(self, member: int) -> None:
         """Shut a member down: it commits, and unregisters."""
@@ -147,14 +155,14 @@ class WholePush(Rebalance):
     def unregister(self, consumer: Consumer, line: Line) -> None:
         """Leave the group."""
         ext = {"clientID": consumer.client, "consumerGroup": GROUP}
-        self.world.handle(line, Command(int(Request.UNREGISTER_CLIENT), ext))
+        self.to_broker(line, Command(int(Request.UNREGISTER_CLIENT), ext))
 
     def hang_up(self, member: int) -> None:
         """A member's connection is closed."""
         line = self._lines[member]
         assert line is not None
         self.members[member] = self._lines[member] = None
-        self.world.closed(line)
+        self.close_line(line)
 
     # --- turns ----------------------------------------------------------------------------------------------
 
@@ -208,7 +216,7 @@ class WholePush(Rebalance):
         self._requests += 1
         request = Command(int(Request.PULL_MESSAGE), ext, opaque=self._requests)
         line.asked[request.opaque] = owned
-        response = self.world.handle(line, request)
+        response = self.to_broker(line, request)
         if response is not None:
             line.inbox.append((request, response))
 
@@ -357,7 +365,7 @@ class WholePush(Rebalance):
         }
 
 
-def _never(seconds: float, action: Callable[[], object]) -> _NoTimer:
+def never(seconds: float, action: Callable[[], object]) -> _NoTimer:
     """No timer goes off: pulls are held for good."""
     return _NoTimer()
 

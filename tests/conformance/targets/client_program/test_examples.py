@@ -32,7 +32,7 @@ COMMANDS = {
 
 #: What each conforms in, but for what is signed for; the Go client loses messages that a broker does not take back
 #: (whole-listener).
-SUITES = {"java": ["whole-push", "whole-listener"], "go": ["whole-push", "whole-allocation"]}
+SUITES = {"java": ["whole-push", "whole-listener", "whole-orderly-listener"], "go": ["whole-push", "whole-allocation"]}
 
 
 def build(language: str, folder: Path) -> Path:

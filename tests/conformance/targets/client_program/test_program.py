@@ -20,12 +20,19 @@ from rocketmq_conformance.conformance.targets.client_program.smoke import look_a
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_of
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported
-from rocketmq_conformance.suites import whole_broadcast, whole_listener, whole_lite, whole_orderly
+from rocketmq_conformance.suites import (
+    whole_broadcast,
+    whole_brokers,
+    whole_listener,
+    whole_lite,
+    whole_orderly,
+    whole_orderly_listener,
+)
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.suite import Suite
 
 PROGRAM = ROOT / "tests" / "helpers" / "program.py"
-BRIEF = Timing(connect=15.0, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1)
+BRIEF = Timing(connect=15.0, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1, routes=0.1)
 
 
 def client(behaviour: str, connect: float = 15.0) -> ClientProgram:
@@ -197,6 +204,33 @@ def test_a_listener_is_told_what_to_do_where_the_program_says_so() -> None:
             refused = group.do(operation)
             assert isinstance(refused, Unsupported)
             assert '{"takes": ["listen"]}' in refused.reason
+
+
+def test_an_orderly_listener_shows_what_it_is_given_in_order_and_once_more() -> None:
+    nobody, stored = ((-1, -1),) * 4, (-1,) * 4
+    with group_of(whole_orderly_listener.SUITE, "listens") as group:
+        first = group.do(whole_orderly_listener.Join(0))
+        assert first == Ok((nobody, (), stored, (-1,) * 4, ((0, 0, 7, 1),), ()))
+        for operation in (
+            *(whole_orderly_listener.Listen(0, FAILS), whole_orderly_listener.Listen(0, HOLDS)),
+            *(whole_orderly_listener.Leave(0), whole_orderly_listener.ExpireLocks()),
+        ):
+            assert group.do(operation) == Ok((nobody, (), stored, (-1,) * 4, (), ()))
+    with group_of(whole_orderly_listener.SUITE, "sits") as group:
+        assert isinstance(group.do(whole_orderly_listener.Join(0)), Unsupported)
+
+
+def test_a_case_of_two_brokers_shows_the_queues_of_both() -> None:
+    seen = Ok((((-1, -1),) * 5, (), (7,) * 5))
+    with group_of(whole_brokers.SUITE, "sits") as group:
+        assert group.do(whole_brokers.GoAway()) == Ok((((-1, -1),) * 5, (), (-1,) * 5))
+        assert group.do(whole_brokers.Prepare(2, 1, "young", 7, "CONSUME_FROM_LAST_OFFSET")) == Ok()
+        for operation in (
+            *(whole_brokers.Join(0), whole_brokers.Send(-1), whole_brokers.Route(1, 2), whole_brokers.GoAway()),
+            *(whole_brokers.Route(3, 2), whole_brokers.ComeBack(), whole_brokers.ComeBack(), whole_brokers.Look()),
+            *(whole_brokers.Crash(0), whole_brokers.Leave(0)),
+        ):
+            assert group.do(operation) == seen
 
 
 def test_commands_are_lines_of_standard_input() -> None:

@@ -1,0 +1,145 @@
+"""Two brokers of a case with whole consumers, the first of which is the name server, too; what their traffic shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rocketmq_conformance.conformance.fakes.broker import CLUSTER
+from rocketmq_conformance.conformance.fakes.responses import command
+from rocketmq_conformance.conformance.fakes.routes import RouteForm, route_of_many
+from rocketmq_conformance.conformance.fakes.whole_case import STRANGER, Brought, Traffic, WholeCase, runs
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.broker.state import Topic
+from rocketmq_conformance.models.broker.wire import WireRules
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, NOTHING, TOPIC
+from rocketmq_conformance.models.client.whole_brokers import MOST, SECOND, number_of, numbers, place_of
+from rocketmq_conformance.models.client.whole_push import NO_OWNER
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.profile import Profile
+
+#: The names of the brokers, in their order.
+NAMES = BROKER, "broker-b"
+
+
+class _NamingCase(WholeCase):
+    """The broker that answers what the route of the topic is, too."""
+
+    def __init__(self, profile: Profile, later: Callable[[float, Callable[[], object]], Any] | None) -> None:
+        super().__init__(profile, later)
+        self._wire, self._form = WireRules.of(profile), RouteForm.of(profile.broker)
+        #: The brokers that the route names, with their addresses and how many queues each has.
+        self.named: Callable[[], list[tuple[str, str, Topic]]] = list
+
+    def handle(self, peer: Peer, request: Command) -> Command | None:
+        """Answer a request of a client."""
+        if request.code != Request.GET_ROUTEINFO_BY_TOPIC or request.ext["topic"] != TOPIC:
+            return super().handle(peer, request)
+        self.traffic.request(peer, request)
+        standard = self._wire.standard(request.version, request.ext.get("acceptStandardJsonOnly") == "true")
+        return command((0, "", {}, route_of_many(self.named(), CLUSTER, standard, self._form)))
+
+
+class WholeBrokers:
+    """Two brokers with a topic and a group, without members at first; ``later`` replaces their timers."""
+
+    def __init__(self, profile: Profile, later: Callable[[float, Callable[[], object]], Any] | None = None) -> None:
+        self.first = _NamingCase(profile, later)
+        self.second = WholeCase(profile, later, name=NAMES[SECOND])
+        self.cases: tuple[WholeCase, WholeCase] = self.first, self.second
+        self.first.named = self._named
+        self.queues = 2, 2
+        self.away = False
+
+    def open(self) -> str:
+        """Open the TCP doors; the address of the name server."""
+        self.second.broker.open()
+        return self.first.broker.open()
+
+    def stop(self) -> None:
+        """Close the doors; twice does no harm."""
+        for case in self.cases:
+            case.broker.stop()
+
+    def prepare(self, queues: tuple[int, int], shape: str, stored: int) -> None:
+        """Have so many queues of a shape, with the same stored offset in each that a broker can have (-1: none)."""
+        self.queues, self.away = queues, False
+        for case, most in zip(self.cases, MOST, strict=True):
+            case.prepare(most, shape, stored)
+        self._resize()
+
+    def route(self, queues: tuple[int, int]) -> None:
+        """The brokers have so many queues from now on, and the route names them."""
+        self.queues = queues
+        self._resize()
+
+    def go_away(self) -> None:
+        """The second broker is gone: its connections are closed, and the route names it no more."""
+        self.away = True
+        self.second.broker.stop()
+
+    def come_back(self) -> None:
+        """The second broker is there again with all that it had, and without clients."""
+        self.second.traffic = Traffic()
+        self.second.broker.consumers.begin({})
+        self.away = False
+
+    def reopen(self) -> None:
+        """Open the TCP door of the second broker again."""
+        self.second.broker.open()
+
+    def send(self, number: int) -> None:
+        """A message arrives in a queue."""
+        broker, queue = place_of(number)
+        self.cases[broker].send(queue)
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """The numbers of the queues that the route names."""
+        return numbers(self.queues, self.away)
+
+    def times_sent(self, client: str, request: Request) -> int:
+        """How often a client sent a kind of request, to whichever broker."""
+        return sum(case.traffic.sent.get((client, int(request)), 0) for case in self.cases)
+
+    def knows_all(self, clients: Sequence[str]) -> bool:
+        """Do all brokers that are there have these clients as members of the group?"""
+        there = self.cases[: 1 if self.away else 2]
+        return all(set(clients) <= set(case.broker.members(GROUP)) for case in there)
+
+    def take_brought(self) -> list[Brought]:
+        """The messages that clients were given since the last call, with the numbers of queues."""
+        return [
+            (client, number_of(at, queue), first, count)
+            for at, case in enumerate(self.cases)
+            for client, queue, first, count in case.take_brought()
+        ]
+
+    def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
+        """What a step of the suite answers; ``members`` are the numbers of those that run, by client id."""
+        places: list[Value] = [(NO_OWNER, NOTHING)] * sum(MOST)
+        for number in self.named:
+            broker, queue = place_of(number)
+            traffic = self.cases[broker].traffic
+            waiting = sorted((members.get(client, STRANGER), offset) for client, offset in traffic.waiting(queue))
+            places[number] = next(iter(waiting), places[number])
+        given = tuple(sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought)))
+        stored = tuple(
+            case.broker.state.stored.get((GROUP, TOPIC, queue), NOTHING)
+            for case, most in zip(self.cases, MOST, strict=True)
+            for queue in range(most)
+        )
+        return tuple(places), given, stored
+
+    def _named(self) -> list[tuple[str, str, Topic]]:
+        counts = self.queues[: 1 if self.away else 2]
+        return [
+            (name, case.broker.address, Topic.of(count))
+            for name, case, count in zip(NAMES, self.cases, counts, strict=False)
+        ]
+
+    def _resize(self) -> None:
+        for case, count in zip(self.cases, self.queues, strict=True):
+            case.resize(count)

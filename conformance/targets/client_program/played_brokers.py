@@ -1,0 +1,112 @@
+"""One case of the suite of two brokers, played with a program for each member and judged by the traffic at both."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
+from rocketmq_conformance.conformance.fakes.whole_case import Brought
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
+from rocketmq_conformance.models.client.fixtures import EVERY
+from rocketmq_conformance.models.client.whole_push import Setting
+from rocketmq_conformance.models.outcome import Ok, Outcome, Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_brokers as operations
+from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.declare.suite import Suite
+
+
+class PlayedBrokers(PlayedGroup):
+    """The members of one case at two brokers."""
+
+    _shows_ends = False
+
+    def __init__(
+        self,
+        suite: Suite,
+        profile: Profile,
+        command: Sequence[str],
+        timing: Timing,
+        interrupted: threading.Event,
+    ) -> None:
+        self.brokers = WholeBrokers(profile)
+        super().__init__(suite, profile, command, timing, interrupted, lambda _: self.brokers.first)
+
+    def close(self) -> None:
+        """Kill the programs that still run, and close the brokers."""
+        super().close()
+        self.brokers.stop()
+
+    def do(self, operation: Operation) -> Outcome:
+        """Do one operation, and wait until the traffic shows its result."""
+        match operation:
+            case operations.Prepare(first, second, shape, stored, where):
+                return self._prepared((first, second), Setting(0, shape, stored, where), operation)
+            case operations.Send() | operations.Route() | operations.GoAway() | operations.ComeBack():
+                return self._world(operation)
+            case _:
+                return super().do(operation)
+
+    def _prepared(self, queues: tuple[int, int], setting: Setting, operation: Operation) -> Outcome:
+        self._expect(operation)
+        if not self._begun:
+            self._setting = setting
+            self.brokers.prepare(queues, setting.shape, setting.stored)
+        return Ok()
+
+    def _world(self, operation: Operation) -> Outcome:
+        """Change the brokers, and wait until members know it where they learn it by timers."""
+        expected = self._expect(operation)
+        match operation:
+            case operations.Send(queue):
+                for number in self.brokers.named:
+                    if queue in (number, EVERY):
+                        self.brokers.send(number)
+            case operations.Route(first, second):
+                if not self.brokers.away and self.brokers.queues != (first, second):
+                    self.brokers.route((first, second))
+                    self._learn()
+            case operations.GoAway():
+                if self._programs and not self.brokers.away:
+                    self.brokers.go_away()
+                    self._learn()
+            case _:
+                if self.brokers.away:
+                    self.brokers.come_back()
+                    self.brokers.reopen()
+                    self._learn()
+        return self._look(operation.spec, expected, None, self._timing.look, None)
+
+    def _learn(self) -> None:
+        """Wait until every member has learned the route, is known to all brokers, and had a round since."""
+        clients = [self._ids[member] for member in self._programs]
+        self._asked_twice(Request.GET_ROUTEINFO_BY_TOPIC, self._timing.routes)
+        self._wait(lambda: self._ended() or self.brokers.knows_all(clients), self._timing.routes)
+        self._asked_twice(Request.GET_CONSUMER_LIST_BY_GROUP, 2 * self._timing.round)
+
+    def _asked_twice(self, request: Request, limit: float) -> None:
+        clients = [self._ids[member] for member in self._programs]
+        wanted = {client: self.brokers.times_sent(client, request) + 2 for client in clients}
+        self._wait(
+            lambda: (
+                self._ended()
+                or all(self.brokers.times_sent(client, request) >= count for client, count in wanted.items())
+            ),
+            limit,
+        )
+
+    def _prepare(self, setting: Setting) -> None:
+        self._setting = setting
+        self.brokers.prepare((2, 2), setting.shape, setting.stored)
+
+    def _open(self) -> str:
+        return self.brokers.open()
+
+    def _reached(self, joined: str | None) -> bool:
+        return joined is None or self.brokers.times_sent(joined, Request.GET_CONSUMER_LIST_BY_GROUP) > 0
+
+    def _shown(self, brought: list[Brought]) -> Value:
+        brought += self.brokers.take_brought()
+        return self.brokers.observed({self._ids[member]: member for member in self._programs}, brought)

@@ -1,0 +1,207 @@
+"""The port's whole push consumers of a topic on two brokers.
+
+A member has a connection to each. Inside it a queue has a number, as in the answers of the suite; what goes over a
+connection names the queue by its id at that broker.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.fakes.whole_brokers import NAMES, WholeBrokers
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer
+from rocketmq_conformance.conformance.targets.port.rebalance import LAST
+from rocketmq_conformance.conformance.targets.port.routes import of_topic
+from rocketmq_conformance.conformance.targets.port.transport import Transport
+from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush, never
+from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING, TOPIC
+from rocketmq_conformance.models.outcome import Result, Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_brokers as operations
+from rocketmq_conformance.suites import whole_push as group
+
+#: The number of the first queue of each broker.
+FIRST = {NAMES[0]: 0, NAMES[1]: 3}
+#: Requests that go to every broker.
+_TO_ALL = int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)
+
+
+class _Door(Peer):
+    """A member's connection to one broker."""
+
+    def __init__(self, line: Line, broker: str) -> None:
+        self.number = 2 * line.number + NAMES.index(broker)
+        self.address = line.address
+        self._line, self._broker = line, broker
+
+    def answer(self, request: Command, response: Command) -> None:
+        number = str(int(request.ext["queueId"]) + FIRST[self._broker])
+        self._line.answer(replace(request, ext={**request.ext, "queueId": number}), response)
+
+    def send_request(self, command: Command) -> None:
+        self._line.send_request(command)
+
+
+class WholeBrokersGroup(WholePush):
+    """The members that run."""
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self._pair: WholeBrokers | None = None
+        self._of: Profile | None = None
+        #: The connections of each member that runs, by the number of its line.
+        self._doors: dict[int, tuple[_Door, ...]] = {}
+
+    @property
+    def pair(self) -> WholeBrokers:
+        """The brokers of the case."""
+        assert self._pair is not None  # made by begin_case
+        return self._pair
+
+    def begin_case(self, case: Case) -> None:
+        """Begin a case: nobody runs."""
+        if self._pair is None or self._of != case.profile:
+            self._pair, self._of = WholeBrokers(case.profile, never), case.profile
+        super().begin_case(case)
+        self.prepare_brokers(2, 2, "young", NOTHING, LAST)
+
+    # --- connections ----------------------------------------------------------------------------------------
+
+    def to_broker(self, line: Line, command: Command) -> Command | None:
+        """Send a request to the broker of its queue, to every broker, or to the first one."""
+        ext = command.ext
+        if "queueId" in ext:
+            number = int(ext["queueId"])
+            command = replace(command, ext={**ext, "queueId": str(number - FIRST[home_of(number)])})
+            return self.sent_to(self.broker_of(number, command.code), line, command)
+        names = self.registered_at() if command.code in _TO_ALL else NAMES[:1]
+        response = self.sent_to(names[0], line, command)
+        for name in names[1:]:
+            self.sent_to(name, line, command)
+        return response
+
+    def sent_to(self, name: str, line: Line, command: Command) -> Command | None:
+        """Send a request to a broker; ConnectionError when it is away."""
+        if name not in self.there():
+            raise ConnectionError(name)
+        return self.pair.cases[NAMES.index(name)].handle(self._door(line, name), command)
+
+    def there(self) -> tuple[str, ...]:
+        """The brokers that are there."""
+        return NAMES[:1] if self.pair.away else NAMES
+
+    def registered_at(self) -> tuple[str, ...]:
+        """The brokers that are sent heartbeats."""
+        return self.there()
+
+    def broker_of(self, number: int, code: int) -> str:
+        """The broker to which a request about a queue goes."""
+        return home_of(number)
+
+    def close_line(self, line: Line) -> None:
+        """Close the connections of a member."""
+        for name, case in zip(NAMES, self.pair.cases, strict=True):
+            case.closed(self._door(line, name))
+        del self._doors[line.number]
+
+    def _door(self, line: Line, name: str) -> _Door:
+        if line.number not in self._doors:
+            self._doors[line.number] = tuple(_Door(line, one) for one in NAMES)
+        return self._doors[line.number][NAMES.index(name)]
+
+    # --- routes ---------------------------------------------------------------------------------------------
+
+    def refresh(self, consumer: Consumer) -> Result:
+        """Ask the name server for the route of the topic: its queues, by the names of brokers and their ids."""
+        data = json.loads(self.transport.route(TOPIC))["queueDatas"]
+        self.routed(consumer, {one["brokerName"]: one["readQueueNums"] for one in data})
+        return None
+
+    def routed(self, consumer: Consumer, counts: dict[str, int]) -> None:
+        """A route names so many queues of each broker."""
+        places = of_topic(TOPIC)
+        consumer.routes[TOPIC] = tuple(
+            places[FIRST[name] + at] for name in sorted(counts) for at in range(counts[name])
+        )
+
+    def learn_all(self) -> None:
+        """The timers of routes and of heartbeats."""
+        for consumer, line in zip(self.members, self._lines, strict=True):
+            if consumer is not None and line is not None:
+                self.learn(consumer)
+                self.beat(consumer, line)
+
+    # --- operations -----------------------------------------------------------------------------------------
+
+    def prepare_brokers(self, first: int, second: int, shape: str, stored: int, where: str) -> Result:
+        """Choose how the case begins."""
+        if not self._begun:
+            self._where = where
+            self.pair.prepare((first, second), shape, stored)
+        return None
+
+    def leave_group(self, member: int) -> Result:
+        """A member is shut down, if it runs."""
+        if self.members[member] is not None:
+            self.end(member)
+        return self.look()
+
+    def send(self, queue: int) -> Result:
+        """A message arrives in a queue that the route names, or in every one."""
+        for number in self.pair.named:
+            if queue in (number, EVERY):
+                self.pair.send(number)
+        return self.look()
+
+    def route(self, first: int, second: int) -> Result:
+        """The brokers have so many queues from now on, unless one is away."""
+        if not self.pair.away:
+            self.pair.route((first, second))
+            self.learn_all()
+        return self.look()
+
+    def go_away(self) -> Result:
+        """The second broker goes away, if a member runs."""
+        if any(self.members):
+            self.pair.go_away()
+            self.learn_all()
+        return self.look()
+
+    def come_back(self) -> Result:
+        """The second broker comes back, if it was away."""
+        if self.pair.away:
+            self.pair.come_back()
+            self.learn_all()
+        return self.look()
+
+    def observed(self, running: dict[str, int]) -> Value:
+        """What the traffic at both brokers shows."""
+        return self.pair.observed(running, self.pair.take_brought())
+
+    def calls(self) -> Methods:
+        """The method that does each operation of the suite, by its class."""
+        methods = dict(super().calls())
+        return {
+            operations.Prepare: self.prepare_brokers,
+            operations.Join: methods[group.Join],
+            operations.Leave: methods[group.Leave],
+            operations.Crash: methods[group.Crash],
+            operations.Send: self.send,
+            operations.Look: methods[group.Look],
+            operations.Route: self.route,
+            operations.GoAway: self.go_away,
+            operations.ComeBack: self.come_back,
+        }
+
+
+def home_of(number: int) -> str:
+    """The broker that has a queue."""
+    return NAMES[number >= FIRST[NAMES[1]]]
+
+
+PART = WholeBrokersGroup

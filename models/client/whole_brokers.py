@@ -1,0 +1,207 @@
+"""A group of whole push consumers of a topic on two brokers, as their traffic at both shows them.
+
+The name server's route names both brokers and how many queues of the topic each has. Members divide the queues of all
+of them, in the order of broker names and queue ids (REB-CLU-2), and ask, pull and commit each queue at the broker that
+has it. The route changes when queues are added to a broker and taken from another one, and when a broker goes away:
+its queues are let go, and the others divided anew (REB-ROUTE-1). Its messages and the group's offsets are there again
+when it comes back.
+
+Queues have numbers of their own here: those of the first broker come first, at most ``MOST`` of each. In the state of
+the model one broker has them all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker.send import send
+from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, NOTHING, TOPIC, TOPIC_QUEUES
+from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.member import division_of
+from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
+from rocketmq_conformance.models.client.whole_locks import crashed
+from rocketmq_conformance.models.client.whole_moves import Join, Leave, Move
+from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_group
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer, Reason
+
+#: How many queues each broker has at most.
+MOST = 3, 2
+_FIRST = (0, MOST[0])
+#: The number that stands for a broker in operations.
+SECOND = 1
+
+_CHOSEN = Reason(("WHOLE-SHARE",), "before anyone joins")
+_AWAY = Reason(("REB-ROUTE-1",), "goes away")
+_BACK = Reason(("REB-ROUTE-1",), "comes back")
+_ROUTED = Reason(("REB-ROUTE-1",), "the route changes")
+#: What is given, by the number of brokers.
+_GIVEN = {1: "messages of one broker", 2: "messages of both brokers"}
+_LEFT_BEHIND = Reason(("WHOLE-COMMIT",), "without its owner")
+
+
+class WholeBrokersState(NamedTuple):
+    """The group, how many queues each broker has, whether the second one is away, and whether any member has joined."""
+
+    group: WholeGroup
+    queues: tuple[int, int]
+    setting: Setting
+    away: bool = False
+    begun: bool = False
+
+
+def numbers(queues: tuple[int, int], away: bool) -> tuple[int, ...]:
+    """The numbers of the queues that a route names."""
+    counts = queues[0], 0 if away else queues[1]
+    return tuple(first + at for first, count in zip(_FIRST, counts, strict=True) for at in range(count))
+
+
+def place_of(number: int) -> tuple[int, int]:
+    """The broker of a queue, 0 or 1, and its id there."""
+    broker = int(number >= _FIRST[SECOND])
+    return broker, number - _FIRST[broker]
+
+
+def number_of(broker: int, queue: int) -> int:
+    """The number of a broker's queue."""
+    return _FIRST[broker] + queue
+
+
+class BrokersGroup(WholeGroupModel):
+    """The behaviour of consumers whose route names some of the topic's queues, by their numbers."""
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self, start: StartModel, named: tuple[int, ...]) -> None:
+        super().__init__(start)
+        self._numbers = named
+
+    def _shares(self, group: WholeGroup) -> dict[str, frozenset[int]]:
+        queues, members = TOPIC_QUEUES[TOPIC], tuple(sorted(group.members))
+        share_of, count = division_of(self.start.client), len(self._numbers)
+        return {
+            name: frozenset(
+                queues[self._numbers[queues.index(queue)]]
+                for queue in share_of(group.strategy, name, TOPIC, count, members) or ()
+            )
+            for name in members
+        }
+
+
+class WholeBrokersModel:
+    """The observations of a group of consumers of one profile; every method is pure."""
+
+    __slots__ = ("_start",)
+
+    def __init__(self, profile: Profile) -> None:
+        self._start = StartModel(profile)
+
+    def initial(self) -> WholeBrokersState:
+        """Before anything happened."""
+        return self._begun((2, 2), Setting(sum(MOST)))
+
+    def prepare(
+        self, state: WholeBrokersState, first: int, second: int, shape: str, stored: int, where: str
+    ) -> Answer[WholeBrokersState]:
+        """Choose how the case begins; nothing happens once a member has joined."""
+        if not state.begun:
+            state = self._begun((first, second), Setting(sum(MOST), shape, stored, where))
+        return state, None, _CHOSEN
+
+    def join(self, state: WholeBrokersState, member: int) -> Answer[WholeBrokersState]:
+        """A member starts, unless it runs."""
+        name = MEMBERS[member]
+        if name in state.group.members:
+            return self._look(state)
+        joined = self._moved(state.group, Join(name))
+        in_order = joined._replace(members=dict(sorted(joined.members.items())))
+        return self._look(state._replace(group=in_order, begun=True))
+
+    def leave(self, state: WholeBrokersState, member: int) -> Answer[WholeBrokersState]:
+        """A member is shut down, if it runs."""
+        name = MEMBERS[member]
+        if name not in state.group.members:
+            return self._look(state)
+        return self._look(state._replace(group=self._moved(state.group, Leave(name))))
+
+    def crash(self, state: WholeBrokersState, member: int) -> Answer[WholeBrokersState]:
+        """A member's process is killed, if it runs."""
+        return self._look(state._replace(group=crashed(state.group, MEMBERS[member])))
+
+    def send(self, state: WholeBrokersState, queue: int) -> Answer[WholeBrokersState]:
+        """A message arrives in a queue that the route names, or in every one."""
+        broker = state.group.broker
+        for number in numbers(state.queues, state.away):
+            if queue in (number, EVERY):
+                broker = send(self._start.store.broker, broker, TOPIC, number, TIMES[-1:])[0]
+        return self._look(state._replace(group=state.group._replace(broker=broker)))
+
+    def route(self, state: WholeBrokersState, first: int, second: int) -> Answer[WholeBrokersState]:
+        """The brokers have so many queues from now on, unless one is away."""
+        if state.away:
+            return self._look(state)
+        changes = state.queues != (first, second) and bool(state.group.members)
+        state = state._replace(queues=(first, second))
+        return self._look(_because(state, _ROUTED) if changes else state)
+
+    def go_away(self, state: WholeBrokersState) -> Answer[WholeBrokersState]:
+        """The second broker goes away, if a member runs: what is there has been consumed."""
+        if state.away or not state.group.members:
+            return self._look(state)
+        return self._look(_because(state._replace(away=True), _AWAY))
+
+    def come_back(self, state: WholeBrokersState) -> Answer[WholeBrokersState]:
+        """The second broker is there again."""
+        if not state.away:
+            return self._look(state)
+        return self._look(_because(state._replace(away=False), _BACK))
+
+    def look(self, state: WholeBrokersState) -> Answer[WholeBrokersState]:
+        """Time passes, a round of rebalance at least."""
+        return self._look(state)
+
+    def _begun(self, queues: tuple[int, int], setting: Setting) -> WholeBrokersState:
+        return WholeBrokersState(initial_group(self._start.store.broker, setting), queues, setting)
+
+    def _moved(self, group: WholeGroup, move: Move) -> WholeGroup:
+        return WholeGroupModel(self._start).move(group, move)
+
+    def _look(self, state: WholeBrokersState) -> Answer[WholeBrokersState]:
+        """What is seen: the owner of each queue, the messages that pulls brought, and what is stored, by number."""
+        named = numbers(state.queues, state.away)
+        group, (shown, stored) = BrokersGroup(self._start, named).look(state.group)
+        places: list[Value] = [(NO_OWNER, NOTHING)] * sum(MOST)
+        for name, owned, _ in shown:
+            for number in owned:
+                at = group.members[name].pulls[TOPIC_QUEUES[TOPIC][number]]
+                places[number] = MEMBERS.index(name), at
+        given = tuple(
+            (MEMBERS.index(name), number, first, count) for name, _, found in shown for number, first, count in found
+        )
+        fired = frozenset(rule for why in group.reasons for rule in why.rules)
+        state = state._replace(group=group._replace(reasons=(), left={}))
+        brought = frozenset(number for _, number, _, _ in given)
+        return state, (tuple(places), given, stored), _reason(group.reasons, fired, brought, len(group.members))
+
+
+def _because(state: WholeBrokersState, why: Reason) -> WholeBrokersState:
+    return state._replace(group=state.group._replace(reasons=(*state.group.reasons, why)))
+
+
+def _reason(reasons: tuple[Reason, ...], fired: frozenset[str], numbers: frozenset[int], members: int) -> Reason:
+    """The reason of an answer, from what happened, the queues that messages came from, and the number of members."""
+    first = next((why for why in reasons if why in (_AWAY, _BACK, _ROUTED)), None)
+    brokers = {place_of(number)[0] for number in numbers}
+    given = f", {_GIVEN[len(brokers)]}" if brokers else ""
+    among = " among several" if members > 1 else ""
+    if "WHOLE-MOVED" in fired:
+        return Reason(("REB-CLU-2", "WHOLE-MOVED"), "sent elsewhere")
+    if first is not None:
+        return Reason((*first.rules, "REB-CLU-2"), first.kind + among + given)
+    if "WHOLE-SHARE" in fired:
+        return Reason(("REB-CLU-2", "WHOLE-SHARE"), f"queues change hands{given}")
+    if given:
+        return Reason(("REB-CLU-2", "WHOLE-FIRST", "WHOLE-COMMIT"), given[2:] + among)
+    return Reason(("REB-CLU-2",), f"nothing is new{among}") if fired else _LEFT_BEHIND

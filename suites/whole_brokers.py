@@ -1,0 +1,145 @@
+"""The suite ``whole-brokers``: whole push consumers of a topic on two brokers, judged from the traffic at both."""
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.start import FIRST, LAST
+from rocketmq_conformance.models.client.whole_brokers import WholeBrokersModel, WholeBrokersState
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+
+SEEN = (
+    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
+    "member waits (-1, -1: nobody does), then the messages that pulls brought since the step before (member, queue, "
+    "first offset, messages), then the offset of each queue that its broker has stored (-1: none). Queues 0 to 2 are "
+    "those of the first broker, 3 and 4 the queues 0 and 1 of the second one."
+)
+#: The parts of an answer, and the rules that decide each.
+PARTS = {
+    "places": ("REB-ROUTE-1", "WHOLE-SHARE", "WHOLE-MOVED", "REB-CLU-2"),
+    "brought": ("REB-ROUTE-1", "WHOLE-FIRST", "WHOLE-SHARE", "REB-CLU-2"),
+    "stored": ("WHOLE-COMMIT", "WHOLE-MOVED", "REB-ROUTE-1"),
+}
+_A, _B = Values(2, 1, 3), Values(2, 1)
+
+
+@operation(
+    "Before the first member joins: the brokers have so many queues each of a shape, the group has stored an offset in "
+    "each (-1: none), and consumers are configured with ConsumeFromWhere. Later nothing happens.",
+    side=Side.WHOLE,
+    weight=3,
+)
+class Prepare(Operation):
+    first: Annotated[int, _A]
+    second: Annotated[int, _B]
+    shape: Annotated[str, Values("young", "empty", "expired", "gone", weights=(4, 1, 1, 1))]
+    stored: Annotated[int, Values(NOTHING, 7, 2, weights=(2, 3, 1))]
+    where: Annotated[str, Values(LAST, FIRST)]
+
+
+@operation(f"A member is started, unless it runs. {SEEN}", side=Side.WHOLE, weight=5, answer=PARTS)
+class Join(group.Join):
+    member: Annotated[int, group.MEMBER]
+
+
+@operation(f"A member is shut down, if it runs. {SEEN}", side=Side.WHOLE, weight=2, answer=PARTS)
+class Leave(group.Leave):
+    member: Annotated[int, group.MEMBER]
+
+
+@operation(f"A member's process is killed, if it runs. {SEEN}", side=Side.WHOLE, answer=PARTS)
+class Crash(group.Crash):
+    member: Annotated[int, group.MEMBER]
+
+
+@operation(
+    f"A message arrives in a queue that the route names, or in every one (-1). {SEEN}",
+    side=Side.WHOLE,
+    weight=5,
+    answer=PARTS,
+)
+class Send(Operation):
+    queue: Annotated[int, Values(EVERY, 0, 3, 4, weights=(4, 1, 1, 1))]
+
+
+@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS)
+class Look(group.Look):
+    pass
+
+
+@operation(
+    "The brokers have so many queues each from now on, unless one is away, and the route names them; queues that one "
+    f"loses keep their messages and offsets. {SEEN}",
+    side=Side.WHOLE,
+    weight=3,
+    answer=PARTS,
+)
+class Route(Operation):
+    first: Annotated[int, _A]
+    second: Annotated[int, _B]
+
+
+@operation(
+    f"The second broker goes away, if a member runs: it answers nothing, and the route names it no more. {SEEN}",
+    side=Side.WHOLE,
+    weight=3,
+    answer=PARTS,
+)
+class GoAway(Operation):
+    pass
+
+
+@operation(
+    f"The second broker comes back with its messages and offsets, if it was away. {SEEN}",
+    side=Side.WHOLE,
+    weight=3,
+    answer=PARTS,
+)
+class ComeBack(Operation):
+    pass
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = WholeBrokersModel(profile)
+    return BoundModel(
+        model.initial(),
+        {
+            Prepare: model.prepare,
+            Join: model.join,
+            Leave: model.leave,
+            Crash: model.crash,
+            Send: model.send,
+            Look: model.look,
+            Route: model.route,
+            GoAway: model.go_away,
+            ComeBack: model.come_back,
+        },
+    )
+
+
+def _show(state: WholeBrokersState) -> str:
+    members = [f"{name} pulls {dict(member.pulls)}" for name, member in state.group.members.items()]
+    away = ", the second one is away" if state.away else ""
+    stored = dict(state.group.broker.stored)
+    return f"{state.setting}; queues {state.queues}{away}; {'; '.join(members) or 'no member'}; stored {stored}"
+
+
+SUITE = Suite(
+    name="whole-brokers",
+    sentence="Push consumers of a topic on two brokers: who pulls which queue of which, and where offsets are stored.",
+    side=Side.WHOLE,
+    bind=_bind,
+    steps=10,
+    cases=40,
+    show=_show,
+    rules=(
+        *("REB-CLU-2", "REB-ROUTE-1"),
+        *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE"),
+    ),
+    beginning="A topic of two young queues on each of two brokers, a group that has stored nothing, and no member.",
+    confirmations=2,
+    case_seconds=80,
+)

@@ -1,0 +1,210 @@
+"""The suite ``whole-orderly-listener``: whole orderly consumers whose listeners fail or hold what they are given."""
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import whole_end
+from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, NOTHING, SUCCEEDS
+from rocketmq_conformance.models.client.start import FIRST, LAST
+from rocketmq_conformance.models.client.whole_orderly_listener import (
+    WholeOrderlyListenerModel,
+    is_between,
+    may_move,
+)
+from rocketmq_conformance.models.client.whole_push import WholePushState
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_listener, whole_orderly
+from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+
+SEEN = (
+    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
+    "member waits (-1, -1: nobody does), then the messages that pulls brought since the step before (member, queue, "
+    "first offset, messages), then the stored offset of each queue (-1: none), then the member that has the lock of "
+    "each queue (-1: nobody, -2: a client outside the group), then the messages that listeners were given since then, "
+    "in the order of each queue, and in the same form the one that was given once more in each queue, to the member "
+    "that pulls it (null: the program does not say)."
+)
+_BETWEEN = (
+    "Nothing happens while a queue is between two members: lost, and not taken, as a listener holds a message of it"
+)
+_MOVES, _LOSES = f"{_BETWEEN}; nor while one holds a message of a queue whose lock is lost.", f"{_BETWEEN}."
+#: The first member has most queues, and loses some of them to the others, which end before it.
+_COMES, _LISTENS, _ENDS = (Values(0, 1, 2, weights=weights) for weights in ((6, 5, 1), (9, 3, 1), (1, 4, 1)))
+_LOST = ("REB-REM-2", "REB-REM-3", "WHOLE-BUSY")
+#: The parts of an answer, and the rules that decide each.
+PARTS = {
+    "places": (*_LOST, "PULL-PRE-LOCK", "WHOLE-LOCK", "WHOLE-SHARE", "WHOLE-MOVED"),
+    "brought": ("WHOLE-FIRST", "WHOLE-SHARE"),
+    "stored": ("CONS-2-COMMIT", "CONS-2-SUSPEND", "CONS-2", "WHOLE-COMMIT", "WHOLE-MOVED"),
+    "locks": (*_LOST, "REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3"),
+    "given": (*_LOST, "CONS-2-SUSPEND", "CONS-2", "CONS-ORDER-1", "WHOLE-FIRST"),
+    "again": ("CONS-2-SUSPEND", "CONS-2"),
+}
+_UNSAID = ("given", "again")
+
+
+@operation(
+    "Before the first member joins: the topic has so many queues of a shape, the group has stored an offset in each "
+    "(-1: none), and consumers are configured with ConsumeFromWhere. Later nothing happens.",
+    side=Side.WHOLE,
+    weight=2,
+)
+class Prepare(group.Prepare):
+    queues: Annotated[int, Values(2, 4, 1, weights=(3, 2, 1))]
+    shape: Annotated[str, Values("young", "empty", "gone", weights=(5, 1, 1))]
+    stored: Annotated[int, Values(12, 7, NOTHING, weights=(3, 1, 1))]
+    where: Annotated[str, Values(LAST, FIRST)]
+
+
+@operation(
+    f"A member is started, unless it runs; its listener succeeds. {_MOVES} {SEEN}",
+    side=Side.WHOLE,
+    weight=9,
+    answer=PARTS,
+    unsaid=_UNSAID,
+)
+class Join(group.Join):
+    member: Annotated[int, _COMES]
+
+
+@operation(
+    f"A member is shut down, if it runs and its listener does not hold. {_MOVES} {SEEN} {group.ENDS}",
+    side=Side.WHOLE,
+    weight=5,
+    answer=group.with_end(PARTS),
+    unsaid=("again", *group.ENDS_UNSAID),
+    idle=tuple(whole_end.PARTS),
+)
+class Leave(whole_listener.Leave):
+    member: Annotated[int, _ENDS]
+
+
+@operation(
+    f"A member's process is killed, if it runs. {_MOVES} {SEEN}",
+    side=Side.WHOLE,
+    weight=2,
+    answer=PARTS,
+    unsaid=_UNSAID,
+)
+class Crash(group.Crash):
+    member: Annotated[int, _ENDS]
+
+
+@operation(
+    f"A message arrives in a queue, if there is one, or in every queue (-1). {SEEN}",
+    side=Side.WHOLE,
+    weight=14,
+    answer=PARTS,
+    unsaid=_UNSAID,
+)
+class Send(group.Send):
+    queue: Annotated[int, Values(EVERY, 0, 1, weights=(6, 1, 1))]
+
+
+@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS, unsaid=_UNSAID)
+class Look(group.Look):
+    pass
+
+
+@operation(
+    "From now on a member's listener, if it runs, returns success, fails (SUSPEND_CURRENT_QUEUE_A_MOMENT), or holds: "
+    f"it does not return before it is to do something else. So ends what it holds. {SEEN}",
+    side=Side.WHOLE,
+    weight=16,
+    answer=PARTS,
+    unsaid=_UNSAID,
+)
+class Listen(whole_listener.Listen):
+    member: Annotated[int, _LISTENS]
+    listener: Annotated[str, Values(FAILS, HOLDS, SUCCEEDS, weights=(3, 4, 3))]
+
+
+@operation(
+    "The broker loses all locks, as at a restart, and a client outside the group takes those of the topic before the "
+    f"members ask again. Pulls that were held fail. {_LOSES} {SEEN}",
+    side=Side.WHOLE,
+    weight=2,
+    answer=PARTS,
+    unsaid=_UNSAID,
+)
+class TakeLocks(whole_orderly.TakeLocks):
+    pass
+
+
+@operation(
+    f"A minute passes at the broker: the locks of clients that are gone, or outside the group, expire. {_LOSES} {SEEN}",
+    side=Side.WHOLE,
+    weight=2,
+    answer=PARTS,
+    unsaid=_UNSAID,
+)
+class ExpireLocks(whole_orderly.ExpireLocks):
+    pass
+
+
+def is_left_out(state: WholePushState, operation: Operation) -> bool:
+    """Is an operation one of those that do nothing in this state, because of a queue between two members?"""
+    match operation:
+        case Join() | Leave() | Crash():
+            return not may_move(state)
+        case TakeLocks() | ExpireLocks():
+            return is_between(state)
+        case _:
+            return False
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = WholeOrderlyListenerModel(profile)
+    return BoundModel(
+        model.initial(),
+        {
+            Prepare: model.prepare,
+            Join: model.join,
+            Leave: model.leave,
+            Crash: model.crash,
+            Send: model.send,
+            Look: model.look,
+            Listen: model.listen,
+            TakeLocks: model.take_locks,
+            ExpireLocks: model.expire_locks,
+        },
+    )
+
+
+def _show(state: WholePushState) -> str:
+    listeners = [
+        f"{name} {member.listener} {dict(member.held)}"
+        for name, member in state.group.members.items()
+        if member.listener != SUCCEEDS
+    ]
+    return "; ".join([group.show(state), *listeners])
+
+
+SUITE = Suite(
+    name="whole-orderly-listener",
+    sentence="Orderly consumers whose listeners fail or hold: what is given again, to whom, and what is committed.",
+    side=Side.WHOLE,
+    bind=_bind,
+    steps=18,
+    cases=40,
+    show=_show,
+    rules=(
+        *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD", "WHOLE-LOCK", "WHOLE-BUSY"),
+        *("REB-LOCK-3", "REB-LOCK-4", "REB-REM-2", "REB-REM-3", "PULL-PRE-LOCK", "BQ-LOCK-3"),
+        *("CONS-2", "CONS-2-AUTO", "CONS-2-COMMIT", "CONS-2-SUSPEND", "CONS-ORDER-1"),
+        *whole_end.RULES_OF_ENDS,
+    ),
+    limits=(
+        RuleLimit(
+            rules=("WHOLE-UNREAD",),
+            client="5.0.0-ALPHA",
+            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
+        ),
+    ),
+    beginning="A topic of four young queues, a group that has stored nothing, no member, and no lock.",
+    confirmations=2,
+    case_seconds=80,
+)

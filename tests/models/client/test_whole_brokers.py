@@ -1,0 +1,87 @@
+"""Groups of whole push consumers of a topic on two brokers, as their traffic at both shows them, by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.start import FIRST, LAST
+from rocketmq_conformance.models.client.whole_brokers import WholeBrokersModel, number_of, numbers, place_of
+from rocketmq_conformance.models.profile import Profile
+
+MODEL = WholeBrokersModel(Profile())
+NOBODY = (-1, -1)
+BEGUN = (MODEL.prepare, 2, 2, "young", 12, LAST)
+TWO = BEGUN, (MODEL.join, 0), (MODEL.join, 1)
+
+
+def seen(*steps: Any) -> tuple[Any, str]:
+    """The last answer, and the kind of state of its reason."""
+    state, result, why = MODEL.initial(), None, None
+    for handler, *arguments in steps:
+        state, result, why = handler(state, *arguments)
+    assert why is not None
+    assert len(set(why.rules)) == len(why.rules)
+    return result, why.kind
+
+
+def test_queues_have_numbers_by_their_brokers() -> None:
+    assert numbers((2, 1), away=False) == (0, 1, 3)
+    assert numbers((2, 1), away=True) == (0, 1)
+    assert [place_of(number) for number in (0, 2, 3, 4)] == [(0, 0), (0, 2), (1, 0), (1, 1)]
+    assert number_of(1, 1) == 4
+
+
+def test_one_member_has_the_queues_of_both_brokers() -> None:
+    places = ((0, 12), (0, 12), NOBODY, (0, 12), (0, 12))
+    assert seen(BEGUN, (MODEL.join, 0)) == ((places, (), (12,) * 5), "nothing is new")
+    assert seen(BEGUN, (MODEL.join, 0), (MODEL.join, 0))[0][0] == places
+    answer, kind = seen(BEGUN, (MODEL.join, 0), (MODEL.send, 3))
+    assert answer == ((*places[:3], (0, 13), (0, 12)), ((0, 3, 12, 1),), (12, 12, 12, 13, 12))
+    assert kind == "messages of one broker"
+    assert seen(BEGUN, (MODEL.join, 0), (MODEL.send, EVERY))[1] == "messages of both brokers"
+    assert seen(*TWO, (MODEL.send, EVERY))[1] == "messages of both brokers among several"
+
+
+def test_members_divide_them_by_the_names_of_brokers() -> None:
+    assert seen(*TWO) == ((((0, 12), (0, 12), NOBODY, (1, 12), (1, 12)), (), (12,) * 5), "queues change hands")
+    uneven = (MODEL.prepare, 3, 1, "young", 12, LAST), *TWO[1:]
+    assert seen(*uneven)[0][0] == ((0, 12), (0, 12), (1, 12), (1, 12), NOBODY)
+
+
+def test_a_broker_that_goes_away_takes_its_queues_along_and_brings_them_back() -> None:
+    away = *TWO, (MODEL.go_away,)
+    assert seen(*away) == ((((0, 12), (1, 12), NOBODY, NOBODY, NOBODY), (), (12,) * 5), "goes away among several")
+    assert seen(*away, (MODEL.send, EVERY))[0][1] == ((0, 0, 12, 1), (1, 1, 12, 1))
+    assert seen(*away, (MODEL.send, 3))[0][1] == ()
+    assert seen(*away, (MODEL.go_away,))[1] == "nothing is new among several"
+    assert seen(*away, (MODEL.route, 1, 1))[0][0] == ((0, 12), (1, 12), NOBODY, NOBODY, NOBODY)
+    back, kind = seen(*away, (MODEL.leave, 0), (MODEL.come_back,))
+    assert (back[0], kind) == (((1, 12), (1, 12), NOBODY, (1, 12), (1, 12)), "comes back")
+    assert seen(BEGUN, (MODEL.go_away,), (MODEL.join, 0))[0][0][3] == (0, 12)
+    assert seen(*TWO, (MODEL.come_back,))[1] == "nothing is new among several"
+
+
+def test_a_route_moves_queues_from_one_broker_to_the_other() -> None:
+    more = (MODEL.prepare, 2, 2, "young", 7, LAST), (MODEL.join, 0), (MODEL.route, 3, 1)
+    answer, kind = seen(*more)
+    assert answer == (((0, 12), (0, 12), (0, 12), (0, 12), NOBODY), ((0, 2, 7, 5),), (12,) * 5)
+    assert kind == "the route changes, messages of one broker"
+    assert seen(*more, (MODEL.route, 3, 1))[1] == "nothing is new"
+    assert seen(*TWO, (MODEL.route, 1, 2))[1] == "the route changes among several"
+
+
+def test_who_ends_leaves_its_queues() -> None:
+    nobody = (NOBODY,) * 5, (), (12,) * 5
+    assert seen(BEGUN, (MODEL.join, 0), (MODEL.leave, 0))[0] == nobody
+    assert seen(BEGUN, (MODEL.join, 0), (MODEL.crash, 0)) == (nobody, "without its owner")
+    assert seen(BEGUN, (MODEL.leave, 0), (MODEL.look,)) == (nobody, "without its owner")
+
+
+def test_nothing_is_chosen_later() -> None:
+    assert seen(BEGUN, (MODEL.join, 0), (MODEL.prepare, 1, 1, "young", 7, LAST), (MODEL.look,))[0][2] == (12,) * 5
+
+
+def test_a_queue_of_which_everything_expired_begins_where_its_broker_says() -> None:
+    answer, kind = seen((MODEL.prepare, 1, 1, "gone", NOTHING, FIRST), (MODEL.join, 0))
+    assert (answer[0], kind) == (((0, 12), NOBODY, NOBODY, (0, 12), NOBODY), "sent elsewhere")
