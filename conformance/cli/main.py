@@ -53,6 +53,7 @@ def cli() -> None:
     ADDRESS names what is judged:
       port                           the bundled Python port (the default)
       python:package.module:factory  any Python implementation
+      client:COMMAND                 any consumer program, judged by its traffic
       exec:COMMAND                   a program in any language, by JSON Lines
       java-client:VERSION            the real Java client's own classes
       broker                         the fake broker, which needs nothing
