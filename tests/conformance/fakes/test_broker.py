@@ -531,7 +531,7 @@ def test_faults_play_requests_by_code(broker: FakeBroker) -> None:
         assert line.call(Request.QUERY_CONSUMER_OFFSET, stored).code == Response.SYSTEM_BUSY
         assert line.call(Request.QUERY_CONSUMER_OFFSET, stored).ext == {"offset": "0"}
         pulled = line.call(Request.PULL_MESSAGE, pulling())
-        assert sorted(pulled.ext) == ["maxOffset", "minOffset", "suggestWhichBrokerId"]
+        assert sorted(pulled.ext) == ["groupSysFlag", "maxOffset", "minOffset", "suggestWhichBrokerId", "topicSysFlag"]
         assert len(decode_all(pulled.body)) == 1
         with pytest.raises(ConnectionError):
             line.call(Request.GET_MAX_OFFSET, place())
