@@ -135,8 +135,9 @@ RULES = (
         "WHOLE-BUSY",
         "A message that a push or orderly listener is busy with when its queue goes to another member is given there "
         "again: what a listener returns for a queue that was lost is not stored. An orderly consumer keeps the lock "
-        "until its listener returns, so that the other one is given the message after it, not beside it. Messages "
-        "that wait for the listener, or for a poll, go with the queue.",
+        "until its listener returns, so that the other one is given the message after it, not beside it; from 5.2.0 "
+        "only as long as the lock was confirmed in the last 20 s. Messages that wait for the listener, or for a poll, "
+        "go with the queue.",
         "ConsumeMessageConcurrentlyService.ConsumeRequest#run, ConsumeMessageOrderlyService#processConsumeResult, "
         "DefaultLitePullConsumerImpl#poll @ 4.9.7, 5.5.0",
     ),

@@ -8,7 +8,7 @@ takes what was not consumed along, and the other member is given it from the com
 the listener                       the queue that its member loses
 =================================  ===================================================================================
 fails                              is unlocked once it is between two tries
-holds a message, up to 5.1.4       stays locked until the listener returns: nobody is given the message beside it
+holds a message, up to 5.1.4       stays locked until the listener returns: no other member has it meanwhile
 holds a message, from 5.2.0        is unlocked 20 s after its lock was confirmed last: the other member is given the
                                    message while the listener still holds it, and what it returns is discarded
 =================================  ===================================================================================
@@ -222,7 +222,7 @@ class WholeOrderlyListenerModel(WholeOrderlyModel):
         state, seen, fired = self._seen(state)
         owners = tuple(place[0] if isinstance(place, tuple) else place for place in seen[0])
         locks = tuple(map(holder_number, lock_holders(state.group)))
-        given, again, group = _heard(state.group, owners)
+        given, again, group = _given_since(state.group, owners)
         why = _reason(frozenset(fired))
         return state._replace(group=group), (*seen, locks, given, again), why
 
@@ -241,7 +241,7 @@ def may_move(state: WholePushState) -> bool:
     return not held and not is_between(state)
 
 
-def _heard(group: WholeGroup, owners: tuple[Value, ...]) -> tuple[Given, Given, WholeGroup]:
+def _given_since(group: WholeGroup, owners: tuple[Value, ...]) -> tuple[Given, Given, WholeGroup]:
     """What listeners were given since the last look, and once more; and the group after that."""
     latest: dict[Place, int] = {}
     lines: list[tuple[int, int, int]] = []

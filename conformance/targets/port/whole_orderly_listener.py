@@ -27,11 +27,11 @@ class WholeOrderlyListener(WholeOrderly):
         super().__init__(transport)
         #: What each member's listener does.
         self.listeners = [SUCCEEDS for _ in MEMBERS]
-        self.heard = GivenInOrder()
+        self.in_order_given = GivenInOrder()
 
     def begin_case(self, case: Case) -> None:
         """Begin a case: nobody runs."""
-        self.heard = GivenInOrder()
+        self.in_order_given = GivenInOrder()
         super().begin_case(case)
 
     def prepare(self, queues: int, shape: str, stored: int, where: str) -> Result:
@@ -83,7 +83,7 @@ class WholeOrderlyListener(WholeOrderly):
     def listened(self, consumer: Consumer, queue: int, offset: int) -> str:
         """The listener is given a message: what it does with it."""
         member = MEMBERS.index(consumer.client)
-        self.heard.add(member, QUEUES[queue].id, offset)
+        self.in_order_given.add(member, QUEUES[queue].id, offset)
         return self.listeners[member]
 
     def hold(self, consumer: Consumer, queue: int, owned: OrderlyQueue, offset: int) -> None:
@@ -144,8 +144,8 @@ class WholeOrderlyListener(WholeOrderly):
         """What the traffic shows, the holders of locks, and what listeners were given, also once more."""
         everyone = {name: at for at, name in enumerate(MEMBERS)}
         seen = self.world.observed(running, self.world.take_brought())
-        shown = (*seen, self.world.locks(everyone), *self.heard.shown(seen[0], True))
-        self.heard.begin_step()
+        shown = (*seen, self.world.locks(everyone), *self.in_order_given.shown(seen[0], True))
+        self.in_order_given.begin_step()
         return shown
 
     def calls(self) -> Methods:

@@ -6,17 +6,17 @@ MINE, OTHERS = ((0, 8),), ((1, 8),)
 
 
 def test_what_a_member_was_given_before_is_given_once_more_while_it_has_the_queue() -> None:
-    heard = GivenInOrder()
-    heard.begin_step()
-    heard.add(0, 0, 7)
-    assert heard.shown(MINE, True) == (((0, 0, 7, 1),), ())
-    heard.begin_step()
-    heard.add(0, 0, 7)
-    assert heard.shown(MINE, True) == ((), ((0, 0, 7, 1),))
-    assert heard.shown(OTHERS, True) == ((), ())
-    heard.begin_step()
-    heard.add(0, 0, 7)
-    assert heard.shown(MINE, True) == (((0, 0, 7, 1),), ())
+    order = GivenInOrder()
+    order.begin_step()
+    order.add(0, 0, 7)
+    assert order.shown(MINE, True) == (((0, 0, 7, 1),), ())
+    order.begin_step()
+    order.add(0, 0, 7)
+    assert order.shown(MINE, True) == ((), ((0, 0, 7, 1),))
+    assert order.shown(OTHERS, True) == ((), ())
+    order.begin_step()
+    order.add(0, 0, 7)
+    assert order.shown(MINE, True) == (((0, 0, 7, 1),), ())
 
 
 def test_programs_that_say_nothing_show_nothing() -> None:
@@ -24,7 +24,7 @@ def test_programs_that_say_nothing_show_nothing() -> None:
 
 
 def test_a_queue_that_is_not_there_belongs_to_nobody() -> None:
-    heard = GivenInOrder()
-    heard.add(0, 5, 7)
-    heard.add(0, 5, 7)
-    assert heard.shown(MINE, True) == (((0, 5, 7, 1),), ())
+    order = GivenInOrder()
+    order.add(0, 5, 7)
+    order.add(0, 5, 7)
+    assert order.shown(MINE, True) == (((0, 5, 7, 1),), ())
