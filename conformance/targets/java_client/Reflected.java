@@ -105,7 +105,8 @@ final class Reflected {
         throw new NoSuchFieldException(kind.getName() + "." + name);
     }
 
-    private static Object invoke(Method method, Object target, Object... given) throws Exception {
+    /** Calls a method; raises what it raises. */
+    static Object invoke(Method method, Object target, Object... given) throws Exception {
         try {
             return method.invoke(target, given);
         } catch (InvocationTargetException error) {
