@@ -18,7 +18,6 @@ from unittest.mock import patch
 from rocketmq_conformance.conformance.targets.broker import tables_in_memory
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
-from rocketmq_conformance.conformance.targets.broker.part import LANES
 from rocketmq_conformance.models.outcome import Outcome, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search
@@ -76,7 +75,7 @@ def checked(profile: Profile, suite: Suite, plan: list[Row], outcomes: list[Outc
 
 def measure(adapter: BrokerAdapter, profile: Profile, suite: Suite, play: Play, seconds: float) -> float:
     """Checked operations per second."""
-    batches = _batches(profile, suite)
+    batches = _batches(profile, suite, adapter.lanes(suite))
     began = time.perf_counter()
     steps = 0
     while time.perf_counter() - began < seconds:
@@ -86,12 +85,12 @@ def measure(adapter: BrokerAdapter, profile: Profile, suite: Suite, play: Play, 
     return steps / (time.perf_counter() - began)
 
 
-def _batches(profile: Profile, suite: Suite) -> Iterator[list[list[Row]]]:
+def _batches(profile: Profile, suite: Suite, lanes: int) -> Iterator[list[list[Row]]]:
     drawn = sampler(suite, profile)
     number = 0
     while True:
-        yield [drawn.case(1, number + lane, suite.steps) for lane in range(LANES)]
-        number += LANES
+        yield [drawn.case(1, number + lane, suite.steps) for lane in range(lanes)]
+        number += lanes
 
 
 def rates(address: str, seconds: float) -> dict[str, dict[str, float]]:

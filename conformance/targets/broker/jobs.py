@@ -227,9 +227,10 @@ def _sent(topic: str, queue: int, count: int, apart: bool) -> Generator[Wish, li
     ask = requests.send(topic, queue, int(time.time() * 1000))
     answers: list[Command] = []
     if apart:
-        for _ in range(count):
+        for number in range(count):
+            if number:
+                yield _GAP
             answers += yield [ask]
-            yield _GAP
     else:
         answers = yield [ask] * count
     offsets: list[int] = []

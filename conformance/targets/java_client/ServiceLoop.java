@@ -1,6 +1,5 @@
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -141,7 +140,7 @@ public final class ServiceLoop implements LongConsumer {
         public Object invoke(Object self, Method method, Object[] given) throws Throwable {
             if (method.getName().equals("allocate")) {
                 Object queue = ((List<?>) given[2]).get(0);
-                String topic = (String) queue.getClass().getMethod("getTopic").invoke(queue);
+                String topic = (String) Reflected.call(queue, "getTopic");
                 if (!topic.startsWith("%RETRY%")) {
                     asked.add(consumer);
                 }
@@ -149,11 +148,7 @@ public final class ServiceLoop implements LongConsumer {
                     throw new IllegalStateException("the strategy refuses");
                 }
             }
-            try {
-                return method.invoke(real, given);
-            } catch (InvocationTargetException error) {
-                throw error.getCause();
-            }
+            return Reflected.invoke(method, real, given);
         }
     }
 }

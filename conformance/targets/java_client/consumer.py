@@ -27,6 +27,14 @@ _TYPES = {
     "store": "READ_FROM_STORE",
     "memory-then-store": "MEMORY_FIRST_THEN_STORE",
 }
+#: Exceptions of a client, and the code of each as an outcome: "" is that of the response.
+_FAILURES = {
+    "client.exception.MQBrokerException": "",
+    "client.exception.MQClientException": "CLIENT",
+    "remoting.exception.RemotingException": "REMOTING",
+}
+#: The code of any other one.
+_OTHER = "RUNTIME"
 #: Tries, and timeout of each (ms), of the request that settles a connection.
 _TRIES, _ROUTE_MILLIS = 20, 1000
 
@@ -68,9 +76,8 @@ class JavaConsumer(Part):
         message_queue = release.load("common.message.MessageQueue")
         self.queues = {at: message_queue(*queue) for at, queue in enumerate(QUEUES)}
         self.queues[NO_QUEUE] = None
-        self._broker_refused = release.load("client.exception.MQBrokerException")
-        self._client_failed = release.load("client.exception.MQClientException")
-        self._remoting_failed = release.load("remoting.exception.RemotingException")
+        #: What may be raised: refusals of the broker first.
+        self.failures = [release.load(name) for name in _FAILURES]
 
     # --- a case -------------------------------------------------------------------------------------------
 
@@ -147,11 +154,11 @@ class JavaConsumer(Part):
 
     def error_of(self, error: Any) -> Err:
         """An exception of Java as an outcome."""
-        detail = str(error)[:300]
-        if isinstance(error, self._broker_refused):
-            return Err(response_name(int(error.getResponseCode())), detail=detail)
-        if isinstance(error, self._client_failed):
-            return Err("CLIENT", detail=detail)
-        if isinstance(error, self._remoting_failed):
-            return Err("REMOTING", detail=detail)
-        return Err("RUNTIME", detail=detail)
+        kind = next((at for at, failure in enumerate(self.failures) if isinstance(error, failure)), len(self.failures))
+        return failed(kind, 0 if kind else int(error.getResponseCode()), str(error))
+
+
+def failed(kind: int, code: int, detail: str) -> Err:
+    """An exception of Java as an outcome: the first of ``failures`` that it is of, or their number, and its code."""
+    name = (*_FAILURES.values(), _OTHER)[kind]
+    return Err(name or response_name(code), detail=detail[:300])

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.targets.java_client.consumer_making import Making, making_for
 from rocketmq_conformance.conformance.targets.java_client.offset_folder import offset_folder
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
@@ -30,7 +31,6 @@ from rocketmq_conformance.models.client.fixtures import (
     CLIENTS,
     CONFIGURED,
     GROUP,
-    MEMBER_TIMESTAMP,
     OTHER_TOPIC,
     QUEUE_ROOMS,
     QUEUES,
@@ -44,8 +44,6 @@ from rocketmq_conformance.models.outcome import Result
 
 #: Ms by which process queues are made younger than they are: less than the difference of any two ages.
 SLACK = 5_000
-#: The offset store that ``start`` of every release and kind of consumer makes, by message model.
-STORES = {"CLUSTERING": "RemoteBrokerOffsetStore", "BROADCASTING": "LocalFileOffsetStore"}
 _STRATEGIES = {
     "AVG": "AllocateMessageQueueAveragely",
     "AVG_BY_CIRCLE": "AllocateMessageQueueAveragelyByCircle",
@@ -88,11 +86,12 @@ class ClientInstance:
         release.put(service, "scheduledExecutorService", self.timers.proxy)
         waiting = "pullRequestQueue" if release.has_field(service, "pullRequestQueue") else "messageRequestQueue"
         self._dispatched = release.get(service, waiting)
+        self._tables = [release.get(self.factory, f"{name}Table") for name in ("consumer", "topicRoute", "brokerAddr")]
 
     def forget(self) -> None:
         """Reset to the state of a new instance."""
-        for table in ("consumerTable", "topicRouteTable", "brokerAddrTable"):
-            self.release.get(self.factory, table).clear()
+        for table in self._tables:
+            table.clear()
         self.timers.tasks.clear()
         self._dispatched.clear()
         self.remoting.pulls.clear()
@@ -117,36 +116,15 @@ class Consumer:
     def __init__(
         self, group: JavaGroup[Any], instance: ClientInstance, mode: str, where: str, strategy: str, now: int
     ) -> None:
-        release, self.group, self.instance = group.release, group, instance
-        consumer = release.load(self.consumer_class)(GROUP)
-        if hasattr(consumer, "setConsumeFromWhere"):  # the first lite pull consumers have none
-            consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
-            consumer.setConsumeTimestamp(MEMBER_TIMESTAMP)
-        model = getattr(release.load("remoting.protocol.heartbeat.MessageModel"), mode)
-        consumer.setMessageModel(model)
-        self.prepare(consumer)
-        self.consumer = consumer
-        self.inside = release.get(consumer, self.implementation)
-        self.store = release.load(f"client.consumer.store.{STORES[mode]}")(instance.factory, GROUP)
-        self.store.load()
-        self.rebalancing = release.get(self.inside, "rebalanceImpl")
-        self.rebalancing.setmQClientFactory(instance.factory)
-        self.rebalancing.setConsumerGroup(GROUP)
-        self.rebalancing.setMessageModel(model)
-        self.rebalancing.setAllocateMessageQueueStrategy(group.strategy(strategy))
-        puller = release.load("client.impl.consumer.PullAPIWrapper")(instance.factory, GROUP, False)
-        for field, value in (
-            ("mQClientFactory", instance.factory),
-            ("offsetStore", self.store),
-            ("pullAPIWrapper", puller),
-            ("serviceState", release.load("common.ServiceState").RUNNING),
-        ):
-            release.put(self.inside, field, value)
-        for topic in self.topics[mode]:
-            self.inside.subscribe(topic, "*")
-        instance.factory.registerConsumer(GROUP, self.inside)
+        self.group, self.instance = group, instance
+        self.making = group.making_of(type(self))
+        self.consumer = self.making.consumer(where, mode)
+        self.prepare(self.consumer)
+        self.assembled = self.making.assembled(
+            self.consumer, instance.factory, group.strategy(strategy), mode, self.topics[mode]
+        )
+        self.inside, self.store, self.rebalancing, self.table = self.assembled
         self.refresh()
-        self.table = self.rebalancing.getProcessQueueTable()
         #: Pull requests by queue, the latest of each.
         self.requests: dict[int, Any] = {}
         #: When each process queue was pulled last, by queue, in ms of the case's clock.
@@ -156,26 +134,28 @@ class Consumer:
     def prepare(self, consumer: Any) -> None:
         """Set what a subclass needs before the consumer begins."""
 
-    def set_pull_ages(self, now: int) -> None:
-        """Make process queues as old as the case's clock says, unless that is the machine's."""
+    def ages(self, now: int) -> list[int] | None:
+        """How long ago each queue was pulled last by the case's clock (ms), unless process queues go by the machine's.
+
+        A queue that never was is new.
+        """
         if self.group.release.pace is not None:
-            return
-        machine = self.group.millis()
-        for entry in self.table.entrySet():
-            age = now - self.pulled[self.group.position(entry.getKey())]
-            entry.getValue().setLastPullTimestamp(machine - age + SLACK)
+            return None
+        return [now - self.pulled.get(queue, now) - SLACK for queue in range(len(QUEUES))]
+
+    def run_round(self, now: int) -> tuple[tuple[int, ...], bool | None]:
+        """One round: (owned, balanced)."""
+        return self.making.round(self.assembled, self.group.positions, self.orderly, self.ages(now))
 
     def rebalance(self, now: int) -> Result:
         """One round: (owned, dispatched, balanced)."""
-        self.set_pull_ages(now)
-        balanced = self.rebalancing.doRebalance(self.orderly)
+        owned, balanced = self.run_round(now)
         dispatched = []
         for request in self.instance.dispatched():
             queue = self.group.position(request.getMessageQueue())
             self.dispatch(queue, request, now)
             dispatched.append((queue, int(request.getNextOffset())))
-        owned = sorted(self.group.position(queue) for queue in self.table.keySet())
-        return tuple(owned), tuple(sorted(dispatched)), None if balanced is None else bool(balanced)
+        return owned, tuple(sorted(dispatched)), balanced
 
     def dispatch(self, queue: int, request: Any, now: int) -> None:
         """A pull request begins."""
@@ -246,13 +226,15 @@ class JavaGroup(Part, Generic[M]):
         self.release = release
         message_queue = release.load("common.message.MessageQueue")
         self.queues = [message_queue(*queue) for queue in QUEUES]
-        self._positions = jpype.JClass("java.util.HashMap")()
+        self.positions = jpype.JClass("java.util.HashMap")()
         for at, queue in enumerate(self.queues):
-            self._positions.put(queue, at)
+            self.positions.put(queue, at)
         self.memory = release.load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
         self.millis = jpype.JClass("java.lang.System").currentTimeMillis
         self._instances: dict[tuple[int, bool], ClientInstance] = {}
         self.members: list[M | None] = []
+        #: What makes consumers, by their class.
+        self._making: dict[str, Making] = {}
         self.now = 0
         self._case: Case | None = None
         #: The arguments that each member began with.
@@ -271,11 +253,20 @@ class JavaGroup(Part, Generic[M]):
             self.start_member(member, False, "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", "AVG")
 
     def close(self) -> None:
-        """Nothing outlives a case."""
+        """No consumer is made any more."""
+        for making in self._making.values():
+            making.close()
+
+    def making_of(self, member: type[Consumer]) -> Making:
+        """What makes the members of a class."""
+        key = member.consumer_class
+        if key not in self._making:
+            self._making[key] = making_for(self.release, key, member.implementation)
+        return self._making[key]
 
     def position(self, queue: Any) -> int:
         """The position of a Java queue in the layout."""
-        return int(self._positions.get(queue))
+        return int(self.positions.get(queue))
 
     def strategy(self, name: str) -> Any:
         """A new allocation strategy, configured as the fixtures say."""

@@ -25,7 +25,7 @@ def compiled(name: str) -> Any | None:
     folder = jvm.folder() / "compiled"
     folder.mkdir(exist_ok=True)
     errors = jpype.JClass("java.io.ByteArrayOutputStream")()
-    if compiler.run(None, None, errors, "-nowarn", "-d", str(folder), str(source)):
+    if compiler.run(None, None, errors, "-nowarn", "-sourcepath", str(source.parent), "-d", str(folder), str(source)):
         raise RuntimeError(f"{source.name} cannot be compiled: {errors.toString()}")
     url = jpype.JClass("java.io.File")(str(folder)).toURI().toURL()
     array = jpype.JArray(jpype.JClass("java.net.URL"))([url])

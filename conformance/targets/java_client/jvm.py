@@ -20,6 +20,8 @@ FLAGS = (
     "-Xmx1g",
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
+    # a client raises and takes an exception for each refusal: most of its frames are those of the kit
+    "-XX:MaxJavaStackTraceDepth=8",
     "-Djava.awt.headless=true",
     "-Dfile.encoding=UTF-8",
     "-Duser.timezone=UTC",

@@ -80,7 +80,7 @@ class _Orderly(OrderlyConsumer):
 
     group: JavaPushedReset
 
-    def set_pull_ages(self, now: int) -> None:
+    def ages(self, now: int) -> None:
         """Process queues read the case's clock."""
 
     def prepare(self, consumer: Any) -> None:
@@ -103,7 +103,7 @@ class _Orderly(OrderlyConsumer):
 class _Push(Consumer):
     """A push consumer that goes by the case's clock."""
 
-    def set_pull_ages(self, now: int) -> None:
+    def ages(self, now: int) -> None:
         """Process queues read the case's clock."""
 
 

@@ -50,14 +50,13 @@ class AssignedConsumer(Consumer):
 
     def rebalance(self, now: int) -> Result:
         """One round: (pulled, popped, pulls that begin, pops that begin, balanced)."""
-        self.set_pull_ages(now)
         table = self.rebalancing.getPopProcessQueueTable() if self.group.pops else self.group.nothing
         machine = self.group.millis()
         for entry in table.entrySet() if self.group.release.pace is None else ():
             popped_at = self.popped[queue_name(entry.getKey())]
             if popped_at is not None:
                 entry.getValue().setLastPopTimestamp(machine - (now - popped_at) + SLACK)
-        balanced = self.rebalancing.doRebalance(self.orderly)
+        pulled, balanced = self.run_round(now)
         pulls, pops = [], []
         for request in self.instance.dispatched():
             if hasattr(request, "getPopProcessQueue"):
@@ -69,10 +68,8 @@ class AssignedConsumer(Consumer):
                 queue = self.group.position(request.getMessageQueue())
                 self.dispatch(queue, request, now)
                 pulls.append((queue, int(request.getNextOffset())))
-        even = None if balanced is None else bool(balanced)
-        pulled = sorted(self.group.position(queue) for queue in self.table.keySet())
         popped = sorted(queue_name(queue) for queue in table.keySet())
-        return tuple(pulled), tuple(popped), tuple(sorted(pulls)), tuple(sorted(pops)), even
+        return pulled, tuple(popped), tuple(sorted(pulls)), tuple(sorted(pops)), balanced
 
     def pop(self, topic: str, queue: int, now: int) -> Result:
         """One turn of the pop loop: does it send a request?"""

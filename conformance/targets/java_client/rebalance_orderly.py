@@ -89,6 +89,7 @@ class JavaRebalanceOrderly(JavaGroup[OrderlyConsumer]):
         for member in range(len(self.members)):
             self._vanish(member)
         self.threads.shutdown()
+        super().close()
 
     def start_member(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
         """Start a new member."""

@@ -58,7 +58,7 @@ class JavaRebalanceService(JavaGroup[Consumer]):
 
     def begin(self, case: Case) -> None:
         """A new instance."""
-        self.close()
+        self._end()
         self.client.remoting.exchange = case.exchange
         self.client.forget()
         self.push = Consumer(self, self.client, "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", "AVG", 0)
@@ -70,6 +70,11 @@ class JavaRebalanceService(JavaGroup[Consumer]):
         self.release.put(self.client.factory, "rebalanceService", self.service)
 
     def close(self) -> None:
+        """Let the service end."""
+        self._end()
+        super().close()
+
+    def _end(self) -> None:
         """Let the service end, without a round."""
         if self.service is not None:
             self.release.get(self.client.factory, "consumerTable").clear()

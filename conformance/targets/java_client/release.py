@@ -62,6 +62,11 @@ class JavaRelease:
         if pace is not None:
             self._set_timers(pace)
 
+    @property
+    def made_any_time(self) -> bool:
+        """Does it make no difference to a consumer when exactly it was made? Not where its clock is the case's."""
+        return self.pace is None
+
     def _set_timers(self, pace: float) -> None:
         """Initialize the classes that have timers while the system properties say how fast these are."""
         system = self._jpype.JClass("java.lang.System")

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Methods
-from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, returning_errors
+from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, failed, returning_errors
+from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.client.fixtures import GROUP
 from rocketmq_conformance.models.client.start import TIMESTAMP
@@ -29,11 +30,14 @@ class JavaStart(JavaConsumer):
 
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         super().__init__(release, via)
-        self._where = release.load("common.consumer.ConsumeFromWhere")
+        where = release.load("common.consumer.ConsumeFromWhere")
+        self._where = {str(one.name()): one for one in where.values()}
         self._time_zone = jpype.JClass("java.util.TimeZone")
         self._consumer: Any = None
         self._inside: Any = None
         self._rebalance: Any = None
+        #: Computes positions; None where Java has no compiler.
+        self._positions: Any = None
 
     def open_store(self, group: str) -> None:
         """An empty offset store of a group, which the consumer uses from now on."""
@@ -49,17 +53,34 @@ class JavaStart(JavaConsumer):
         self._rebalance.setmQClientFactory(self.factory)
         self._rebalance.setConsumerGroup(GROUP)
         self.release.put(self._inside, "mQClientFactory", self.factory)
+        java = compiled("StartPositions")
+        if java is not None:
+            kinds = [failure.class_ for failure in self.failures]
+            self._positions = java(self._consumer, self._rebalance, kinds, kinds[0])
 
-    @returning_errors
     def compute(self, queue: int, where: str, timestamp: str | None, zone: str, checked: bool) -> Result:
         """``computePullFromWhere``, or its variant that raises errors when it is ``checked``."""
-        if hasattr(self._consumer, "setConsumeFromWhere"):
-            self._consumer.setConsumeFromWhere(getattr(self._where, where))
-            if where == TIMESTAMP:
-                self._consumer.setConsumeTimestamp(timestamp)
         if JavaStart.zone != zone:
             self._time_zone.setDefault(self._time_zone.getTimeZone(zone))
             JavaStart.zone = zone
+        timed = where == TIMESTAMP
+        if self._positions is None:
+            return self._computed(queue, where, timed, timestamp, checked)
+        text = str(self._positions.compute(checked, self.queues[queue], self._where[where], timed, timestamp))
+        if text[0] in "!-":
+            self.settle()  # the connection may have been cut
+        if text[0] != "!":
+            return int(text)
+        kind, code, detail = text[1:].split(" ", 2)
+        return failed(int(kind), int(code), detail)
+
+    @returning_errors
+    def _computed(self, queue: int, where: str, timed: bool, timestamp: str | None, checked: bool) -> Result:
+        """The same, call by call."""
+        if hasattr(self._consumer, "setConsumeFromWhere"):
+            self._consumer.setConsumeFromWhere(self._where[where])
+            if timed:
+                self._consumer.setConsumeTimestamp(timestamp)
         compute = self._rebalance.computePullFromWhereWithException if checked else self._rebalance.computePullFromWhere
         return int(compute(self.queues[queue]))
 

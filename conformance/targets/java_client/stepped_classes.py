@@ -116,3 +116,8 @@ class SteppedRelease(JavaRelease):
         self.clock: Any = jpype.JClass("java.util.concurrent.atomic.AtomicLong")(0)
         made.now = self.clock
         made.sleeper = jpype.JProxy("java.util.function.LongConsumer", dict={"accept": sleep})
+
+    @property
+    def made_any_time(self) -> bool:
+        """A consumer reads the case's clock when it is made."""
+        return False

@@ -7,6 +7,7 @@ else Python takes it apart, which costs some fifteen calls of Java.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import jpype
@@ -17,6 +18,15 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 
 #: A character that no field has.
 _BETWEEN = "\0"
+
+
+@lru_cache(maxsize=4096)
+def _request(text: str) -> tuple[str, int, dict[str, str], bytes, bool]:
+    """A request's address, code, fields and body, and whether it is one-way; most are sent many times."""
+    address, code, one_way, size, rest = text.split(_BETWEEN, 4)
+    *fields, characters = rest.split(_BETWEEN, 2 * int(size))
+    ext = dict(zip(fields[::2], fields[1::2], strict=True))
+    return address, int(code), ext, characters.encode("latin-1"), one_way == "1"
 
 
 class RemotingCalls:
@@ -47,26 +57,23 @@ class RemotingCalls:
             names.append("invokeSync")
         if type(self).invokeOneway is RemotingCalls.invokeOneway:
             names.append("invokeOneway")
-        exchange = jpype.JProxy("java.util.function.UnaryOperator", dict={"apply": self._exchange})
+        exchange = jpype.JProxy("java.util.function.UnaryOperator", inst=self)
         classes = (one.class_ for one in (kind, self._command, self._timeout, self._unsent))
         return transport(exchange, proxy, jpype.JClass("java.util.HashSet")(names), *classes).proxy
 
-    def _exchange(self, text: Any) -> str:
+    def apply(self, text: str) -> str:
         """A request and its answer as texts (``Transport.java``)."""
-        address, code, one_way, size, rest = str(text).split(_BETWEEN, 4)
-        *fields, characters = rest.split(_BETWEEN, 2 * int(size))
-        ext = dict(zip(fields[::2], fields[1::2], strict=True))
-        body = characters.encode("latin-1")
-        self.sends(int(code), body)
+        address, code, ext, body, one_way = _request(text)
+        self.sends(code, body)
         assert self.exchange is not None
         try:
-            number, remark, header, answer = self.exchange(address, int(code), ext, body, one_way == "1")
+            number, remark, header, answer = self.exchange(address, code, dict(ext), body, one_way)
         except TimeoutError as error:
             return f"T{error}"
         except ConnectionError as error:
             return f"U{error}"
-        named = [part for field in header.items() for part in field]
-        return _BETWEEN.join([f"A{number}", str(len(header)), *named, remark or "", answer.decode("latin-1")])
+        named = "".join([f"{name}{_BETWEEN}{value}{_BETWEEN}" for name, value in header.items()]) if header else ""
+        return f"A{number}{_BETWEEN}{len(header)}{_BETWEEN}{named}{remark or ''}{_BETWEEN}{answer.decode('latin-1')}"
 
     def sends(self, code: int, body: bytes) -> None:
         """A request is about to be sent; for subclasses."""

@@ -39,9 +39,9 @@ def test_stepped_consumers_are_made_of_what_start_makes(version: str) -> None:
 
 @pytest.mark.java
 def test_a_store_that_start_would_not_make_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocketmq_conformance.conformance.targets.java_client import group
+    from rocketmq_conformance.conformance.targets.java_client import consumer_making
     from rocketmq_conformance.conformance.targets.java_client.release import java_release
 
-    monkeypatch.setitem(group.STORES, "BROADCASTING", "RemoteBrokerOffsetStore")
+    monkeypatch.setitem(consumer_making.STORES, "BROADCASTING", "RemoteBrokerOffsetStore")
     found = assembly.compare(java_release("5.5.0"), "push", "BROADCASTING")
     assert found == {"inside.offsetStore": ("RemoteBrokerOffsetStore", "LocalFileOffsetStore")}

@@ -18,7 +18,17 @@ from rocketmq_conformance.suites.declare.sampler import sampler
 pytestmark = pytest.mark.java
 
 CASES = 40
-SUITES_OF_BOTH = ("remote-store", "start-push", "rebalance", "rebalance-changed", "rebalance-service")
+SUITES_OF_BOTH = (
+    "remote-store",
+    "start-push",
+    "start-lite-pull",
+    "rebalance",
+    "rebalance-orderly",
+    "rebalance-broker",
+    "rebalance-plain",
+    "rebalance-changed",
+    "rebalance-service",
+)
 
 
 def played(release: str, name: str) -> list[tuple[str, str]]:
@@ -38,20 +48,18 @@ def played(release: str, name: str) -> list[tuple[str, str]]:
 @every("release", ("4.9.8", "5.5.0"))
 @pytest.mark.parametrize("name", SUITES_OF_BOTH)
 def test_every_answer_is_the_same(release: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocketmq_conformance.conformance.targets.java_client import service_loop, transport
+    from rocketmq_conformance.conformance.targets.java_client import consumer_making, service_loop, start, transport
 
     with_it = played(release, name)
     with monkeypatch.context() as patched:
-        for module in (service_loop, transport):
+        for module in (consumer_making, service_loop, start, transport):
             patched.setattr(module, "compiled", lambda name: None)
         assert played(release, name) == with_it
     assert {verdict for verdict, _ in with_it} == {CONFORMS}
 
 
-def test_both_are_compiled_by_a_jdk() -> None:
+def test_all_are_compiled_by_a_jdk() -> None:
     from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 
-    assert [str(compiled(name).class_.getName()) for name in ("ServiceLoop", "Transport")] == [
-        "ServiceLoop",
-        "Transport",
-    ]
+    names = ["Consumers", "ServiceLoop", "StartPositions", "Transport"]
+    assert [str(compiled(name).class_.getName()) for name in names] == names
