@@ -16,9 +16,8 @@ from rocketmq_conformance.conformance.remoting.message import (
 )
 from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.transport import Transport
-from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
+from rocketmq_conformance.conformance.targets.port.whole_push import NOT_ENDED, Line, WholePush, with_end
 from rocketmq_conformance.models.client.fixtures import BROKER, FAILS, GROUP, HOLDS, MEMBERS, SUCCEEDS
-from rocketmq_conformance.models.client.whole_end import NOT_ENDED, with_end
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_listener as operations
 from rocketmq_conformance.suites import whole_push as group

@@ -8,9 +8,8 @@ from rocketmq_conformance.conformance.targets.port.group_member import Consumer,
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import OrderlyQueue, RebalanceOrderly, orderly
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_orderly import WholeOrderly
-from rocketmq_conformance.conformance.targets.port.whole_push import Line
+from rocketmq_conformance.conformance.targets.port.whole_push import NOT_ENDED, Line, with_end
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, MEMBERS, QUEUES, SUCCEEDS
-from rocketmq_conformance.models.client.whole_end import NOT_ENDED, with_end
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_orderly
 from rocketmq_conformance.suites import whole_orderly_listener as operations

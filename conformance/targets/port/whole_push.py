@@ -21,7 +21,6 @@ from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebala
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import Answered, Transport
 from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, NOTHING, QUEUES, TIMESTAMP_TEXT, TOPIC
-from rocketmq_conformance.models.client.whole_end import NOT_ENDED, with_end
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
@@ -29,6 +28,8 @@ from rocketmq_conformance.suites import whole_push as operations
 
 #: Turns of every member after an operation, until all is at rest: a queue that is sent elsewhere takes two.
 TURNS = 4
+#: What is said of the end of a member that was not shut down.
+NOT_ENDED = (None, None, None, None)
 _POSITIONS = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES)}
 #: Pull flags: it may be held, and it carries its subscription.
 _HELD, _SUBSCRIPTION = 2, 4
@@ -363,6 +364,12 @@ class WholePush(Rebalance):
             operations.Fail: self.fail,
             operations.Mend: self.mend,
         }
+
+
+def with_end(seen: Result, end: tuple[Value, ...]) -> Result:
+    """What is seen, with the end of a member behind places, messages and stored offsets."""
+    assert isinstance(seen, tuple)
+    return (*seen[:3], *end, *seen[3:])
 
 
 def never(seconds: float, action: Callable[[], object]) -> _NoTimer:

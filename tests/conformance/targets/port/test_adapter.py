@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Ok, Result, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_offsets import SUITE as BROKER_OFFSETS
+from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler
@@ -83,11 +84,11 @@ def first_difference(stage: Stage, suite: Suite, cases: int, play: Play) -> str 
         state = bound.initial
         stage.begin(suite, case)
         for row in drawn.case(SEED, case, suite.steps):
-            guard = suite.operations[row[0]].spec.guard
-            if guard is not None and not guard(state):
+            spec = suite.operations[row[0]].spec
+            if spec.guard is not None and not spec.guard(state):
                 continue
             state, expected, why = bound.by_position[row[0]](state, *row[1])
-            observed = play(row)
+            observed, _ = filled(spec, expected, play(row))
             if not agrees(expected, observed):
                 return f"case {case}: {suite.operation(row)} answers {observed!r}, not {expected!r} ({why})"
     return None
