@@ -61,9 +61,9 @@ class RemotingCalls:
         classes = (one.class_ for one in (kind, self._command, self._timeout, self._unsent))
         return transport(exchange, proxy, jpype.JClass("java.util.HashSet")(names), *classes).proxy
 
-    def apply(self, text: str) -> str:
+    def apply(self, text: Any) -> str:
         """A request and its answer as texts (``Transport.java``)."""
-        address, code, ext, body, one_way = _request(text)
+        address, code, ext, body, one_way = _request(str(text))
         self.sends(code, body)
         assert self.exchange is not None
         try:
