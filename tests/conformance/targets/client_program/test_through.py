@@ -174,6 +174,7 @@ def test_what_fails_is_answered_by_the_proxy_until_it_is_mended(
     assert case.traffic.confirmed
     case.fail(Request.PULL_MESSAGE, "silent")
     member.pull(0, 12)
+    case.settle()
     case.mend()
     assert member.ask(commit) == Response.SUCCESS
     assert member.line.outstanding == 1
