@@ -131,7 +131,7 @@ MUTANTS = (
     _mutant("brokers-pulls-first", "D95", "All queues are pulled at the first broker.", PullsFirst),
     _mutant("brokers-beats-first", "D95", "Heartbeats go to the first broker alone.", BeatsFirst),
     _mutant("brokers-keeps-away", "D95", "Queues of a broker that went away are kept.", KeepsAway),
-    _mutant("brokers-never-learns", "D95", "Routes are asked for once.", NeverLearns),
+    _mutant("brokers-never-learns", "D95", "The route of both brokers is learned once.", NeverLearns),
     _mutant("brokers-only-loses", "D95", "Queues that a route brings later are not taken.", OnlyLoses),
     _mutant("brokers-back-at-max", "D56", "Queues that a route brings later begin at max.", BackBeginsAtMax),
     _mutant("brokers-lost-at-0", "D31", "A queue that is lost is committed at 0.", LostGoesTo0),

@@ -108,7 +108,9 @@ MUTANTS = (
     _mutant("whole-orderly-lost-for-good", "D27", "A lock that was lost never counts as granted again.", LostIsForGood),
     _mutant("whole-orderly-loss-not-unlocked", "D76", "A queue for another member stays locked.", LossIsNotUnlocked),
     _mutant("whole-orderly-end-not-unlocked", "D76", "A consumer that ends leaves its locks behind.", EndIsNotUnlocked),
-    _mutant("whole-orderly-end-unlocks-one-way", "D153", "A shutdown unlocks one way.", EndUnlocksOneWay),
+    _mutant(
+        "whole-orderly-end-unlocks-one-way", "D153", "At its end an orderly member unlocks one way.", EndUnlocksOneWay
+    ),
     _mutant("whole-orderly-pulls-unlocked", "D77", "A whole consumer pulls queues without locks.", PullsUnlocked),
     _mutant("whole-orderly-skips-after-loss", "D92", "After a lost lock a message is skipped.", SkipsAfterLoss),
     _mutant("whole-orderly-many-threads", "D78", "Two threads share the messages of a queue.", ManyThreads),

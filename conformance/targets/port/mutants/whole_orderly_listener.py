@@ -144,7 +144,12 @@ MUTANTS = (
     _mutant(
         "ordered-own-queue-overlaps", "D78", "A queue that comes back has two listeners at once.", OwnQueueOverlaps
     ),
-    _mutant("ordered-lock-never-forced", "D78", "A lost queue waits for its listener without end.", LockIsNeverForced),
+    _mutant(
+        "ordered-lock-never-forced",
+        "D78",
+        "A queue that was lost stays locked until its listener returns.",
+        LockIsNeverForced,
+    ),
     _mutant("ordered-unlocked-is-lost", "D27", "What a listener returns without its lock is lost.", UnlockedIsLost),
     _mutant("ordered-returned-is-twice", "D38", "What was held and consumed is given again.", ReturnedIsTwice),
     _mutant(
