@@ -37,7 +37,7 @@ SUITES = {"java": ["whole-push", "whole-listener", "whole-orderly-listener"], "g
 
 def build(language: str, folder: Path) -> Path:
     """Build the program of a language in a folder."""
-    program = folder / "consumer"
+    program = folder / ("go-consumer" if language == "go" else "consumer")
     command = [*COMMANDS[language], *([str(program)] if language == "go" else [])]
     built = subprocess.run(command, cwd=folder, env=os.environ, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
