@@ -37,6 +37,7 @@ PAGES = (
     "docs/configuration.md",
     "docs/proof.md",
     "conformance/cli/made/suites.txt",
+    "conformance/cli/made/rules.txt",
     "conformance/cli/made/operations.txt",
     "conformance/cli/made/operations.schema.json",
     "conformance/cli/made/explanations.json",
