@@ -49,6 +49,8 @@ STRANGER = -2
 OUTSIDE = "outside"
 #: (client id, queue id, first offset, messages) of a pull that brought messages.
 Brought = tuple[str, int, int, int]
+#: The requests that pull.
+PULLS = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE)
 #: A queue id (RETRIES for the group's retry queue), and when broadcasting the client that pulls it.
 Pulled = tuple[int, str]
 
@@ -202,6 +204,20 @@ class WatchedCase(ABC):
         """Does a request fail?"""
         return self._failing is not None and self._failing[0] is request
 
+    def _failure(self, request: Command) -> Command | None:
+        """The answer to a request that fails, None to any other; a pull commits nothing while commits fail.
+
+        TimeoutError and ConnectionError as for any handler.
+        """
+        if self._failing is not None and request.code == self._failing[0]:
+            return command(faulty(self._failing[1]))
+        if self.loses_commits or self.fails(Request.UPDATE_CONSUMER_OFFSET):
+            if request.code == Request.UPDATE_CONSUMER_OFFSET:
+                return command(faulty("SYSTEM_ERROR"))
+            if request.code in PULLS:
+                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
+        return None
+
     @property
     @abstractmethod
     def queues(self) -> int:
@@ -325,17 +341,9 @@ class WholeCase(WatchedCase):
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """Answer a request of a client."""
         self.traffic.request(peer, request)
-        if self.loses_commits:
-            if request.code == Request.UPDATE_CONSUMER_OFFSET:
-                return command(faulty("SYSTEM_ERROR"))
-            if request.code == Request.PULL_MESSAGE:
-                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
-        if self._failing is not None:
-            failing, fault = self._failing
-            if request.code == failing:
-                return command(faulty(fault))
-            if request.code == Request.PULL_MESSAGE and failing is Request.UPDATE_CONSUMER_OFFSET:
-                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
+        failed = self._failure(request)
+        if failed is not None:
+            return failed
         response = self.broker.dispatcher.handle(peer, request)
         if request.code == Request.LOCK_BATCH_MQ and response is not None:
             self._refusals(request, response)

@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.fakes.consumers import locked
 from rocketmq_conformance.conformance.fakes.fault_script import faulty
 from rocketmq_conformance.conformance.fakes.responses import command
-from rocketmq_conformance.conformance.fakes.whole_case import HOLD, OUTSIDE, STRANGER, Traffic, WatchedCase
+from rocketmq_conformance.conformance.fakes.whole_case import HOLD, OUTSIDE, PULLS, STRANGER, Traffic, WatchedCase
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -25,14 +25,12 @@ from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.real_broker import BrokerInUse, Place, RealBroker
-from rocketmq_conformance.models.broker.pull import COMMIT
 from rocketmq_conformance.models.client.fixtures import BROKER, RETRY_PREFIX
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err
 
-_PULLS = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE)
 #: The addresses of a broker in a route or a cluster, by its id.
 _ADDRESSES = re.compile(rb'("brokerAddrs":\{)([^}]*)(\})')
 _ADDRESS = re.compile(rb':"[^"]*"')
@@ -122,18 +120,10 @@ class ProxiedCase(WatchedCase):
         """A member sent a request: play the fault, if it fails."""
         traffic = self.traffic
         traffic.request(peer, request)
-        if self.loses_commits:
-            if request.code == Request.UPDATE_CONSUMER_OFFSET:
-                return command(faulty("SYSTEM_ERROR"))
-            if request.code in _PULLS:
-                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
-        if self._failing is not None:
-            failing, fault = self._failing
-            if request.code == failing:
-                return command(faulty(fault))
-            if request.code in _PULLS and failing is Request.UPDATE_CONSUMER_OFFSET:
-                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
-        if request.code in _PULLS:
+        failed = self._failure(request)
+        if failed is not None:
+            return failed
+        if request.code in PULLS:
             if traffic.watches(request):
                 traffic.pull(peer, request)
             request.ext["suspendTimeoutMillis"] = str(HOLD)
@@ -147,7 +137,7 @@ class ProxiedCase(WatchedCase):
         """The broker answered: name the proxy in routes, and take down who was given what."""
         if request.code in (Request.GET_ROUTEINFO_BY_TOPIC, Request.GET_BROKER_CLUSTER_INFO):
             response.body = self._renamed(response.body)
-        elif request.code in _PULLS and self.traffic.watches(request):
+        elif request.code in PULLS and self.traffic.watches(request):
             self.traffic.answer(peer, request, response)
             self.traffic.ended(peer, request)
         elif request.code == Request.LOCK_BATCH_MQ:
@@ -219,7 +209,7 @@ class ProxiedCase(WatchedCase):
     def fail_held_pulls(self) -> None:
         """Let the proxy answer the pulls that the broker holds."""
         if self._proxy is not None:
-            for code in _PULLS:
+            for code in PULLS:
                 self._proxy.answer_open(code, command(faulty("SYSTEM_ERROR")))
 
     def crowd(self, before: int, after: int) -> None:
