@@ -320,6 +320,8 @@ class WholeGroupModel:
     # --- rebalance ------------------------------------------------------------------------------------------
 
     def _register(self, group: WholeGroup) -> WholeGroup:
+        if not group.members:
+            return group
         failing = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
         unregistered = [name for name, member in group.members.items() if not member.registered]
         if failing:
@@ -333,16 +335,18 @@ class WholeGroupModel:
         if MEMBERS in group.fails:
             return {}
         registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
-        share_of, topics = division_of(self.start.client), group.broker.topics
         listed = tuple(sorted((*registered, *group.others)))
-        return {
-            name: frozenset(
-                queue
-                for topic in topics
-                for queue in share_of(group.strategy, name, topic, topics[topic].read_queues, listed) or ()
-            )
-            for name in registered
-        }
+        return {name: self._share(group, name, listed) for name in registered}
+
+    def _share(self, group: WholeGroup, name: str, listed: tuple[str, ...]) -> frozenset[int]:
+        """A member's queues; of a topic without any that can be read it keeps those that it has."""
+        share_of, found = division_of(self.start.client), set[int]()
+        for topic, settings in group.broker.topics.items():
+            if settings.read_queues:
+                found.update(share_of(group.strategy, name, topic, settings.read_queues, listed) or ())
+            else:
+                found.update(queue for queue in group.members[name].pulls if QUEUES[queue].topic == topic)
+        return frozenset(found)
 
     def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         group = _with_reason(self._commit(group, name, queue), _SHARE["handed over"])

@@ -19,9 +19,10 @@ from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, N
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.whole import PUSH
+from rocketmq_conformance.models.client.whole_faults import LATE_ANSWERS, loses_members, mended_reasons
 from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
 from rocketmq_conformance.models.client.whole_locks import crashed
-from rocketmq_conformance.models.client.whole_moves import PULL, Fail, Join, Leave, Mend, ResetTo
+from rocketmq_conformance.models.client.whole_moves import PULL, SILENT, Fail, Join, Leave, Mend, ResetTo
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
@@ -33,7 +34,12 @@ NO_OWNER = -1
 Seen = tuple[tuple[Value, ...], tuple[tuple[int, int, int, int], ...], tuple[int, ...]]
 
 #: The rules of requests that fail.
-_FAILING = frozenset({"WHOLE-LIST", "WHOLE-LOST", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-UNREAD"})
+_FAILING = frozenset(
+    {
+        *("WHOLE-CUT", "WHOLE-LIST", "WHOLE-LOST", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-SILENT", "WHOLE-UNHEARD"),
+        "WHOLE-UNREAD",
+    }
+)
 #: The rules of whole consumers, and of what else their traffic shows.
 _SHOWN = ("WHOLE-", "REB-ROUTE-1")
 _ROUTED = Reason(("REB-ROUTE-1",), "the route changes")
@@ -51,11 +57,22 @@ class Setting(NamedTuple):
 
 
 class WholePushState(NamedTuple):
-    """The group at its broker; ``begun``: has any member joined?"""
+    """The group at its broker; ``begun``: has any member joined? ``late``: the request whose answers come late."""
 
     group: WholeGroup
     setting: Setting
     begun: bool = False
+    late: str = ""
+
+
+def runs_nobody(state: WholePushState) -> bool:
+    """Does no member run?"""
+    return not state.group.members
+
+
+def keeps_members(state: WholePushState) -> bool:
+    """Does no request fail so that the broker may not know every member? Only a mend ends that."""
+    return not loses_members(state.group)
 
 
 def initial_broker(rules: BrokerRules, setting: Setting) -> BrokerState:
@@ -136,14 +153,27 @@ class WholePushModel:
         broker = broker._replace(topics={**broker.topics, TOPIC: Topic.of(queues)})
         return self._look(state._replace(group=state.group._replace(broker=broker, reasons=reasons)))
 
-    def fail(self, state: WholePushState, request: str, code: str) -> Answer[WholePushState]:
+    def fail(self, state: WholePushState, request: str, fault: str) -> Answer[WholePushState]:
         """From now on a request fails, and no other one."""
-        group = self._group.move(self._group.move(state.group, Mend()), Fail(request, code))
-        return self._look(state._replace(group=group))
+        mended = self._mended(state)
+        return self._look(mended._replace(group=self._group.move(mended.group, Fail(request, fault))))
+
+    def silence(self, state: WholePushState, request: str) -> Answer[WholePushState]:
+        """From now on a request is not answered, and others again."""
+        return self.fail(state, request, SILENT)
+
+    def delay(self, state: WholePushState, request: str) -> Answer[WholePushState]:
+        """From now on every request is answered, and one of them late."""
+        return self._look(self._mended(state)._replace(late=request))
 
     def mend(self, state: WholePushState) -> Answer[WholePushState]:
         """Every request is answered again."""
-        return self._look(state._replace(group=self._group.move(state.group, Mend())))
+        return self._look(self._mended(state))
+
+    def _mended(self, state: WholePushState) -> WholePushState:
+        group = state.group
+        reasons = (*group.reasons, *mended_reasons(group))
+        return state._replace(group=self._group.move(group, Mend())._replace(reasons=reasons), late="")
 
     def look(self, state: WholePushState) -> Answer[WholePushState]:
         """Time passes, a round of rebalance at least."""
@@ -161,6 +191,8 @@ class WholePushModel:
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
         """What is seen once the members have finished their work, and the rules that fired."""
         group = state.group
+        if state.late and group.members:
+            group = group._replace(reasons=(*group.reasons, LATE_ANSWERS))
         # who ends takes its pulls along
         left = {queue: pull for queue, pull in group.left.items() if pull[0] in group.members}
         group, (shown, stored) = self._group.look(group._replace(left=left))
@@ -186,6 +218,8 @@ def _reason(fired: tuple[str, ...], given: bool) -> Reason:
         return Reason(fired, "requests fail")
     if "REB-ROUTE-1" in fired:
         return Reason(fired, "the route changes")
+    if "WHOLE-LATE" in fired:
+        return Reason(fired, "answers are late")
     if "WHOLE-SHARE" in fired:
         return Reason(fired, "queues change hands")
     if given:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
@@ -19,6 +20,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, HOLDS, MEMBERS, TIMESTAMP_TEXT, TOPIC
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
+from rocketmq_conformance.models.client.whole_moves import LATE, SILENT
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.models.profile import Profile
@@ -29,6 +31,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, OperationSp
 from rocketmq_conformance.suites.declare.suite import Suite
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
+ROUTES = Request.GET_ROUTEINFO_BY_TOPIC
 #: Seconds between two looks at the traffic.
 _PACE = 0.05
 _ONE_CLIENT = (
@@ -69,6 +72,10 @@ class Timing:
     #: How long timers may take to write offsets, and to ask for routes.
     write: float = 11.0
     routes: float = 31.0
+    #: For a pull that is not answered, for any other request, and for a round of five queues that waits for each.
+    pull: float = 35.0
+    answer: float = 6.0
+    answers: float = 30.0
 
     @classmethod
     def of(cls, pace: float) -> Timing:
@@ -103,6 +110,8 @@ class PlayedGroup:
         self._ids: dict[int, str] = {}
         #: All ids that members have had.
         self._known: set[str] = set()
+        #: How often members were asked for over connections without a heartbeat, before the last one joined.
+        self._unnamed = 0
         self._begun = False
         self._listens = suite is whole_listener.SUITE
         #: What each member's listener does, where it is not to succeed.
@@ -121,7 +130,8 @@ class PlayedGroup:
         self._prepare(Setting())
         if suite is whole_allocation.SUITE:
             self.case.divide(self._setting.queues)
-        self.address = self.case.broker.open()
+        self.case.broker.open()
+        self.address = self.case.broker.open_name_server()
 
     def close(self) -> None:
         """Kill the programs that still run, and close the broker."""
@@ -155,6 +165,9 @@ class PlayedGroup:
             case operations.Join(member) if member not in self._programs:
                 self._begun = True
                 joined = self.start(member)
+                if not self.case.queues:
+                    # clients may ask who is there once they have asked for the route again
+                    limit += self._timing.routes
                 self._unsupported = self._missing(self._programs[member])
                 if self._unsupported:
                     return Unsupported(self._unsupported)
@@ -177,10 +190,14 @@ class PlayedGroup:
                 self._send(queue)
             case operations.Resize(queues):
                 self._resize(queues)
-            case operations.Fail(request, code):
-                self.case.fail(Request[request], code)
+            case operations.Fail(request, fault) | operations.Interrupt(request, fault):
+                limit += self._instead(lambda: self.case.fail(Request[request], fault))
+            case operations.Silence(request):
+                limit += self._instead(lambda: self.case.fail(Request[request], SILENT))
+            case operations.Delay(request):
+                limit += self._instead(lambda: self.case.fail(Request[request], LATE))
             case operations.Mend():
-                self.case.mend()
+                limit += self._instead(self.case.mend)
             case operations.Freeze(member):
                 frozen = self._programs.get(member)
                 if frozen:
@@ -222,14 +239,26 @@ class PlayedGroup:
     # --- members ----------------------------------------------------------------------------------------------
 
     def start(self, member: int) -> str:
-        """Start a member; its client id, once it has sent a heartbeat."""
+        """Start a member; its client id, once it has sent a heartbeat; "" where it cannot send one."""
         name = MEMBERS[member]
-        before = set(self.case.traffic.clients.values())
+        others = {self._ids[other] for other in self._programs if other in self._ids}
+        beats, asked = self._sent(Request.HEART_BEAT), sum(self._sent(ROUTES).values())
+        self._unnamed = self._sent(Request.GET_CONSUMER_LIST_BY_GROUP)[""]
         program = self._programs[member] = Program(self._command, self.variables(name))
 
         def known() -> list[str]:
-            return [client for client in set(self.case.traffic.clients.values()) - before if client]
+            return [client for client in self._sent(Request.HEART_BEAT) - beats if client and client not in others]
 
+        def asks() -> bool:
+            return sum(self._sent(ROUTES).values()) > asked
+
+        if self.case.fails(ROUTES):
+            # it knows no broker yet that it could send a heartbeat to
+            self._ids.pop(member, None)
+            self._wait(lambda: asks() or program.code is not None, self._timing.connect)
+            if not asks():
+                raise CannotRunError(self._not_connected(program))
+            return ""
         self._wait(lambda: bool(known()) or program.code is not None, self._timing.connect)
         found = known()
         if not found:
@@ -242,9 +271,43 @@ class PlayedGroup:
         return found[0]
 
     def stop(self, member: int) -> bool:
-        """Shut a member down; False when it had to be killed."""
+        """Shut a member down; False when it had to be killed. One that waits for answers may take longer."""
         self._listeners.pop(member, None)
-        return self._programs.pop(member).stop(self._timing.end)
+        limit = self._timing.end + (self._timing.answers if self.case.keeps_waiting else 0)
+        return self._programs.pop(member).stop(limit)
+
+    def _sent(self, request: Request) -> Counter[str]:
+        """How often each client sent a request, by its id."""
+        sent = list(self.case.traffic.sent.items())
+        return Counter({client: count for (client, code), count in sent if code == request})
+
+    def _learn(self) -> None:
+        """Learn the ids of members that could send no heartbeat at first."""
+        for member in self._programs.keys() - self._ids.keys():
+            for client in self._sent(Request.HEART_BEAT):
+                if MEMBERS[member] in client:
+                    self._ids[member] = client
+                    self._known.add(client)
+
+    def _instead(self, act: Callable[[], None]) -> float:
+        """Let other requests fail, or none; by how long (s) the look may take longer for that.
+
+        Members that the broker does not know by now come to be known at different times. Until all of them are, it
+        refuses to say who they are, so that it does not depend on timing who takes what.
+        """
+        more = self._timing.pull if self.case.silent else 0.0
+        if self._programs and self.case.loses_members:
+            self.case.fail(Request.GET_CONSUMER_LIST_BY_GROUP, "SYSTEM_ERROR")
+            # whoever still waits for an answer closes its connection when that does not come
+            self._wait(self._ended, self._timing.answer)
+            self._wait(lambda: self._ended() or self._knows_all(), self._timing.routes + self._timing.look)
+        act()
+        return more
+
+    def _knows_all(self) -> bool:
+        """Does the broker know every member that runs?"""
+        known = self.case.broker.members(GROUP)
+        return all(any(MEMBERS[member] in client for client in known) for member in self._programs)
 
     def _missing(self, program: Program) -> str:
         """Why a program cannot play this case, or "": it takes something that the case needs, and says so.
@@ -322,14 +385,29 @@ class PlayedGroup:
         """Wait until every member has learned the route, and has had a round of rebalance since."""
         if queues != self.case.queues:
             self.case.resize(queues)
-            self._asked_twice(Request.GET_ROUTEINFO_BY_TOPIC, self._timing.routes)
-            self._asked_twice(Request.GET_CONSUMER_LIST_BY_GROUP, 2 * self._timing.round)
+            self._asked_routes()
+            self._asked_members()
 
-    def _asked_twice(self, request: Request, limit: float) -> None:
-        """Wait until every member has asked for something of the topic: of two, one is of the retry topic."""
-        sent, clients = self.case.traffic.sent, [self._ids[member] for member in self._programs]
-        wanted = {(client, int(request)): sent.get((client, int(request)), 0) + 2 for client in clients}
-        self._wait(lambda: self._ended() or all(sent.get(key, 0) >= count for key, count in wanted.items()), limit)
+    def _asked_routes(self) -> None:
+        """Wait until every member has asked for the route of the topic: of two, one is of the retry topic."""
+        routes = self.case.traffic.routes
+        wanted = {number: count + 2 for number, count in list(routes.items())}
+        # over a connection that is closed nothing is asked any more
+        self._wait(
+            lambda: self._ended() or all(routes.get(key, count) >= count for key, count in wanted.items()),
+            self._timing.routes,
+        )
+
+    def _asked_members(self) -> None:
+        """Wait until every member has asked for the members: of two, one is for the retry topic."""
+        clients = [self._ids[member] for member in self._programs if member in self._ids]
+        before = self._sent(Request.GET_CONSUMER_LIST_BY_GROUP)
+
+        def asked() -> bool:
+            now = self._sent(Request.GET_CONSUMER_LIST_BY_GROUP)
+            return all(now[client] >= before[client] + 2 for client in clients)
+
+        self._wait(lambda: self._ended() or asked(), 2 * self._timing.round)
 
     def _seek(self, member: int, queue: int, offset: int) -> None:
         """Wait until the queue is pulled anew, or until it was not for a while."""
@@ -366,6 +444,7 @@ class PlayedGroup:
 
     def _refuse_strangers(self) -> None:
         """CannotRunError when a member has made another client since it counted as started."""
+        self._learn()
         strangers = {client for client in list(self.case.traffic.clients.values()) if client} - self._known
         if strangers:
             ids = " and ".join(sorted(strangers))
@@ -379,11 +458,14 @@ class PlayedGroup:
         """
         if self._model == BROADCASTING:
             return joined is None or self.case.traffic.has_sent(joined, Request.PULL_MESSAGE)
-        return joined is None or self.case.traffic.has_sent(joined, Request.GET_CONSUMER_LIST_BY_GROUP)
+        asked = self._sent(Request.GET_CONSUMER_LIST_BY_GROUP)
+        # over a connection that was opened again no heartbeat may have come yet, nor any before there is a route
+        return not joined or asked[joined] > 0 or asked[""] > self._unnamed
 
     def _observed(self, brought: list[Brought]) -> Value:
         brought += self.case.take_brought()
-        running = {self._ids[member]: member for member in self._programs}
+        self._learn()
+        running = {self._ids[member]: member for member in self._programs if member in self._ids}
         seen = self.case.observed(running, brought)
         if self._listens:
             return (*seen, self.case.retry_queue(running))

@@ -146,6 +146,45 @@ class LearnsNoFewer(WholePush):
         )
 
 
+class SilentPullIsLast(WholePush):
+    def ask_again(self) -> None:
+        pass
+
+
+class BeatsOnce(WholePush):
+    def connect(self, consumer: Consumer, line: Line) -> None:
+        super().connect(consumer, line)
+        line.known = True
+
+
+class StaysUnknown(WholePush):
+    def connected_again(self, line: Line) -> None:
+        pass
+
+
+class IsImpatient(WholePush):
+    def patience(self, code: int) -> float:
+        return 0.5
+
+
+class LostRouteDropsAll(WholePush):
+    def lost_route(self, consumer: Consumer, topic: str) -> None:
+        self.own(consumer, topic, (), [])
+        consumer.routes.pop(topic, None)
+
+
+class EmptyRouteDropsAll(WholePush):
+    def without_queues(self, consumer: Consumer, topic: str) -> bool:
+        return self.own(consumer, topic, (), [])
+
+
+class UnknownIsAlone(WholePush):
+    def without_list(self, consumer: Consumer, topic: str) -> bool:
+        if self._line.known:
+            return super().without_list(consumer, topic)
+        return self.own(consumer, topic, consumer.routes.get(topic) or (), [])
+
+
 _mutant = partial(Mutant.of, "whole-push")
 
 MUTANTS = (
@@ -174,5 +213,12 @@ MUTANTS = (
     _mutant("whole-push-no-list-takes", "D82", "Without a list of the members a queue is taken.", NoListIsEverything),
     _mutant("whole-push-commits-changes", "D32", "A commit that was lost is not repeated.", CommitsChangesOnly),
     _mutant("whole-push-routes-once", "D95", "The route is learned once.", NeverLearns),
+    _mutant("whole-push-silent-pull-is-last", "D167", "A pull that is not answered is the last.", SilentPullIsLast),
+    _mutant("whole-push-beats-once", "D152", "A heartbeat that fails is not repeated.", BeatsOnce),
+    _mutant("whole-push-stays-unknown", "D151", "After a cut no heartbeat follows.", StaysUnknown),
+    _mutant("whole-push-impatient", "D151", "No answer may take a second.", IsImpatient),
+    _mutant("whole-push-lost-route-drops", "D95", "Without a route queues are dropped.", LostRouteDropsAll),
+    _mutant("whole-push-no-queues-drops", "D95", "Of a topic without queues all are dropped.", EmptyRouteDropsAll),
+    _mutant("whole-push-unknown-is-alone", "D26", "A member that is not known takes everything.", UnknownIsAlone),
     _mutant("whole-push-routes-grow", "D168", "Queues that a topic loses are kept.", LearnsNoFewer),
 )
