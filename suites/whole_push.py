@@ -220,7 +220,7 @@ def show(state: WholePushState) -> str:
     group = state.group
     members = [f"{name} pulls {dict(member.pulls)}" for name, member in group.members.items()]
     failing = [f"{request} fails by {move.fault}; " for request, move in group.fails.items()]
-    failing += [f"{state.late} is late; "] if state.late else []
+    failing += [f"{group.late} is late; "] if group.late else []
     return f"{state.setting}; {''.join(failing)}{'; '.join(members) or 'no member'}; stored {dict(group.broker.stored)}"
 
 

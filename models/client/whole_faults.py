@@ -6,8 +6,9 @@ connect again; what follows is the same.
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.whole_group import WholeGroup
-from rocketmq_conformance.models.client.whole_moves import CLOSING, COMMIT, HEARTBEAT, PULL, ROUTE
+from collections.abc import Mapping
+
+from rocketmq_conformance.models.client.whole_moves import CLOSING, COMMIT, HEARTBEAT, PULL, ROUTE, Fail
 from rocketmq_conformance.models.rule import Reason, Rule
 
 RULES = (
@@ -38,20 +39,16 @@ _SILENT = Reason(("WHOLE-SILENT",), "not answered")
 _CUT = Reason(("WHOLE-CUT",), "connects again")
 
 
-def loses_members(group: WholeGroup) -> bool:
-    """Does a request fail so that the broker may not know every member?"""
-    return any(request in (ROUTE, HEARTBEAT) or _closes(request, move.fault) for request, move in group.fails.items())
+def loses_members(fails: Mapping[str, Fail]) -> bool:
+    """Do requests fail so that the broker may not know every member?"""
+    return any(request in (ROUTE, HEARTBEAT) or _closes(move) for request, move in fails.items())
 
 
-def mended_reasons(group: WholeGroup) -> tuple[Reason, ...]:
+def mended_reasons(fails: Mapping[str, Fail]) -> tuple[Reason, ...]:
     """Why members go on once requests are answered that were not."""
-    return tuple(
-        _CUT if _closes(request, move.fault) else _SILENT
-        for request, move in group.fails.items()
-        if group.members and move.fault in CLOSING
-    )
+    return tuple(_CUT if _closes(move) else _SILENT for move in fails.values() if move.fault in CLOSING)
 
 
-def _closes(request: str, fault: str) -> bool:
+def _closes(move: Fail) -> bool:
     # no client waits for an answer to a commit, and one to a pull may take long
-    return fault in CLOSING and request not in (PULL, COMMIT)
+    return move.fault in CLOSING and move.request not in (PULL, COMMIT)

@@ -39,9 +39,11 @@ from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, first_message
+from rocketmq_conformance.models.client.whole_faults import LATE_ANSWERS, mended_reasons
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     HEARTBEAT,
+    LATE,
     LOCK,
     MAX,
     MEMBERS,
@@ -223,6 +225,8 @@ class WholeGroup(NamedTuple):
     #: By name, which is also the order of their client ids.
     members: Mapping[str, WholeMember] = MappingProxyType({})
     fails: Mapping[str, Fail] = MappingProxyType({})
+    #: The request whose answers are late, or "".
+    late: str = ""
     #: Does a client outside the group have the locks?
     seized: bool = False
     #: Locks of clients that do not pull: of members that crashed, by name, and of STRANGER. By queue of the fixtures.
@@ -260,11 +264,14 @@ class WholeGroupModel:
     def move(self, group: WholeGroup, move: Move) -> WholeGroup:
         """The group after a move other than a look."""
         match move:
+            case Fail(request, fault) if fault == LATE:
+                return group._replace(late=request)
             case Fail():
                 left = {} if move.request == PULL else group.left
                 return group._replace(fails={**group.fails, move.request: move}, left=left)
             case Mend():
-                return group._replace(fails={})
+                found = mended_reasons(group.fails) if group.members else ()
+                return group._replace(fails={}, late="", reasons=(*group.reasons, *found))
             case Join(name):
                 return group._replace(members={**group.members, name: WholeMember()})
             case Leave(name):
@@ -291,6 +298,8 @@ class WholeGroupModel:
 
     def look(self, group: WholeGroup) -> tuple[WholeGroup, Observation]:
         """Let the members finish their work, and look."""
+        if group.late and group.members:
+            group = _with_reason(group, LATE_ANSWERS)
         group = self._register(group)
         shares = self._shares(group)
         for name, queues in shares.items():

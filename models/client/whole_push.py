@@ -19,10 +19,10 @@ from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, N
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.whole import PUSH
-from rocketmq_conformance.models.client.whole_faults import LATE_ANSWERS, loses_members, mended_reasons
+from rocketmq_conformance.models.client.whole_faults import loses_members
 from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
 from rocketmq_conformance.models.client.whole_locks import crashed
-from rocketmq_conformance.models.client.whole_moves import PULL, SILENT, Fail, Join, Leave, Mend, ResetTo
+from rocketmq_conformance.models.client.whole_moves import LATE, PULL, SILENT, Fail, Join, Leave, Mend, ResetTo
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
@@ -57,12 +57,11 @@ class Setting(NamedTuple):
 
 
 class WholePushState(NamedTuple):
-    """The group at its broker; ``begun``: has any member joined? ``late``: the request whose answers come late."""
+    """The group at its broker; ``begun``: has any member joined?"""
 
     group: WholeGroup
     setting: Setting
     begun: bool = False
-    late: str = ""
 
 
 def runs_nobody(state: WholePushState) -> bool:
@@ -72,7 +71,7 @@ def runs_nobody(state: WholePushState) -> bool:
 
 def keeps_members(state: WholePushState) -> bool:
     """Does no request fail so that the broker may not know every member? Only a mend ends that."""
-    return not loses_members(state.group)
+    return not loses_members(state.group.fails)
 
 
 def initial_broker(rules: BrokerRules, setting: Setting) -> BrokerState:
@@ -155,8 +154,8 @@ class WholePushModel:
 
     def fail(self, state: WholePushState, request: str, fault: str) -> Answer[WholePushState]:
         """From now on a request fails, and no other one."""
-        mended = self._mended(state)
-        return self._look(mended._replace(group=self._group.move(mended.group, Fail(request, fault))))
+        group = self._group.move(self._group.move(state.group, Mend()), Fail(request, fault))
+        return self._look(state._replace(group=group))
 
     def silence(self, state: WholePushState, request: str) -> Answer[WholePushState]:
         """From now on a request is not answered, and others again."""
@@ -164,16 +163,11 @@ class WholePushModel:
 
     def delay(self, state: WholePushState, request: str) -> Answer[WholePushState]:
         """From now on every request is answered, and one of them late."""
-        return self._look(self._mended(state)._replace(late=request))
+        return self.fail(state, request, LATE)
 
     def mend(self, state: WholePushState) -> Answer[WholePushState]:
         """Every request is answered again."""
-        return self._look(self._mended(state))
-
-    def _mended(self, state: WholePushState) -> WholePushState:
-        group = state.group
-        reasons = (*group.reasons, *mended_reasons(group))
-        return state._replace(group=self._group.move(group, Mend())._replace(reasons=reasons), late="")
+        return self._look(state._replace(group=self._group.move(state.group, Mend())))
 
     def look(self, state: WholePushState) -> Answer[WholePushState]:
         """Time passes, a round of rebalance at least."""
@@ -191,8 +185,6 @@ class WholePushModel:
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
         """What is seen once the members have finished their work, and the rules that fired."""
         group = state.group
-        if state.late and group.members:
-            group = group._replace(reasons=(*group.reasons, LATE_ANSWERS))
         # who ends takes its pulls along
         left = {queue: pull for queue, pull in group.left.items() if pull[0] in group.members}
         group, (shown, stored) = self._group.look(group._replace(left=left))
