@@ -40,9 +40,9 @@ SEEN = (
 _LOCKED, _RESET = ("WHOLE-LOCK", "PULL-PRE-LOCK"), ("WHOLE-RESET", "WHOLE-RESET-LITE", "WHOLE-SEEK")
 #: The parts of what more than push consumers show, and the rules that decide each.
 PARTS = {
-    "places": (*_LOCKED, *_RESET, "WHOLE-SHARE", "WHOLE-MOVED", "START-BC-1", "REB-BC-1"),
+    "places": (*_LOCKED, *_RESET, "WHOLE-SHARE", "WHOLE-MOVED", "START-BC-1", "REB-BC-1", "REB-SVC-WAKE", "REB-SVC-1"),
     "brought": (*_RESET, "WHOLE-FIRST", "WHOLE-SHARE"),
-    "stored": (*_RESET, "WHOLE-COMMIT", "WHOLE-MOVED", "REB-BC-STORE"),
+    "stored": (*_RESET, "WHOLE-COMMIT", "WHOLE-MOVED", "REB-BC-STORE", "TIMER-PERSIST"),
     "locks": ("REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3", "REB-BC-1"),
     "given": ("CONS-ORDER-1", "WHOLE-FIRST"),
 }
@@ -236,6 +236,7 @@ SUITE = Suite(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-RESET"),
         *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST", "REB-ROUTE-1"),
         *("WHOLE-UNHEARD", "WHOLE-SILENT", "WHOLE-CUT", "WHOLE-LATE"),
+        *("REB-SVC-WAKE", "REB-SVC-1", "TIMER-PERSIST", "TIMER-ROUTE"),
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,

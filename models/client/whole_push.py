@@ -19,6 +19,7 @@ from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, N
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.whole import PUSH
+from rocketmq_conformance.models.client.whole_deadlines import ROUND, due
 from rocketmq_conformance.models.client.whole_faults import loses_members
 from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
 from rocketmq_conformance.models.client.whole_locks import crashed
@@ -41,8 +42,12 @@ _FAILING = frozenset(
     }
 )
 #: The rules of whole consumers, and of what else their traffic shows.
-_SHOWN = ("WHOLE-", "REB-ROUTE-1")
-_ROUTED = Reason(("REB-ROUTE-1",), "the route changes")
+_SHOWN = ("WHOLE-", "REB-ROUTE-1", "REB-SVC-", "TIMER-")
+_ROUTED = Reason(("REB-ROUTE-1", "TIMER-ROUTE"), "the route changes")
+_WOKEN = Reason(("REB-SVC-WAKE",), "told of a change")
+_ROUND = Reason(("REB-SVC-1",), "the next round")
+_PERSISTED = Reason(("TIMER-PERSIST",), "the next timer")
+_TIMES = frozenset({*_WOKEN.rules, *_ROUND.rules, *_PERSISTED.rules})
 _CHOSEN = Reason(("WHOLE-SHARE",), "before anyone joins")
 _LEFT_BEHIND = Reason(("WHOLE-COMMIT",), "without its owner")
 
@@ -110,7 +115,7 @@ class WholePushModel:
         name = MEMBERS[member]
         if name in state.group.members:
             return self._look(state)
-        joined = self._group.move(state.group, Join(name))
+        joined = self._group.move(_woken(state.group), Join(name))
         return self._look(state._replace(group=_in_order(joined), begun=True))
 
     def leave(self, state: WholePushState, member: int) -> Answer[WholePushState]:
@@ -118,11 +123,12 @@ class WholePushModel:
         name = MEMBERS[member]
         if name not in state.group.members:
             return self._look(state)
-        return self._look(state._replace(group=self._group.move(state.group, Leave(name))))
+        return self._look(state._replace(group=_woken(self._group.move(state.group, Leave(name)))))
 
     def crash(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member's process is killed, if it runs: it commits nothing more."""
-        return self._look(state._replace(group=crashed(state.group, MEMBERS[member])))
+        left = crashed(state.group, MEMBERS[member])
+        return self._look(state._replace(group=left if left == state.group else _woken(left)))
 
     def send(self, state: WholePushState, queue: int) -> Answer[WholePushState]:
         """A message arrives in a queue, if there is one, or in every queue."""
@@ -154,8 +160,7 @@ class WholePushModel:
 
     def fail(self, state: WholePushState, request: str, fault: str) -> Answer[WholePushState]:
         """From now on a request fails, and no other one."""
-        group = self._group.move(self._group.move(state.group, Mend()), Fail(request, fault))
-        return self._look(state._replace(group=group))
+        return self._look(state._replace(group=self._group.move(self._mended(state.group), Fail(request, fault))))
 
     def silence(self, state: WholePushState, request: str) -> Answer[WholePushState]:
         """From now on a request is not answered, and others again."""
@@ -167,7 +172,12 @@ class WholePushModel:
 
     def mend(self, state: WholePushState) -> Answer[WholePushState]:
         """Every request is answered again."""
-        return self._look(state._replace(group=self._group.move(state.group, Mend())))
+        return self._look(state._replace(group=self._mended(state.group)))
+
+    def _mended(self, group: WholeGroup) -> WholeGroup:
+        waits = any(due({name: move}, {}, "", ()).owners == ROUND for name, move in group.fails.items())
+        group = self._group.move(group, Mend())
+        return group._replace(reasons=(*group.reasons, _ROUND)) if waits and group.members else group
 
     def look(self, state: WholePushState) -> Answer[WholePushState]:
         """Time passes, a round of rebalance at least."""
@@ -179,7 +189,10 @@ class WholePushModel:
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen, and why."""
+        before = state.group.broker.stored
         state, seen, fired = self._seen(state)
+        if state.group.broker.stored != before and seen[1]:
+            fired = (*fired, *_PERSISTED.rules)
         return state, seen, _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), bool(seen[1]))
 
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
@@ -215,7 +228,9 @@ def _reason(fired: tuple[str, ...], given: bool) -> Reason:
     if "WHOLE-SHARE" in fired:
         return Reason(fired, "queues change hands")
     if given:
-        return Reason(("WHOLE-FIRST", "WHOLE-COMMIT"), "messages are given")
+        return Reason(
+            ("WHOLE-FIRST", "WHOLE-COMMIT", *(rule for rule in fired if rule in _TIMES)), "messages are given"
+        )
     if fired:
         return Reason(fired, "nothing is new")
     return _LEFT_BEHIND
@@ -230,6 +245,12 @@ def _place(group: WholeGroup, name: str | None, number: int) -> Value:
     if holder and offset == group.broker.logs.get((TOPIC, number), ABSENT).max:
         return MEMBERS.index(holder), offset
     return NO_OWNER, NOTHING
+
+
+def _woken(group: WholeGroup) -> WholeGroup:
+    """The group whose members are told that others come or go."""
+    told = any(member.registered for member in group.members.values())
+    return group._replace(reasons=(*group.reasons, _WOKEN)) if told else group
 
 
 def _in_order(group: WholeGroup) -> WholeGroup:

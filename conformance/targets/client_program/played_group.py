@@ -8,7 +8,6 @@ expected.
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +16,16 @@ from tempfile import TemporaryDirectory
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.whole_case import Brought, WholeCase, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.look import Clock, Limits, shows
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, HOLDS, MEMBERS, TIMESTAMP_TEXT, TOPIC
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
+from rocketmq_conformance.models.client.whole_deadlines import FIRST_COMMIT, due
 from rocketmq_conformance.models.client.whole_moves import LATE, SILENT
-from rocketmq_conformance.models.client.whole_push import Setting
+from rocketmq_conformance.models.client.whole_push import Setting, WholePushState
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites import whole_allocation, whole_broadcast, whole_listener, whole_lite, whole_orderly
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
@@ -32,8 +34,6 @@ from rocketmq_conformance.suites.declare.suite import Suite
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 ROUTES = Request.GET_ROUTEINFO_BY_TOPIC
-#: Seconds between two looks at the traffic.
-_PACE = 0.05
 _ONE_CLIENT = (
     "make one client, with {} (ROCKETMQ_INSTANCE) as its instance name, since client ids decide who gets which queue."
 )
@@ -60,10 +60,14 @@ LISTEN, STRATEGY = "listen", "strategy"
 class Timing:
     """How long is waited, in seconds."""
 
+    #: How much faster than standard the program's timers are.
+    pace: float = 1.0
+    #: By how much (s) a client may be later than its timers make it.
+    margin: float = 10.0
     #: For a program's first heartbeat, and for its end after SIGTERM.
     connect: float = 30.0
     end: float = 15.0
-    #: For what a step is expected to show: a correction (10 s), a round (20 s) and a commit (10 s) may follow.
+    #: For what a step shows that has no deadlines: a correction (10 s), a round (20 s) and a commit (10 s) may follow.
     look: float = 50.0
     #: How long nothing else may be seen after that.
     quiet: float = 1.0
@@ -72,20 +76,22 @@ class Timing:
     #: How long timers may take to write offsets, and to ask for routes.
     write: float = 11.0
     routes: float = 31.0
-    #: For a pull that is not answered, for any other request, and for a round of five queues that waits for each.
-    pull: float = 35.0
+    #: For the answer to a request, and for a round of five queues that waits for each.
     answer: float = 6.0
     answers: float = 30.0
 
     @classmethod
     def of(cls, pace: float) -> Timing:
         """Of a program whose timers are ``pace`` times faster than standard."""
-        looks = cls(look=5 + 45 / pace, quiet=0.5 + 0.5 / pace, round=0.5 + 20.5 / pace, write=0.5 + 10.5 / pace)
+        looks = cls(
+            pace=pace,
+            margin=5 + 5 / pace,
+            look=5 + 45 / pace,
+            quiet=0.5 + 0.5 / pace,
+            round=0.5 + 20.5 / pace,
+            write=0.5 + 10.5 / pace,
+        )
         return replace(looks, routes=0.5 + 30.5 / pace)
-
-
-class Interrupted(Exception):  # noqa: N818 - not an error: the run ends
-    """The run ends while a case is played."""
 
 
 class PlayedGroup:
@@ -103,7 +109,7 @@ class PlayedGroup:
         self._state = self._bound.initial
         self._command = command
         self._timing = timing
-        self._interrupted = interrupted
+        self._clock = Clock(interrupted)
         self._setting = Setting()
         self._programs: dict[int, Program] = {}
         #: The members' client ids, as far as their heartbeats have shown them.
@@ -114,6 +120,10 @@ class PlayedGroup:
         self._unnamed = 0
         self._begun = False
         self._listens = suite is whole_listener.SUITE
+        #: Are looks limited by the time that clients have?
+        self._timed = suite is operations.SUITE
+        #: When each member was first known.
+        self._started: dict[int, float] = {}
         #: What each member's listener does, where it is not to succeed.
         self._listeners: dict[int, str] = {}
         #: Why nothing more can be played, or "".
@@ -146,10 +156,10 @@ class PlayedGroup:
         connect, Interrupted at the end of a run."""
         if self._unsupported:
             return Unsupported(self._unsupported)
-        self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
+        before = self._state
+        self._state, expected, why = self._bound.handlers[type(operation)](before, *operation.args)
         joined: str | None = None
-        # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset
-        limit = self._timing.look * (2 if self._model == BROADCASTING else 1)
+        spent = 0.0
         match operation:
             case operations.Prepare():
                 if not self._begun:
@@ -165,9 +175,6 @@ class PlayedGroup:
             case operations.Join(member) if member not in self._programs:
                 self._begun = True
                 joined = self.start(member)
-                if not self.case.queues:
-                    # clients may ask who is there once they have asked for the route again
-                    limit += self._timing.routes
                 self._unsupported = self._missing(self._programs[member])
                 if self._unsupported:
                     return Unsupported(self._unsupported)
@@ -191,13 +198,13 @@ class PlayedGroup:
             case operations.Resize(queues):
                 self._resize(queues)
             case operations.Fail(request, fault) | operations.Interrupt(request, fault):
-                limit += self._instead(lambda: self.case.fail(Request[request], fault))
+                self._instead(lambda: self.case.fail(Request[request], fault))
             case operations.Silence(request):
-                limit += self._instead(lambda: self.case.fail(Request[request], SILENT))
+                self._instead(lambda: self.case.fail(Request[request], SILENT))
             case operations.Delay(request):
-                limit += self._instead(lambda: self.case.fail(Request[request], LATE))
+                self._instead(lambda: self.case.fail(Request[request], LATE))
             case operations.Mend():
-                limit += self._instead(self.case.mend)
+                self._instead(self.case.mend)
             case operations.Freeze(member):
                 frozen = self._programs.get(member)
                 if frozen:
@@ -211,9 +218,7 @@ class PlayedGroup:
             case whole_orderly.ExpireLocks():
                 self.case.expire_locks()
             case operations.Reset(offset):
-                self._reset(offset)
-                # a correction and another round may follow
-                limit += self._timing.look
+                spent = self._reset(offset)
             case whole_listener.Listen(member, listener) if member in self._programs:
                 self._programs[member].send({LISTEN: listener})
                 self._listeners[member] = listener
@@ -234,7 +239,8 @@ class PlayedGroup:
                 pass
             case _:
                 return Unsupported(f"a program is not asked for {operation.spec.name}")
-        return self._look(operation.spec, expected, joined, limit)
+        limits = self._limits(before, operation, why)
+        return self._look(operation.spec, expected, joined, limits._replace(owners=max(limits.owners - spent, 0.0)))
 
     # --- members ----------------------------------------------------------------------------------------------
 
@@ -266,6 +272,7 @@ class PlayedGroup:
         if len(found) > 1 or name not in found[0]:
             ids = " and ".join(sorted(found))
             raise CannotRunError(f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}")
+        self._started[member] = self._clock.now()
         self._ids[member] = found[0]
         self._known.add(found[0])
         return found[0]
@@ -287,22 +294,21 @@ class PlayedGroup:
             for client in self._sent(Request.HEART_BEAT):
                 if MEMBERS[member] in client:
                     self._ids[member] = client
+                    self._started[member] = self._clock.now()
                     self._known.add(client)
 
-    def _instead(self, act: Callable[[], None]) -> float:
-        """Let other requests fail, or none; by how long (s) the look may take longer for that.
+    def _instead(self, act: Callable[[], None]) -> None:
+        """Let other requests fail, or none.
 
         Members that the broker does not know by now come to be known at different times. Until all of them are, it
         refuses to say who they are, so that it does not depend on timing who takes what.
         """
-        more = self._timing.pull if self.case.silent else 0.0
         if self._programs and self.case.loses_members:
             self.case.fail(Request.GET_CONSUMER_LIST_BY_GROUP, "SYSTEM_ERROR")
             # whoever still waits for an answer closes its connection when that does not come
             self._wait(self._ended, self._timing.answer)
             self._wait(lambda: self._ended() or self._knows_all(), self._timing.routes + self._timing.look)
         act()
-        return more
 
     def _knows_all(self) -> bool:
         """Does the broker know every member that runs?"""
@@ -373,13 +379,15 @@ class PlayedGroup:
         self._wait(lambda: self._ended() or lost <= self.case.traffic.refused, self._timing.look)
         self.case.broker.fail_held_pulls()
 
-    def _reset(self, offset: int) -> None:
-        """Wait until the queue is pulled anew, or until it was not for as long as clients sleep before they reset."""
-        before = self.case.latest_pull(0)
+    def _reset(self, offset: int) -> float:
+        """Wait until the queue is pulled anew, or until it was not for as long as clients sleep before they reset; how
+        long (s) that took."""
+        began, before = self._clock.now(), self.case.latest_pull(0)
         waits = any(queue == 0 for _, queue in self.case.pullers()) and self._kind != "lite"
         self.case.reset(offset)
         limit = self._timing.look if waits else self._timing.write
         self._wait(lambda: self._ended() or self.case.latest_pull(0) is not before, limit)
+        return self._clock.now() - began
 
     def _resize(self, queues: int) -> None:
         """Wait until every member has learned the route, and has had a round of rebalance since."""
@@ -420,27 +428,46 @@ class PlayedGroup:
 
     # --- looks ------------------------------------------------------------------------------------------------
 
-    def _look(self, spec: OperationSpec, expected: Expected, joined: str | None, limit: float) -> Outcome:
+    def _look(self, spec: OperationSpec, expected: Expected, joined: str | None, limits: Limits) -> Outcome:
         brought: list[Brought] = []
         self._given.clear()
 
         def agrees() -> bool:
             return filled(spec, expected, self._observed(brought))[0] == expected
 
-        until = time.monotonic() + limit
-        while True:
-            self._wait(lambda: self._ended() or (agrees() and self._reached(joined)), until - time.monotonic())
-            self._wait(self._ended, self._timing.quiet)
-            ended = self._ended()
-            if ended:
-                return Err("ENDED", detail=ended)
-            shows = agrees() and self._reached(joined)
-            if shows or time.monotonic() >= until:
-                break
+        def owners() -> bool:
+            seen = self._observed(brought)
+            return isinstance(seen, tuple) and isinstance(expected, tuple) and seen[:2] == expected[:2]
+
+        shown = shows(self._clock, limits, owners, lambda: agrees() and self._reached(joined), self._ended)
+        ended = self._ended()
+        if ended:
+            return Err("ENDED", detail=ended)
         self._refuse_strangers()
-        if agrees() and not shows:
+        if agrees() and not shown:
             return Err("NOT_REACHED", definite=False, detail=f"{joined} neither asked for the members nor pulled")
         return Ok(self._observed(brought))
+
+    def _limits(self, before: WholePushState, operation: Operation, why: Reason) -> Limits:
+        """How long the look after an operation waits, by the time that clients have for what it leads to."""
+        timing = self._timing
+        if not self._timed:
+            # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset
+            limit = timing.look * (2 if self._model == BROADCASTING else 1)
+            # a correction and another round may follow
+            limit += timing.look if isinstance(operation, operations.Reset) else 0
+            return Limits(limit, limit, timing.quiet)
+        group = self._state.group
+        promised = due(before.group.fails, group.fails, group.late, why.rules)
+        margin = timing.margin * (2 if isinstance(operation, operations.Join) else 1)
+        if isinstance(operation, operations.Join) and not self.case.queues:
+            # clients may ask who is there once they have asked for the route again
+            margin += timing.routes
+        youngest = max((self._started.get(member, 0.0) for member in self._programs), default=0.0)
+        first = max(0.0, youngest + FIRST_COMMIT / timing.pace - self._clock.now())
+        return Limits(
+            promised.owners / timing.pace + margin, promised.stored / timing.pace + first + margin, timing.quiet
+        )
 
     def _refuse_strangers(self) -> None:
         """CannotRunError when a member has made another client since it counted as started."""
@@ -499,10 +526,7 @@ class PlayedGroup:
         return ""
 
     def _wait(self, done: Callable[[], object], limit: float) -> None:
-        until = time.monotonic() + limit
-        while not done() and (left := until - time.monotonic()) > 0:
-            if self._interrupted.wait(min(_PACE, left)):
-                raise Interrupted
+        self._clock.wait(done, limit)
 
     def _prepare(self, setting: Setting) -> None:
         self._setting = setting

@@ -27,7 +27,7 @@ def after(*steps: Any) -> tuple[WholePushState, Any, Any]:
 def test_one_member_pulls_every_queue_and_commits_what_it_was_given() -> None:
     _, seen, why = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0))
     assert seen == (((0, 12), (0, 12)), ((0, 0, 7, 5), (0, 1, 7, 5)), (12, 12))
-    assert why.rules == ("WHOLE-FIRST", "WHOLE-COMMIT")
+    assert why.rules == ("WHOLE-FIRST", "WHOLE-COMMIT", "TIMER-PERSIST")
 
 
 def test_a_second_member_takes_the_second_half_and_is_given_nothing_again() -> None:
@@ -100,8 +100,8 @@ FAILING = "requests fail"
 
 
 def fired(why: Reason) -> tuple[str, ...]:
-    """The rules but for the one that every pull makes fire."""
-    return tuple(rule for rule in why.rules if rule != "WHOLE-FIRST")
+    """The rules but for the one that every pull makes fire, and those that say when something happens."""
+    return tuple(rule for rule in why.rules if rule != "WHOLE-FIRST" and not rule.startswith(("TIMER-", "REB-SVC-")))
 
 
 def failing(request: str, code: str = "SYSTEM_ERROR") -> tuple[Any, str, str]:
@@ -319,3 +319,27 @@ def test_a_member_that_is_not_known_gets_nothing_and_one_that_is_goes_on(fails: 
     assert seen == (((0, 12), (0, 12)), (), (12, 12))
     _, seen, _ = MODEL.mend(begun)
     assert seen == (((0, 12), (1, 12)), (), (12, 12))
+
+
+# --- when it happens --------------------------------------------------------------------------------------------
+
+
+def times(why: Reason) -> set[str]:
+    return {rule for rule in why.rules if rule.startswith(("TIMER-", "REB-SVC-"))}
+
+
+def test_a_step_names_what_it_waits_for() -> None:
+    begun, _, why = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0))
+    assert times(why) == {"TIMER-PERSIST"}
+    assert times(MODEL.resize(begun, 1)[2]) == {"TIMER-ROUTE"}
+    assert times(MODEL.crash(begun, 1)[2]) == set()
+    assert times(MODEL.crash(begun, 0)[2]) == set()
+    both, _, why = MODEL.join(begun, 1)
+    assert times(why) == {"REB-SVC-WAKE"}
+    for end in (MODEL.leave, MODEL.crash):
+        assert times(end(both, 0)[2]) == {"REB-SVC-WAKE"}
+    failing_list = MODEL.fail(begun, LIST, "SYSTEM_ERROR")[0]
+    assert times(MODEL.mend(failing_list)[2]) == {"REB-SVC-1"}
+    assert times(MODEL.mend(MODEL.fail(begun, PULL, "SYSTEM_ERROR")[0])[2]) == set()
+    nobody = MODEL.fail(MODEL.initial(), LIST, "SYSTEM_ERROR")[0]
+    assert times(MODEL.mend(nobody)[2]) == set()

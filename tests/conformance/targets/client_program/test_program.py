@@ -24,7 +24,7 @@ from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.suite import Suite
 
 PROGRAM = ROOT / "tests" / "helpers" / "program.py"
-BRIEF = Timing(connect=15.0, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1)
+BRIEF = Timing(pace=1000.0, margin=0.2, connect=15.0, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1)
 
 
 def client(behaviour: str, connect: float = 15.0) -> ClientProgram:
