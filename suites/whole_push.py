@@ -146,7 +146,6 @@ class Fail(Operation):
     "From now on the broker answers no request of this kind, and others again. Pulls that are held are forgotten when "
     f"pulls are not answered; a pull commits nothing while commits are not. {SEEN}",
     side=Side.WHOLE,
-    weight=2,
     answer=PARTS,
     unsaid=("given",),
     guard=keeps_members,
@@ -158,7 +157,6 @@ class Silence(Operation):
 @operation(
     f"From now on the broker answers requests of this kind, too, but a second late. {SEEN}",
     side=Side.WHOLE,
-    weight=2,
     answer=PARTS,
     unsaid=("given",),
     guard=keeps_members,
@@ -171,7 +169,7 @@ class Delay(Operation):
     "While no member runs: from now on requests of this kind are not answered (silent), their connections are closed "
     f"(cut), or the answers are bytes that are no frame (garbage). Others are answered. {SEEN}",
     side=Side.WHOLE,
-    weight=4,
+    weight=2,
     answer=PARTS,
     unsaid=("given",),
     guard=runs_nobody,
@@ -240,5 +238,5 @@ SUITE = Suite(
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
-    case_seconds=41,
+    case_seconds=60,
 )

@@ -2,8 +2,9 @@
 
 What needs no timer happens at once: a message ends the pull that waits for it, and members that are told of a change
 rebalance. The rest waits for a timer or a pause of the client: a commit for the next 5 s (TIMER-PERSIST), a correction
-or a reset for 10 s (WHOLE-MOVED, RST-WAIT), what could not be done for the next round, 20 s (REB-SVC-1), a route for
-30 s (TIMER-ROUTE), and a pull that is not answered for its end (WHOLE-SILENT).
+or a reset for 10 s (WHOLE-MOVED, RST-WAIT), what could not be done for the next round, 20 s (REB-SVC-1), and a pull
+that is not answered for its end (WHOLE-SILENT). Of a route that changes (TIMER-ROUTE, 30 s) this counts from the moment
+when members have asked for it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from rocketmq_conformance.models.client.whole_moves import COMMIT, PULL, SILENT, Fail
 
 #: Seconds of each.
-AT_ONCE, RETRY, COMMITS, CORRECTION, ROUND, ROUTE, PULL_END = 0.0, 3.0, 5.0, 10.0, 20.0, 30.0, 33.0
+AT_ONCE, RETRY, COMMITS, CORRECTION, ROUND, PULL_END = 0.0, 3.0, 5.0, 10.0, 20.0, 33.0
 #: Until a client that has begun persists for the first time.
 FIRST_COMMIT = 10.0
 #: What late answers, one after the other, may add to a round of five queues.

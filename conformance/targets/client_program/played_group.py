@@ -213,6 +213,8 @@ class PlayedGroup:
                 if frozen:
                     self._wait(lambda: False, self._timing.quiet)
                     frozen.resume()
+            case whole_orderly.RefuseLocks(code):
+                self.case.fail(Request.LOCK_BATCH_MQ, code)
             case whole_orderly.TakeLocks():
                 self._take_locks()
             case whole_orderly.ExpireLocks():
@@ -400,11 +402,14 @@ class PlayedGroup:
         """Wait until every member has asked for the route of the topic: of two, one is of the retry topic."""
         routes = self.case.traffic.routes
         wanted = {number: count + 2 for number, count in list(routes.items())}
-        # over a connection that is closed nothing is asked any more
-        self._wait(
-            lambda: self._ended() or all(routes.get(key, count) >= count for key, count in wanted.items()),
-            self._timing.routes,
-        )
+
+        def asked() -> bool:
+            # a client that opens a connection each time is given all the time
+            return len(wanted) >= len(self._programs) and all(
+                routes.get(number, 0) >= count for number, count in wanted.items()
+            )
+
+        self._wait(lambda: self._ended() or asked(), self._timing.routes)
 
     def _asked_members(self) -> None:
         """Wait until every member has asked for the members: of two, one is for the retry topic."""

@@ -24,7 +24,7 @@ from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.suite import Suite
 
 PROGRAM = ROOT / "tests" / "helpers" / "program.py"
-BRIEF = Timing(pace=1000.0, margin=0.2, connect=15.0, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1)
+BRIEF = Timing(pace=1000.0, margin=0.2, answer=0.1, connect=15.0, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1)
 
 
 def client(behaviour: str, connect: float = 15.0) -> ClientProgram:
@@ -118,6 +118,15 @@ def test_a_consumer_that_does_nothing_shows_nothing(opened: PlayedGroup) -> None
     assert opened.do(operations.Leave(0)) == Ok((nobody, (), (7, 7, 7, 7)))
 
 
+@pytest.mark.parametrize("opened", ["asks"], indirect=True)
+def test_a_member_without_a_route_is_known_by_its_first_heartbeat(opened: PlayedGroup) -> None:
+    nobody = Ok((((-1, -1),) * 4, (), (-1,) * 4))
+    assert opened.do(operations.Fail("GET_ROUTEINFO_BY_TOPIC", "SYSTEM_ERROR")) == nobody
+    assert opened.do(operations.Join(0)) == nobody
+    assert opened.do(operations.Mend()) == nobody
+    assert opened.do(operations.Leave(0)) == nobody
+
+
 def test_locks_and_what_listeners_say_belong_to_what_consumers_of_other_kinds_show() -> None:
     nobody, stored = ((-1, -1),) * 4, (-1,) * 4
     said = ((0, 0, 7, 1),)
@@ -135,6 +144,9 @@ def test_locks_and_what_listeners_say_belong_to_what_consumers_of_other_kinds_sh
         assert group.do(operations.Join(0)) == Ok((nobody, (), stored, (-1,) * 4, said))
         assert group.do(whole_orderly.TakeLocks()) == Ok((nobody, (), stored, (-2,) * 4, ()))
         assert group.do(whole_orderly.ExpireLocks()) == Ok((nobody, (), stored, (-1,) * 4, ()))
+    with group_of(whole_orderly.SUITE, "sits") as group:
+        for operation in (whole_orderly.RefuseLocks("SYSTEM_ERROR"), operations.Mend()):
+            assert group.do(operation) == Ok((nobody, (), stored, (-1,) * 4, ()))
 
 
 def test_a_listener_is_told_what_to_do_where_the_program_says_so() -> None:
