@@ -16,21 +16,19 @@ RULES = (
         "WHOLE-SILENT",
         "A pull that is never answered is given up after 30 s (consumerTimeoutMillisWhenSuspend) and sent again 3 s "
         "later: nothing is lost, and the consumer keeps its connection. No commit waits for an answer.",
-        "DefaultMQPushConsumer#consumerTimeoutMillisWhenSuspend, MQClientAPIImpl#pullMessageAsync @ 4.9.8, 5.5.0",
+        "DefaultMQPushConsumerImpl#pullMessage, MQClientAPIImpl#pullMessageAsync @ 4.9.8, 5.5.0",
     ),
     Rule(
         "WHOLE-CUT",
         "A consumer whose connection is closed, sends what is no frame, or does not answer it in time, connects again, "
         "and is a member again with its next heartbeat: it does then what it would have done at first.",
-        "NettyRemotingClient#invokeSync, #closeChannel, MQClientInstance#sendHeartbeatToAllBrokerWithLock "
-        "@ 4.9.8, 5.5.0",
+        "MQClientInstance#sendHeartbeatToAllBrokerWithLock @ 4.9.8, 5.5.0",
     ),
     Rule(
         "WHOLE-LATE",
         "An answer that comes a second late counts like any other: consumers wait 3 s for routes, members, max and "
         "searches, 5 s for a stored offset, and 30 s for a pull.",
-        "ClientConfig#mqClientApiTimeout, RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker, "
-        "MQAdminImpl#timeoutMillis @ 4.9.8, 5.5.0",
+        "RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker, MQClientInstance#findConsumerIdList @ 4.9.8, 5.5.0",
     ),
 )
 
