@@ -76,7 +76,7 @@ SUITE = Suite(
     ),
     limits=(
         RuleLimit(
-            rules=("WHOLE-FIRST", "LITE-POLL", "LITE-COMMIT"),
+            rules=("WHOLE-FIRST", "LITE-POLL", "LITE-COMMIT", *whole_end.RULES_OF_ENDS),
             client="4.6.1+",
             because="the lite pull consumer of 4.6.0 always starts at 0 (START-LITE-0); before there was none",
         ),
