@@ -68,6 +68,7 @@ RARE = {
     ("whole-orderly-listener", "WHOLE-BUSY"),
     ("whole-orderly-listener", "WHOLE-MOVED"),
     ("whole-orderly-listener", "WHOLE-UNREAD"),
+    ("whole-push", "WHOLE-CUT"),
     ("whole-push", "WHOLE-MISTAKEN"),
     ("whole-push", "WHOLE-UNREAD"),
     ("broker-process", "BQ-COM-3"),
