@@ -17,6 +17,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.conformance.engine import covering_plans
+from rocketmq_conformance.conformance.engine.covering import tours_of
 from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
@@ -93,13 +94,13 @@ def curves(found: list[Reached], noticed: list[tuple[Any, ...]]) -> None:
 def reached(name: str, cases: int) -> Reached:
     """Measure a suite."""
     suite, profile = SUITES[name], Profile()
-    tours = Tours(suite, profile)
+    tours = tours_of(suite, profile)
     plans = [case.rows for case in covering_plans.cases(suite, profile)]
     cases = cases if suite.ordinary else cases // SLOW
     drawn = sampler(suite, profile)
     covered, curve = measured(tours, plans)
     random, random_curve = measured(tours, (drawn.case(1, number, suite.steps) for number in range(cases)))
-    rules = {rule for _, of, _, _ in covered for rule in of}
+    rules = {rule for plan in plans for step in tours.play(plan) for rule in step.behaviour[1]}
     wanted = {*reachable(suite, profile)}
     return Reached(
         name,
@@ -122,18 +123,19 @@ def measured(tours: Tours, plans: Iterable[list[Row]]) -> tuple[set[Any], list[i
     curve: list[int] = []
     waiting = iter(POINTS)
     point = next(waiting)
-    for number, behaviour in enumerate(behaviours(tours, plans), start=1):
-        seen.add(behaviour)
+    for number, shown in enumerate(behaviours(tours, plans), start=1):
+        seen.update(shown)
         if number == point:
             curve.append(len(seen))
             point = next(waiting, 0)
     return seen, curve + [len(seen)] * (len(POINTS) - len(curve))
 
 
-def behaviours(tours: Tours, plans: Iterable[list[Row]]) -> Iterator[Any]:
+def behaviours(tours: Tours, plans: Iterable[list[Row]]) -> Iterator[Iterable[Any]]:
+    """The behaviours of each step."""
     for plan in plans:
         for step in tours.play(plan):
-            yield step.behaviour
+            yield step.behaviours
 
 
 HEAD = ("mutant", "suite by covering plans", "steps", "suite by random cases", "steps")

@@ -1,9 +1,13 @@
 """The suite ``whole-orderly``: whole orderly consumers of one group, judged from traffic, locks and listeners."""
 
+from typing import Annotated
+
 from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel
+from rocketmq_conformance.models.client.whole_push import runs_nobody
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
@@ -32,6 +36,19 @@ class ExpireLocks(Operation):
     pass
 
 
+@operation(
+    "While no member runs: from now on the broker answers every request for locks by a response code, or by SUCCESS "
+    f"without the queues that it grants (no-field). {group.SEEN}",
+    side=Side.WHOLE,
+    weight=2,
+    answer=group.PARTS,
+    unsaid=("given",),
+    guard=runs_nobody,
+)
+class RefuseLocks(Operation):
+    code: Annotated[str, Values("SYSTEM_ERROR", "SYSTEM_BUSY", "no-field")]
+
+
 def _bind(profile: Profile) -> BoundModel:
     model = WholeOrderlyModel(profile)
     return BoundModel(
@@ -47,6 +64,8 @@ def _bind(profile: Profile) -> BoundModel:
             group.Freeze: model.freeze,
             TakeLocks: model.take_locks,
             ExpireLocks: model.expire_locks,
+            RefuseLocks: model.refuse_locks,
+            group.Mend: model.mend,
         },
     )
 

@@ -6,9 +6,25 @@ from typing import Annotated
 from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
-from rocketmq_conformance.models.client.whole_moves import COMMIT, MAX, PULL, QUERY, SEARCH
+from rocketmq_conformance.models.client.whole_moves import (
+    COMMIT,
+    CUT,
+    GARBAGE,
+    HEARTBEAT,
+    MAX,
+    PULL,
+    QUERY,
+    ROUTE,
+    SEARCH,
+    SILENT,
+)
 from rocketmq_conformance.models.client.whole_moves import MEMBERS as MEMBER_LIST
-from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState
+from rocketmq_conformance.models.client.whole_push import (
+    WholePushModel,
+    WholePushState,
+    keeps_members,
+    runs_nobody,
+)
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -26,9 +42,9 @@ SEEN = (
 _LOCKED, _RESET = ("WHOLE-LOCK", "PULL-PRE-LOCK"), ("WHOLE-RESET", "WHOLE-RESET-LITE", "WHOLE-SEEK")
 #: The parts of what more than push consumers show, and the rules that decide each.
 PARTS = {
-    "places": (*_LOCKED, *_RESET, "WHOLE-SHARE", "WHOLE-MOVED", "START-BC-1", "REB-BC-1"),
+    "places": (*_LOCKED, *_RESET, "WHOLE-SHARE", "WHOLE-MOVED", "START-BC-1", "REB-BC-1", "REB-SVC-WAKE", "REB-SVC-1"),
     "brought": (*_RESET, "WHOLE-FIRST", "WHOLE-SHARE"),
-    "stored": (*_RESET, "WHOLE-COMMIT", "WHOLE-MOVED", "REB-BC-STORE"),
+    "stored": (*_RESET, "WHOLE-COMMIT", "WHOLE-MOVED", "REB-BC-STORE", "TIMER-PERSIST"),
     "locks": ("REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3", "REB-BC-1"),
     "given": ("CONS-ORDER-1", "WHOLE-FIRST"),
 }
@@ -120,14 +136,15 @@ class Freeze(Operation):
 
 
 @operation(
-    "The topic has so many queues from now on, and its route names them; queues that it loses keep their messages and "
-    f"offsets. {SEEN}",
+    "The topic has so many queues from now on, perhaps none, and its route names them; queues that it loses keep their "
+    f"messages and offsets. {SEEN}",
     side=Side.WHOLE,
     answer=PARTS,
     unsaid=("given",),
+    guard=keeps_members,
 )
 class Resize(Operation):
-    queues: Annotated[int, Values(2, 5, 1, 4)]
+    queues: Annotated[int, Values(2, 5, 1, 4, 0)]
 
 
 @operation(
@@ -138,10 +155,51 @@ class Resize(Operation):
     weight=4,
     answer=PARTS,
     unsaid=("given",),
+    guard=keeps_members,
 )
 class Fail(Operation):
-    request: Annotated[str, Values(QUERY, PULL, COMMIT, MEMBER_LIST, MAX, SEARCH, weights=(3, 3, 3, 2, 2, 1))]
+    request: Annotated[
+        str,
+        Values(*(QUERY, PULL, COMMIT, MEMBER_LIST, MAX, SEARCH, HEARTBEAT, ROUTE), weights=(3, 3, 3, 2, 2, 1, 2, 1)),
+    ]
     code: Annotated[str, Values("SYSTEM_ERROR", "SYSTEM_BUSY", "QUERY_NOT_FOUND", "no-field")]
+
+
+@operation(
+    "From now on the broker answers no request of this kind, and others again. Pulls that are held are forgotten when "
+    f"pulls are not answered; a pull commits nothing while commits are not. {SEEN}",
+    side=Side.WHOLE,
+    answer=PARTS,
+    unsaid=("given",),
+    guard=keeps_members,
+)
+class Silence(Operation):
+    request: Annotated[str, Values(PULL, COMMIT, weights=(2, 1))]
+
+
+@operation(
+    f"From now on the broker answers requests of this kind, too, but a second late. {SEEN}",
+    side=Side.WHOLE,
+    answer=PARTS,
+    unsaid=("given",),
+    guard=keeps_members,
+)
+class Delay(Operation):
+    request: Annotated[str, Values(QUERY, PULL, MEMBER_LIST, MAX, SEARCH, HEARTBEAT, ROUTE)]
+
+
+@operation(
+    "While no member runs: from now on requests of this kind are not answered (silent), their connections are closed "
+    f"(cut), or the answers are bytes that are no frame (garbage). Others are answered. {SEEN}",
+    side=Side.WHOLE,
+    weight=2,
+    answer=PARTS,
+    unsaid=("given",),
+    guard=runs_nobody,
+)
+class Interrupt(Operation):
+    request: Annotated[str, Values(MEMBER_LIST, HEARTBEAT, weights=(2, 1))]
+    fault: Annotated[str, Values(SILENT, CUT, GARBAGE)]
 
 
 @operation(
@@ -170,6 +228,9 @@ def _bind(profile: Profile) -> BoundModel:
             Freeze: model.freeze,
             Resize: model.resize,
             Fail: model.fail,
+            Silence: model.silence,
+            Delay: model.delay,
+            Interrupt: model.fail,
             Mend: model.mend,
         },
     )
@@ -180,6 +241,7 @@ def show(state: WholePushState) -> str:
     group = state.group
     members = [f"{name} pulls {dict(member.pulls)}" for name, member in group.members.items()]
     failing = [f"{request} fails by {move.fault}; " for request, move in group.fails.items()]
+    failing += [f"{group.late} is late; "] if group.late else []
     return f"{state.setting}; {''.join(failing)}{'; '.join(members) or 'no member'}; stored {dict(group.broker.stored)}"
 
 
@@ -195,8 +257,10 @@ SUITE = Suite(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-RESET"),
         *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST", "REB-ROUTE-1"),
         *whole_end.RULES_OF_ENDS,
+        *("WHOLE-UNHEARD", "WHOLE-SILENT", "WHOLE-CUT", "WHOLE-LATE"),
+        *("REB-SVC-WAKE", "REB-SVC-1", "TIMER-PERSIST", "TIMER-ROUTE"),
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
-    case_seconds=41,
+    case_seconds=60,
 )

@@ -65,13 +65,19 @@ def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
 
 
 def is_costly(suite: Suite) -> bool:
-    """Does every case of the suite have its price? Then its plans show behaviours, and neither uses nor pairs."""
+    """Does every case of the suite have its price? Then its plans show behaviours, and neither uses nor pairs, and
+    those of whole clients, which take seconds, behaviours of one rule each."""
     return not suite.ordinary or suite.confirmations > 0
+
+
+def tours_of(suite: Suite, profile: Profile) -> Tours:
+    """Tours that look at what covering plans of the suite are to show."""
+    return Tours(suite, profile, uses=not is_costly(suite), each_rule=suite.confirmations > 0)
 
 
 def chosen(suite: Suite, profile: Profile, plans: Iterable[Sequence[Row]]) -> Iterator[list[Row]]:
     """Those of the plans that show something new by this profile, in their order, without what it does not have."""
-    tours = Tours(suite, profile, uses=not is_costly(suite))
+    tours = tours_of(suite, profile)
     known: set[Hashable] = set()
     for plan in plans:
         seen = tours.play(plan)
@@ -115,7 +121,7 @@ def _more(
 
     A search goes on from there, for behaviours alone, and ends after so many ``fruitless`` plans.
     """
-    tours, drawn = Tours(suite, profile, uses=not is_costly(suite)), Sampler(suite, profile)
+    tours, drawn = tours_of(suite, profile), Sampler(suite, profile)
     before = {one for plan in plans for one in shown(tours.play(plan), pairs=pairs)}
     known, found = set(before), list[tuple[Rows, set[Hashable]]]()
     begins = Begins()
@@ -124,7 +130,7 @@ def _more(
         kept = seen[: new[-1] + 1]
         if not tours.decides(kept):
             kept = seen
-        shows: set[Hashable] = {step.behaviour for step in kept} if alone else shown(kept, pairs=pairs)
+        shows: set[Hashable] = {one for step in kept for one in step.behaviours} if alone else shown(kept, pairs=pairs)
         known.update(shows)
         found.append((tuple(step.row for step in kept), shows - before))
 
@@ -140,7 +146,7 @@ def _more(
             break
         rows = drawn.case(SEED, case, suite.steps)[len(begin) :]
         seen = [*begin, *tours.play(rows, begin[-1].after)]
-        new = [at for at, step in enumerate(seen) if step.behaviour not in known]
+        new = [at for at, step in enumerate(seen) if not known.issuperset(step.behaviours)]
         vain = 0 if new else vain + 1
         begins.note(seen)
         if new:

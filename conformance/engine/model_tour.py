@@ -5,6 +5,9 @@ counts, by operation. A *use* is a value of an argument in a behaviour, where th
 two kinds of state that steps met one after the other, or two operations with the kinds that they met: one that changed
 the model's state, and one that came later, before another change.
 
+Where each case has its price, behaviours can be looked at by one rule each: those of a step whose answer five rules
+decide together are five then, and no plan is needed for every set of rules that may meet.
+
 No implementation is needed. Where an expected answer depends on what is observed (the times of stored messages), a
 plausible observation stands in: the plan of a tour is right, the answers of such steps are examples.
 """
@@ -42,19 +45,22 @@ class Seen(NamedTuple):
 
     row: Row
     behaviour: Forecast
+    #: The behaviour, or those of each rule alone.
+    behaviours: tuple[Hashable, ...]
     uses: tuple[Hashable, ...]
     pairs: tuple[Hashable, ...]
     after: Place
 
     def shown(self, *, pairs: bool) -> tuple[Hashable, ...]:
-        """What it showed: the behaviour, its uses, and if asked to the pairs that it ended."""
-        return self.behaviour, *self.uses, *(self.pairs if pairs else ())
+        """What it showed: behaviours, their uses, and if asked to the pairs that it ended."""
+        return *self.behaviours, *self.uses, *(self.pairs if pairs else ())
 
 
 class Tours:
-    """Plays plans of one suite by the model of one profile, and looks at uses if asked to."""
+    """Plays plans of one suite by the model of one profile, and looks at uses, and at each rule alone, if asked to."""
 
-    def __init__(self, suite: Suite, profile: Profile, *, uses: bool = False) -> None:
+    def __init__(self, suite: Suite, profile: Profile, *, uses: bool = False, each_rule: bool = False) -> None:
+        self._each_rule = each_rule
         bound = suite.bind(profile.judged())
         self._handlers = bound.by_position
         self._specs = [operation.spec for operation in suite.operations]
@@ -90,13 +96,16 @@ class Tours:
             else:
                 after, result, why = handler(state, *args)
             behaviour = at, why.rules, why.kind, outcome_class(result)
+            behaviours: tuple[Hashable, ...] = (behaviour,)
+            if self._each_rule:
+                behaviours = tuple([(at, rule, *behaviour[2:]) for rule in why.rules])
             uses = tuple([(behaviour, number, args[number]) for number in self._few[at]])
             met = at, why.kind
             pairs = ((last[1], met[1]), (change, met)) if last else ()
             if after is not state and after != state:
                 change = met
             state, last = after, met
-            seen.append(Seen(row, behaviour, uses, pairs, Place(state, last, change, clock)))
+            seen.append(Seen(row, behaviour, behaviours, uses, pairs, Place(state, last, change, clock)))
         return seen
 
 

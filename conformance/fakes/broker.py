@@ -182,6 +182,11 @@ class FakeBroker:
         self._listener.run(self.retries.resume)
         return self.address
 
+    def open_name_server(self) -> str:
+        """Let the name server listen on a port of its own, too, until the broker stops; its address. Clients have a
+        connection to each then."""
+        return self._listener.open_another()
+
     @property
     def running(self) -> bool:
         """Is the TCP door open?"""
@@ -354,6 +359,14 @@ class FakeBroker:
     def fail_held_pulls(self) -> None:
         """Answer every pull that waits for a message by an error."""
         self._between_requests(self._pulls.fail_held)
+
+    def forget_held_pulls(self) -> None:
+        """Never answer any of the pulls that wait for a message."""
+        self._between_requests(self._pulls.forget_held)
+
+    def later(self, seconds: float, action: Callable[[], object]) -> None:
+        """Do something between two requests after a while, unless the TCP door is closed by then."""
+        self._while_running(seconds, action)
 
     @property
     def connections(self) -> int:

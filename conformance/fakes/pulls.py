@@ -233,6 +233,11 @@ class Pulls:
             self._drop(held)
             self._end(held, command(refused(Err("SYSTEM_ERROR"), "the broker does not hold pulls any more")))
 
+    def forget_held(self) -> None:
+        """Never answer any of the held pulls."""
+        for held in [held for waiting in self._held.values() for held in waiting]:
+            self._drop(held)
+
     def _wake(self, held: HeldPull) -> None:
         self._drop(held)
         response = self._judge(held.request, held.codes, False)

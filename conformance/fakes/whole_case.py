@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.remoting.client_requests import reset_body
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import first_offset
-from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.conformance.remoting.server import GARBAGE, Peer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.pull import COMMIT
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
@@ -33,7 +33,8 @@ from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, RETRY_PRE
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
-from rocketmq_conformance.models.client.whole_moves import RETRIES
+from rocketmq_conformance.models.client.whole_moves import CLOSING, LATE, RETRIES, SILENT
+from rocketmq_conformance.models.client.whole_moves import GARBAGE as NO_FRAME
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Value
@@ -43,6 +44,8 @@ from rocketmq_conformance.models.profile import Profile
 HOLD = 3_600_000
 #: Seconds in which a pull that is not to be held is answered.
 _AT_ONCE = 0.5
+#: Seconds by which a late answer is late.
+DELAY = 1.0
 #: The number of a client that is no member.
 STRANGER = -2
 #: The id of a client outside the group.
@@ -71,6 +74,8 @@ class Traffic:
         self._early: dict[int, list[int]] = {}
         #: How often each client sent each kind of request, by (client id, request code).
         self.sent: dict[tuple[str, int], int] = {}
+        #: How often routes were asked for over each connection that is open, by its number.
+        self.routes: dict[int, int] = {}
         #: The client that pulled each queue last, and the offset that it asked for; by queue, and when broadcasting by
         #: client, which is "" in a cluster.
         self.pulls: dict[Pulled, tuple[str, int]] = {}
@@ -109,9 +114,13 @@ class Traffic:
             self._late.pop((int(command.ext["queueId"]), ""), None)
         if peer.number not in self.clients:
             self._early.setdefault(peer.number, []).append(command.code)
+        if command.code == Request.GET_ROUTEINFO_BY_TOPIC:
+            self.routes[peer.number] = self.routes.get(peer.number, 0) + 1
         key = self.clients.get(peer.number, ""), command.code
         self.sent[key] = self.sent.get(key, 0) + 1
-        self.ends.request(key[0], command)
+        # who unregisters says its name, whichever connection that goes over
+        unregisters = command.code == Request.UNREGISTER_CLIENT
+        self.ends.request(command.ext.get("clientID", key[0]) if unregisters else key[0], command)
 
     def _name(self, number: int, client: str) -> None:
         """Ascribe to a client what came over its connection before its first heartbeat: who broadcasts needs no list of
@@ -130,6 +139,8 @@ class Traffic:
     def closed(self, peer: Peer) -> None:
         """A connection was closed."""
         self.clients.pop(peer.number, None)
+        self._early.pop(peer.number, None)
+        self.routes.pop(peer.number, None)
         self._waiting = {queue: number for queue, number in self._waiting.items() if number != peer.number}
 
     def watches(self, command: Command) -> bool:
@@ -146,6 +157,10 @@ class Traffic:
         late = self._late.pop(pulled, None)
         if late is not None and offset > late[2]:
             self.brought.append(late)
+
+    def unanswered(self) -> None:
+        """No pull that waits is answered any more."""
+        self._waiting.clear()
 
     def ended(self, peer: Peer, command: Command) -> None:
         """A pull of the topic does not wait any more."""
@@ -201,8 +216,27 @@ class WatchedCase(ABC):
         self.loses_commits = False
 
     def fails(self, request: Request) -> bool:
-        """Does a request fail?"""
-        return self._failing is not None and self._failing[0] is request
+        """Does a request fail? One that is answered late does not."""
+        return self._failing is not None and self._failing[0] is request and self._failing[1] != LATE
+
+    @property
+    def keeps_waiting(self) -> bool:
+        """Do clients wait for answers?"""
+        return self._failing is not None and self._failing[1] in (SILENT, LATE)
+
+    @property
+    def loses_members(self) -> bool:
+        """Does a request fail so that the broker may not know every member?"""
+        if self._failing is None:
+            return False
+        request, fault = self._failing
+        closes = fault in CLOSING and request not in (Request.PULL_MESSAGE, Request.UPDATE_CONSUMER_OFFSET)
+        return closes or (request in (Request.GET_ROUTEINFO_BY_TOPIC, Request.HEART_BEAT) and fault != LATE)
+
+    @property
+    def silent(self) -> bool:
+        """Are pulls not answered?"""
+        return self._failing == (Request.PULL_MESSAGE, SILENT)
 
     def _failure(self, request: Command) -> Command | None:
         """The answer to a request that fails, None to any other; a pull commits nothing while commits fail.
@@ -299,6 +333,8 @@ class WholeCase(WatchedCase):
                     case.traffic.ended(held.peer, held.request)
                 super()._end(held, response)
 
+        #: How long the client waited for the last answer (s), in a case without a wire, where it did not.
+        self.waited = 0.0
         #: Client ids that it lists beside those of its members.
         self._others: tuple[str, ...] = ()
         #: The time of the broker, in ms since the epoch.
@@ -318,8 +354,9 @@ class WholeCase(WatchedCase):
         self._now = TIMES[-1]
 
     def open(self) -> str:
-        """Let clients connect; host:port of the broker, and of its name server."""
-        return self.broker.open()
+        """Let clients connect; host:port of the name server, which has a port of its own."""
+        self.broker.open()
+        return self.broker.open_name_server()
 
     def close(self) -> None:
         """End it."""
@@ -339,11 +376,40 @@ class WholeCase(WatchedCase):
         self.begin(initial_broker(self.broker.storage.rules, Setting(queues, shape, stored)))
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
-        """Answer a request of a client."""
+        """Answer a request of a client; TimeoutError and ConnectionError as for any handler."""
+        self.waited = 0.0
         self.traffic.request(peer, request)
+        fault = self._failing[1] if self._failing is not None and request.code == self._failing[0] else ""
+        if fault == LATE:
+            return self._late(peer, request)
+        if fault == NO_FRAME:
+            self._garbage(peer)
+            return None
         failed = self._failure(request)
-        if failed is not None:
-            return failed
+        return self._answered(peer, request) if failed is None else failed
+
+    def _garbage(self, peer: Peer) -> None:
+        """Send what is no frame."""
+        if not self.broker.running:
+            # without a wire there is what a client does then: it closes the connection
+            raise ConnectionError("bytes that are no frame")
+        peer.write(GARBAGE)
+
+    def _late(self, peer: Peer, request: Command) -> Command | None:
+        """The answer to a request, later where there is a wire."""
+        if not self.broker.running:
+            self.waited = DELAY
+            return self._answered(peer, request)
+
+        def answer() -> None:
+            response = self._answered(peer, request) if peer.open else None
+            if response is not None:
+                peer.answer(request, response)
+
+        self.broker.later(DELAY, answer)
+        return None
+
+    def _answered(self, peer: Peer, request: Command) -> Command | None:
         response = self.broker.dispatcher.handle(peer, request)
         if request.code == Request.LOCK_BATCH_MQ and response is not None:
             self._refusals(request, response)
@@ -358,12 +424,22 @@ class WholeCase(WatchedCase):
         self.broker.dispatcher.closed(peer)
 
     def fail(self, request: Request, fault: str) -> None:
-        """Play every request of a kind by a fault from now on (``fault_script``), and others no more. A pull does not
-        commit while commits fail, and those that are held fail when pulls do."""
+        """Play every request of a kind by a fault from now on (``fault_script``; ``models.client.whole_moves`` has the
+        others), and others no more. A pull does not commit while commits fail, and those that are held fail when pulls
+        do, or are never answered when pulls are not."""
         self._failing = request, fault
-        self.traffic.confirmed = True
-        if request is Request.PULL_MESSAGE:
+        self.traffic.confirmed = fault != LATE
+        if fault == LATE or request is not Request.PULL_MESSAGE:
+            return
+        if fault == SILENT:
+            self.broker.forget_held_pulls()
+            self.traffic.unanswered()
+        else:
             self.broker.fail_held_pulls()
+
+    def members(self) -> tuple[str, ...]:
+        """The client ids that the broker knows as members of the group."""
+        return tuple(self.broker.members(GROUP))
 
     def mend(self) -> None:
         """Answer every request again."""

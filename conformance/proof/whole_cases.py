@@ -18,7 +18,9 @@ from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_group import WholeGroup
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
+    CUT,
     HEARTBEAT,
+    LATE,
     LOCK,
     MAX,
     MEMBERS,
@@ -26,6 +28,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     QUERY,
     ROUTE,
     SEARCH,
+    SILENT,
     Arrive,
     Expire,
     Fail,
@@ -96,6 +99,9 @@ def cases() -> Iterator[TableCase]:
         moves = (Fail(COMMIT, "silent"), Join(), Look(), Mend(), Look())
         yield TableCase("commits are lost for a while", kind, moves)
         yield TableCase("told another offset", kind, (Join(), Look(), ResetTo(3), Look(), Arrive(), Look()))
+    yield TableCase("pulls: silent", PUSH, _until_mended(Fail(PULL, SILENT)))
+    yield TableCase("members: cut", PUSH, _until_mended(Fail(MEMBERS, CUT)))
+    yield TableCase("stored offset: late", PUSH, (Fail(QUERY, LATE), Join(), Look(), Arrive(), Look()))
     yield TableCase("somebody else has the lock", ORDERLY, (LockElsewhere(), Join(), Look(), UnlockElsewhere(), Look()))
     for offset in (3, 12, 13):
         moves = (Join(), Look(), Seek(0, offset), Look(), Arrive(), Look())

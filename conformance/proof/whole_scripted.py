@@ -34,6 +34,7 @@ from rocketmq_conformance.models.client.whole import ORDERLY
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
+    LATE,
     PULL,
     Expire,
     Fail,
@@ -56,6 +57,8 @@ _MET_LIMIT, _MET = 10.0, 2
 _PULL_LIMIT, _GATE_LIMIT = 6.0, 30.0
 #: How long a pull is held (ms): so long that no case sees the end of it, but less than a client waits; and briefly.
 HOLD, BRIEF_HOLD = 25_000, 1000
+#: By how much late answers are late (ms).
+_DELAY = 1000
 #: Faults after which a client waits for a response.
 _UNANSWERED = frozenset({"silent", "cut", "garbage"})
 
@@ -203,7 +206,7 @@ class ScriptedCase(PlayedCase):
 
         def arm() -> None:
             for name in names:
-                self.broker.faults.arm(Request[name], parse(move.fault))
+                self.broker.faults.arm(Request[name], parse(f"slow:{_DELAY}" if move.fault == LATE else move.fault))
 
         for name in names:
             self._planted[Request[name]] = self.broker.arrived(Request[name])

@@ -168,18 +168,28 @@ class Proxy:
         """Answer every request of a code that waits at the broker; what the broker answers later is dropped."""
 
         def act() -> None:
-            for peer in list(self._listener.peers):
-                pair = self._pairs.get(peer.number)
-                if pair is None or pair.broker is None:
-                    continue
-                for opaque, request in list(pair.broker.open.items()):
-                    if request.code == code:
-                        del pair.broker.open[opaque]
-                        given = Command(answer.code, {**answer.ext}, answer.body, remark=answer.remark)
-                        self._watcher.response(peer, request, given)
-                        peer.answer(request, given)
+            for peer, request in self._taken(code):
+                given = Command(answer.code, {**answer.ext}, answer.body, remark=answer.remark)
+                self._watcher.response(peer, request, given)
+                peer.answer(request, given)
 
         self._listener.run(act)
+
+    def forget_open(self, code: int) -> None:
+        """Drop what the broker will answer to requests of a code that wait there."""
+        self._listener.run(lambda: self._taken(code))
+
+    def _taken(self, code: int) -> list[tuple[Peer, Command]]:
+        """The requests of a code that wait at the broker, which are taken for answered from now on."""
+        found = []
+        for peer in list(self._listener.peers):
+            pair = self._pairs.get(peer.number)
+            if pair is None or pair.broker is None:
+                continue
+            for opaque, request in list(pair.broker.open.items()):
+                if request.code == code:
+                    found.append((peer, pair.broker.open.pop(opaque)))
+        return found
 
     # --- called by the listener, in its thread ----------------------------------------------------------------
 

@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 #: Answers that a client does not read are kept up to this many bytes; then nothing more is read from it either.
 _UNREAD = 1024 * 1024
 #: What the fault ``garbage`` sends: a length that no frame has.
-_GARBAGE = b"\xff\xff\xff\xffthis is no frame"
+GARBAGE = b"\xff\xff\xff\xffthis is no frame"
 _STOP_SECONDS = 10.0
 #: Turns of the event loop without any news after which nothing is on its way: a new connection takes three.
 _QUIET_TURNS = 8
@@ -186,6 +186,8 @@ class Listener:
         self._echo, self._version = echo, version
         self._loop: asyncio.AbstractEventLoop | None = None
         self._server: asyncio.Server | None = None
+        #: Those of other ports.
+        self._others: list[asyncio.Server] = []
         self._thread: threading.Thread | None = None
         #: Lets a frozen server go on; None for one that is not frozen.
         self._frozen: threading.Event | None = None
@@ -288,7 +290,9 @@ class Listener:
         try:
             loop.run_forever()
         finally:
-            self._server.close()
+            for server in (self._server, *self._others):
+                server.close()
+            self._others.clear()
             for peer in list(self.peers):
                 peer.cut()
             loop.run_until_complete(asyncio.sleep(0))
@@ -316,6 +320,19 @@ class Listener:
 
         loop.call_soon_threadsafe(act)
         return result.result(_STOP_SECONDS)
+
+    def open_another(self) -> str:
+        """Listen on one more port until the end, one that the system chooses; its address."""
+        loop = self._loop
+        assert loop is not None
+
+        async def listen() -> int:
+            server = await loop.create_server(lambda: Peer(self), self._host, 0)
+            self._others.append(server)
+            return int(server.sockets[0].getsockname()[1])
+
+        port = asyncio.run_coroutine_threadsafe(listen(), loop).result(_STOP_SECONDS)
+        return f"{self._host}:{port}"
 
     def settle(self) -> None:
         """Wait until every request that was in the sockets' buffers before the call is handled.
@@ -381,7 +398,7 @@ class Listener:
                 peer.cut()
                 return None
             case faults.GARBAGE:
-                return _GARBAGE
+                return GARBAGE
             case faults.CODE:
                 return self.framed(request, Command(fault.value, remark="scripted"))
             case faults.SLOW:

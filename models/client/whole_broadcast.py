@@ -98,7 +98,8 @@ class WholeBroadcastModel:
         state, seen, why = self.crash(state, member)
         if not runs:
             return state, with_end(seen, NOT_ENDED), why
-        return state, with_end(seen, ended(BROADCAST)), end_reason(why, BROADCAST)
+        end = ended(BROADCAST)
+        return state, with_end(seen, end), end_reason(why, end)
 
     def crash(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
         """A member ends, if it runs: its file has been written by then, whether it is shut down or killed."""

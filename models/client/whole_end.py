@@ -11,6 +11,9 @@ unregistered   did it unregister from its group?                        TIMER-EN
 commits        how they were sent, at any time                          REB-PERSIST-1
 unlocks        how an orderly member unlocked its queues at its end     TIMER-END
 =============  =======================================================  ==============
+
+A broker knows a client by the connection over which its heartbeats come. Of one that it may not know when that is shut
+down nothing is said, and nothing of the connections of one that has lost one.
 """
 
 from __future__ import annotations
@@ -58,6 +61,7 @@ def end_of(seen: Expected) -> Ended:
     return connections, unregistered, commits, unlocks
 
 
-def end_reason(why: Reason, kind: str) -> Reason:
-    """Why a group, and a member of a kind that is shut down, show what they show."""
-    return Reason((*why.rules, *(RULES_OF_BROADCAST_ENDS if kind == BROADCAST else RULES_OF_ENDS)), why.kind)
+def end_reason(why: Reason, end: Ended) -> Reason:
+    """Why a group, and a member that is shut down, show what they show: the parts that are not null have rules."""
+    deciding = {rule for value, rules in zip(end, PARTS.values(), strict=True) if value is not None for rule in rules}
+    return Reason((*why.rules, *(rule for rule in RULES_OF_ENDS if rule in deciding)), why.kind)

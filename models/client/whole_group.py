@@ -40,9 +40,11 @@ from rocketmq_conformance.models.client.orderly_work import OrderlyWork
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, SENT_ON, first_message
+from rocketmq_conformance.models.client.whole_faults import LATE_ANSWERS, loses_connections, mended_reasons
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     HEARTBEAT,
+    LATE,
     LOCK,
     MAX,
     MEMBERS,
@@ -215,6 +217,8 @@ class WholeMember(NamedTuple):
     held: Mapping[int, tuple[int, int]] = MappingProxyType({})
     #: What the listeners of an orderly one are at that fail or hold; it has pulled more than it has given them.
     work: OrderlyWork = OrderlyWork()
+    #: Has it lost a connection?
+    cut: bool = False
 
 
 class WholeGroup(NamedTuple):
@@ -227,6 +231,8 @@ class WholeGroup(NamedTuple):
     #: By name, which is also the order of their client ids.
     members: Mapping[str, WholeMember] = MappingProxyType({})
     fails: Mapping[str, Fail] = MappingProxyType({})
+    #: The request whose answers are late, or "".
+    late: str = ""
     #: Does a client outside the group have the locks?
     seized: bool = False
     #: Locks of clients that do not pull: of members that crashed, by name, and of STRANGER. By queue of the fixtures.
@@ -264,11 +270,17 @@ class WholeGroupModel:
     def move(self, group: WholeGroup, move: Move) -> WholeGroup:
         """The group after a move other than a look."""
         match move:
+            case Fail(request, fault) if fault == LATE:
+                return group._replace(late=request)
             case Fail():
                 left = {} if move.request == PULL else group.left
                 return group._replace(fails={**group.fails, move.request: move}, left=left)
             case Mend():
-                return group._replace(fails={})
+                found = mended_reasons(group.fails) if group.members else ()
+                if loses_connections(group.fails):
+                    cut = {name: member._replace(cut=True) for name, member in group.members.items()}
+                    group = group._replace(members=cut)
+                return group._replace(fails={}, late="", reasons=(*group.reasons, *found))
             case Join(name):
                 return group._replace(members={**group.members, name: WholeMember()})
             case Leave(name):
@@ -295,6 +307,8 @@ class WholeGroupModel:
 
     def look(self, group: WholeGroup) -> tuple[WholeGroup, Observation]:
         """Let the members finish their work, and look."""
+        if group.late and group.members:
+            group = _with_reason(group, LATE_ANSWERS)
         group = self._register(group)
         shares = self._shares(group)
         for name, queues in shares.items():
@@ -324,6 +338,8 @@ class WholeGroupModel:
     # --- rebalance ------------------------------------------------------------------------------------------
 
     def _register(self, group: WholeGroup) -> WholeGroup:
+        if not group.members:
+            return group
         failing = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
         unregistered = [name for name, member in group.members.items() if not member.registered]
         if failing:
@@ -337,16 +353,18 @@ class WholeGroupModel:
         if MEMBERS in group.fails:
             return {}
         registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
-        share_of, topics = division_of(self.start.client), group.broker.topics
         listed = tuple(sorted((*registered, *group.others)))
-        return {
-            name: frozenset(
-                queue
-                for topic in topics
-                for queue in share_of(group.strategy, name, topic, topics[topic].read_queues, listed) or ()
-            )
-            for name in registered
-        }
+        return {name: self._share(group, name, listed) for name in registered}
+
+    def _share(self, group: WholeGroup, name: str, listed: tuple[str, ...]) -> frozenset[int]:
+        """A member's queues; of a topic without any that can be read it keeps those that it has."""
+        share_of, found = division_of(self.start.client), set[int]()
+        for topic, settings in group.broker.topics.items():
+            if settings.read_queues:
+                found.update(share_of(group.strategy, name, topic, settings.read_queues, listed) or ())
+            else:
+                found.update(queue for queue in group.members[name].pulls if QUEUES[queue].topic == topic)
+        return frozenset(found)
 
     def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         group = _with_reason(self._commit(group, name, queue), _SHARE["handed over"])

@@ -14,6 +14,11 @@ ROUTE, HEARTBEAT, MEMBERS = "GET_ROUTEINFO_BY_TOPIC", "HEART_BEAT", "GET_CONSUME
 LOCK, QUERY, COMMIT = "LOCK_BATCH_MQ", "QUERY_CONSUMER_OFFSET", "UPDATE_CONSUMER_OFFSET"
 MAX, SEARCH, PULL = "GET_MAX_OFFSET", "SEARCH_OFFSET_BY_TIMESTAMP", "PULL_MESSAGE"
 SEND_BACK = "CONSUMER_SEND_MSG_BACK"
+#: Faults beside response codes and ``no-field``: no answer; the connection is closed; bytes that are no frame, after
+#: which clients close it; the honest answer, a second late.
+SILENT, CUT, GARBAGE, LATE = "silent", "cut", "garbage", "late"
+#: The faults after which a client has no connection: Java clients close one on which they were not answered in time.
+CLOSING = frozenset({SILENT, CUT, GARBAGE})
 #: The number of the queue of the group's retry topic in observations.
 RETRIES = -1
 

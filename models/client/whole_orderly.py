@@ -11,7 +11,7 @@ from __future__ import annotations
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole import ORDERLY
 from rocketmq_conformance.models.client.whole_locks import lock_holders, locks_taken
-from rocketmq_conformance.models.client.whole_moves import STRANGER
+from rocketmq_conformance.models.client.whole_moves import LOCK, STRANGER
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, WholePushModel, WholePushState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
@@ -41,6 +41,10 @@ class WholeOrderlyModel(WholePushModel):
         if any(state.group.members.values()) and "REB-LOCK-3" not in why.rules:
             why = Reason((*why.rules, "REB-LOCK-3"), why.kind)
         return state, seen, why
+
+    def refuse_locks(self, state: WholePushState, code: str) -> Answer[WholePushState]:
+        """From now on requests for locks are refused."""
+        return self.fail(state, LOCK, code)
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen of push consumers, then the holder of each lock, and what listeners were given, in order."""

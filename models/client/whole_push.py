@@ -19,10 +19,12 @@ from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, N
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.whole import PUSH
-from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_reason, ended, with_end
+from rocketmq_conformance.models.client.whole_deadlines import ROUND, due
+from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_reason, ended, with_end
+from rocketmq_conformance.models.client.whole_faults import loses_connections, loses_members
 from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
 from rocketmq_conformance.models.client.whole_locks import crashed
-from rocketmq_conformance.models.client.whole_moves import PULL, Fail, Join, Leave, Mend, ResetTo
+from rocketmq_conformance.models.client.whole_moves import LATE, PULL, SILENT, Fail, Join, Leave, Mend, ResetTo
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
@@ -34,10 +36,19 @@ NO_OWNER = -1
 Seen = tuple[tuple[Value, ...], tuple[tuple[int, int, int, int], ...], tuple[int, ...]]
 
 #: The rules of requests that fail.
-_FAILING = frozenset({"WHOLE-LIST", "WHOLE-LOST", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-UNREAD"})
+_FAILING = frozenset(
+    {
+        *("WHOLE-CUT", "WHOLE-LIST", "WHOLE-LOST", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-SILENT", "WHOLE-UNHEARD"),
+        "WHOLE-UNREAD",
+    }
+)
 #: The rules of whole consumers, and of what else their traffic shows.
-_SHOWN = ("WHOLE-", "REB-ROUTE-1")
-_ROUTED = Reason(("REB-ROUTE-1",), "the route changes")
+_SHOWN = ("WHOLE-", "REB-ROUTE-1", "REB-SVC-", "TIMER-")
+_ROUTED = Reason(("REB-ROUTE-1", "TIMER-ROUTE"), "the route changes")
+_WOKEN = Reason(("REB-SVC-WAKE",), "told of a change")
+_ROUND = Reason(("REB-SVC-1",), "the next round")
+_PERSISTED = Reason(("TIMER-PERSIST",), "the next timer")
+_TIMES = frozenset({*_WOKEN.rules, *_ROUND.rules, *_PERSISTED.rules})
 _CHOSEN = Reason(("WHOLE-SHARE",), "before anyone joins")
 _LEFT_BEHIND = Reason(("WHOLE-COMMIT",), "without its owner")
 
@@ -57,6 +68,28 @@ class WholePushState(NamedTuple):
     group: WholeGroup
     setting: Setting
     begun: bool = False
+
+
+def runs_nobody(state: WholePushState) -> bool:
+    """Does no member run?"""
+    return not state.group.members
+
+
+def keeps_members(state: WholePushState) -> bool:
+    """Does no request fail so that the broker may not know every member? Only a mend ends that."""
+    return not loses_members(state.group.fails)
+
+
+def known_end(group: WholeGroup, name: str, end: Ended) -> Ended:
+    """What is certain to be seen of how a member of a group ends that is shut down.
+
+    Nothing while the broker may not know it by its connection; and once that was closed, clients may for a while have
+    another one, over which they sent a heartbeat, too (WHOLE-CUT).
+    """
+    member = group.members[name]
+    if not member.registered or loses_connections(group.fails):
+        return NOT_ENDED
+    return (None, *end[1:]) if member.cut else end
 
 
 def initial_broker(rules: BrokerRules, setting: Setting) -> BrokerState:
@@ -100,7 +133,7 @@ class WholePushModel:
         name = MEMBERS[member]
         if name in state.group.members:
             return self._look(state)
-        joined = self._group.move(state.group, Join(name))
+        joined = self._group.move(_woken(state.group), Join(name))
         return self._look(state._replace(group=_in_order(joined), begun=True))
 
     def leave(self, state: WholePushState, member: int) -> Answer[WholePushState]:
@@ -108,12 +141,15 @@ class WholePushModel:
         name = MEMBERS[member]
         if name not in state.group.members:
             return self._without_end(state)
-        state, seen, why = self._look(state._replace(group=self._group.move(state.group, Leave(name))))
-        return state, with_end(seen, ended(self._kind)), end_reason(why, self._kind)
+        end = known_end(state.group, name, ended(self._kind))
+        left = _woken(self._group.move(state.group, Leave(name)))
+        state, seen, why = self._look(state._replace(group=left))
+        return state, with_end(seen, end), end_reason(why, end)
 
     def crash(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member's process is killed, if it runs: it commits nothing more."""
-        return self._look(state._replace(group=crashed(state.group, MEMBERS[member])))
+        left = crashed(state.group, MEMBERS[member])
+        return self._look(state._replace(group=left if left == state.group else _woken(left)))
 
     def send(self, state: WholePushState, queue: int) -> Answer[WholePushState]:
         """A message arrives in a queue, if there is one, or in every queue."""
@@ -143,14 +179,26 @@ class WholePushModel:
         broker = broker._replace(topics={**broker.topics, TOPIC: Topic.of(queues)})
         return self._look(state._replace(group=state.group._replace(broker=broker, reasons=reasons)))
 
-    def fail(self, state: WholePushState, request: str, code: str) -> Answer[WholePushState]:
+    def fail(self, state: WholePushState, request: str, fault: str) -> Answer[WholePushState]:
         """From now on a request fails, and no other one."""
-        group = self._group.move(self._group.move(state.group, Mend()), Fail(request, code))
-        return self._look(state._replace(group=group))
+        return self._look(state._replace(group=self._group.move(self._mended(state.group), Fail(request, fault))))
+
+    def silence(self, state: WholePushState, request: str) -> Answer[WholePushState]:
+        """From now on a request is not answered, and others again."""
+        return self.fail(state, request, SILENT)
+
+    def delay(self, state: WholePushState, request: str) -> Answer[WholePushState]:
+        """From now on every request is answered, and one of them late."""
+        return self.fail(state, request, LATE)
 
     def mend(self, state: WholePushState) -> Answer[WholePushState]:
         """Every request is answered again."""
-        return self._look(state._replace(group=self._group.move(state.group, Mend())))
+        return self._look(state._replace(group=self._mended(state.group)))
+
+    def _mended(self, group: WholeGroup) -> WholeGroup:
+        waits = any(due({name: move}, {}, "", ()).owners == ROUND for name, move in group.fails.items())
+        group = self._group.move(group, Mend())
+        return group._replace(reasons=(*group.reasons, _ROUND)) if waits and group.members else group
 
     def look(self, state: WholePushState) -> Answer[WholePushState]:
         """Time passes, a round of rebalance at least."""
@@ -166,7 +214,10 @@ class WholePushModel:
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen, and why."""
+        before = state.group.broker.stored
         state, seen, fired = self._seen(state)
+        if state.group.broker.stored != before and seen[1]:
+            fired = (*fired, *_PERSISTED.rules)
         return state, seen, _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), bool(seen[1]))
 
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
@@ -197,10 +248,14 @@ def _reason(fired: tuple[str, ...], given: bool) -> Reason:
         return Reason(fired, "requests fail")
     if "REB-ROUTE-1" in fired:
         return Reason(fired, "the route changes")
+    if "WHOLE-LATE" in fired:
+        return Reason(fired, "answers are late")
     if "WHOLE-SHARE" in fired:
         return Reason(fired, "queues change hands")
     if given:
-        return Reason(("WHOLE-FIRST", "WHOLE-COMMIT"), "messages are given")
+        return Reason(
+            ("WHOLE-FIRST", "WHOLE-COMMIT", *(rule for rule in fired if rule in _TIMES)), "messages are given"
+        )
     if fired:
         return Reason(fired, "nothing is new")
     return _LEFT_BEHIND
@@ -215,6 +270,12 @@ def _place(group: WholeGroup, name: str | None, number: int) -> Value:
     if holder and offset == group.broker.logs.get((TOPIC, number), ABSENT).max:
         return MEMBERS.index(holder), offset
     return NO_OWNER, NOTHING
+
+
+def _woken(group: WholeGroup) -> WholeGroup:
+    """The group whose members are told that others come or go."""
+    told = any(member.registered for member in group.members.values())
+    return group._replace(reasons=(*group.reasons, _WOKEN)) if told else group
 
 
 def _in_order(group: WholeGroup) -> WholeGroup:

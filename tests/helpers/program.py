@@ -36,6 +36,10 @@ if behaviour == "ignores-term":
 if behaviour == "connects":
     host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
     Connection(host, int(port)).call(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": "T"})
+if behaviour == "asks":
+    host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
+    while Connection(host, int(port)).call(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": "T"}).code:
+        time.sleep(0.05)
 if behaviour == "listens":
     print('{"takes": ["listen"]}', flush=True)
 if behaviour not in ("connects", "never") and (behaviour != "first" or me == "member-0"):

@@ -13,8 +13,9 @@ from dataclasses import replace
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello
 from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
+from rocketmq_conformance.conformance.targets.client_program.look import Interrupted
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
-from rocketmq_conformance.conformance.targets.client_program.played_group import Interrupted, PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
 from rocketmq_conformance.models.outcome import Err, Outcome

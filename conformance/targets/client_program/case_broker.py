@@ -36,7 +36,7 @@ class CaseBroker(Protocol):
     # --- life -------------------------------------------------------------------------------------------------
 
     def open(self) -> str:
-        """Let clients connect; host:port of the broker, and of its name server."""
+        """Let clients connect; host:port of the name server, whose routes name the broker."""
         ...
 
     def close(self) -> None:
@@ -79,7 +79,17 @@ class CaseBroker(Protocol):
         ...
 
     def fails(self, request: Request) -> bool:
-        """Does a request fail?"""
+        """Does a request fail? One that is answered late does not."""
+        ...
+
+    @property
+    def keeps_waiting(self) -> bool:
+        """Do clients wait for answers, which come late or never?"""
+        ...
+
+    @property
+    def loses_members(self) -> bool:
+        """Does a request fail so that the broker may not know every member?"""
         ...
 
     def mend(self) -> None:
@@ -123,6 +133,10 @@ class CaseBroker(Protocol):
 
     def offers(self, queue: int, offset: int) -> bool:
         """Is an offset between min and max of a queue, both included?"""
+        ...
+
+    def members(self) -> tuple[str, ...]:
+        """The client ids that the broker knows as members of the group."""
         ...
 
     def pullers(self) -> set[tuple[str, int]]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
 from rocketmq_conformance.conformance.fakes.whole_case import Brought
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
 from rocketmq_conformance.models.client.fixtures import EVERY
 from rocketmq_conformance.models.client.whole_push import Setting
@@ -58,7 +59,7 @@ class PlayedBrokers(PlayedGroup):
 
     def _world(self, operation: Operation) -> Outcome:
         """Change the brokers, and wait until members know it where they learn it by timers."""
-        expected = self._expect(operation)
+        expected, _ = self._expect(operation)
         match operation:
             case operations.Send(queue):
                 for number in self.brokers.named:
@@ -67,19 +68,20 @@ class PlayedBrokers(PlayedGroup):
             case operations.Route(first, second):
                 if not self.brokers.away and self.brokers.queues != (first, second):
                     self.brokers.route((first, second))
-                    self._learn()
+                    self._learn_route()
             case operations.GoAway():
                 if self._programs and not self.brokers.away:
                     self.brokers.go_away()
-                    self._learn()
+                    self._learn_route()
             case _:
                 if self.brokers.away:
                     self.brokers.come_back()
                     self.brokers.reopen()
-                    self._learn()
-        return self._look(operation.spec, expected, None, self._timing.look, None)
+                    self._learn_route()
+        limits = Limits(self._timing.look, self._timing.look, self._timing.quiet)
+        return self._look(operation.spec, expected, None, limits, None)
 
-    def _learn(self) -> None:
+    def _learn_route(self) -> None:
         """Wait until every member has learned the route, is known to all brokers, and had a round since."""
         clients = [self._ids[member] for member in self._programs]
         self._asked_twice(Request.GET_ROUTEINFO_BY_TOPIC, self._timing.routes)

@@ -9,23 +9,28 @@ from __future__ import annotations
 
 import os
 import threading
-import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.whole_case import Brought, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker, UnsupportedMoveError
+from rocketmq_conformance.conformance.targets.client_program.look import Clock, Interrupted, Limits, shows
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
+from rocketmq_conformance.models.client.whole_deadlines import FIRST_COMMIT, due
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_of, with_end
-from rocketmq_conformance.models.client.whole_push import Setting
+from rocketmq_conformance.models.client.whole_moves import LATE, SILENT
+from rocketmq_conformance.models.client.whole_push import Setting, WholePushState, known_end
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites import (
     whole_allocation,
     whole_broadcast,
@@ -41,8 +46,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, OperationSp
 from rocketmq_conformance.suites.declare.suite import Suite
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
-#: Seconds between two looks at the traffic.
-_PACE = 0.05
+ROUTES = Request.GET_ROUTEINFO_BY_TOPIC
 #: As many programs start at a time as there are CPUs: of many at once some get no answer in time, and end.
 _STARTS = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
 #: Seconds that a queue is suspended for when an orderly listener fails, and a little more.
@@ -80,10 +84,14 @@ _LEAVES = (operations.Leave, whole_listener.Leave)
 class Timing:
     """How long is waited, in seconds."""
 
+    #: How much faster than standard the program's timers are.
+    pace: float = 1.0
+    #: By how much (s) a client may be later than its timers make it.
+    margin: float = 10.0
     #: For a program's first heartbeat, and for its end after SIGTERM.
     connect: float = 60.0
     end: float = 15.0
-    #: For what a step is expected to show: a correction (10 s), a round (20 s) and a commit (10 s) may follow.
+    #: For what a step shows that has no deadlines: a correction (10 s), a round (20 s) and a commit (10 s) may follow.
     look: float = 50.0
     #: How long nothing else may be seen after that.
     quiet: float = 1.0
@@ -92,16 +100,22 @@ class Timing:
     #: How long timers may take to write offsets, and to ask for routes.
     write: float = 11.0
     routes: float = 31.0
+    #: For the answer to a request, and for a round of five queues that waits for each.
+    answer: float = 6.0
+    answers: float = 30.0
 
     @classmethod
     def of(cls, pace: float) -> Timing:
         """Of a program whose timers are ``pace`` times faster than standard."""
-        looks = cls(look=5 + 45 / pace, quiet=0.5 + 0.5 / pace, round=0.5 + 20.5 / pace, write=0.5 + 10.5 / pace)
+        looks = cls(
+            pace=pace,
+            margin=5 + 5 / pace,
+            look=5 + 45 / pace,
+            quiet=0.5 + 0.5 / pace,
+            round=0.5 + 20.5 / pace,
+            write=0.5 + 10.5 / pace,
+        )
         return replace(looks, routes=0.5 + 30.5 / pace)
-
-
-class Interrupted(Exception):  # noqa: N818 - not an error: the run ends
-    """The run ends while a case is played."""
 
 
 class PlayedGroup:
@@ -123,18 +137,24 @@ class PlayedGroup:
         self._state = self._bound.initial
         self._command = command
         self._timing = timing
-        self._interrupted = interrupted
+        self._clock = Clock(interrupted)
         self._setting = Setting()
         self._programs: dict[int, Program] = {}
         #: The members' client ids, as far as their heartbeats have shown them.
         self._ids: dict[int, str] = {}
         #: All ids that members have had.
         self._known: set[str] = set()
+        #: How often members were asked for over connections without a heartbeat, before the last one joined.
+        self._unnamed = 0
         self._begun = False
         self._listens = suite in (whole_listener.SUITE, whole_orderly_listener.SUITE)
         self._retries = suite is whole_listener.SUITE
         #: What listeners were given in order, where they may be given the same again.
         self._in_order = GivenInOrder() if suite is whole_orderly_listener.SUITE else None
+        #: Are looks limited by the time that clients have?
+        self._timed = suite is operations.SUITE
+        #: When each member was first known.
+        self._known_since: dict[int, float] = {}
         #: What each member's listener does, where it is not to succeed.
         self._listeners: dict[int, str] = {}
         #: Why nothing more can be played, or "".
@@ -182,13 +202,12 @@ class PlayedGroup:
         if self._in_order is not None:
             self._read_lines()
             self._in_order.begin_step()
-        left_out = whole_orderly_listener.is_left_out(self._state, operation)
-        expected = self._expect(operation)
+        before = self._state
+        left_out = whole_orderly_listener.is_left_out(before, operation)
+        expected, why = self._expect(operation)
         joined: str | None = None
         end = NOT_ENDED if isinstance(operation, _LEAVES) and self._shows_ends else None
-        # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset; up to 5.1.4 a
-        # listener that returns is followed by a round, 20 s until the lock is given back, and a round of the next owner
-        limit = self._timing.look * (2 if self._model == BROADCASTING or self._in_order is not None else 1)
+        spent = 0.0
         match operation:
             case _ if left_out:
                 pass
@@ -215,7 +234,8 @@ class PlayedGroup:
                 if not self.stop(member):
                     return self._still_running()
                 self._await_end(member)
-                end = self.case.traffic.ends.shown(self._ids[member])
+                if self._shows_ends:
+                    end = self._end_of(before, member)
             case operations.Crash(member) if member in self._programs:
                 self._crash(member)
             case whole_broadcast.ComeBack(member, crashes) if member in self._programs:
@@ -230,10 +250,14 @@ class PlayedGroup:
                 self._send(queue)
             case operations.Resize(queues):
                 self._resize(queues)
-            case operations.Fail(request, code):
-                self._fail(Request[request], code)
+            case operations.Fail(request, fault) | operations.Interrupt(request, fault):
+                self._instead(lambda: self._fail(Request[request], fault))
+            case operations.Silence(request):
+                self._instead(lambda: self._fail(Request[request], SILENT))
+            case operations.Delay(request):
+                self._instead(lambda: self.case.fail(Request[request], LATE))
             case operations.Mend():
-                self.case.mend()
+                self._instead(self.case.mend)
             case operations.Freeze(member):
                 frozen = self._programs.get(member)
                 if frozen:
@@ -242,14 +266,14 @@ class PlayedGroup:
                 if frozen:
                     self._wait(lambda: False, self._timing.quiet)
                     frozen.resume()
+            case whole_orderly.RefuseLocks(code):
+                self.case.fail(Request.LOCK_BATCH_MQ, code)
             case whole_orderly.TakeLocks():
                 self._take_locks()
             case whole_orderly.ExpireLocks():
                 self.case.expire_locks()
             case operations.Reset(offset):
-                self._reset(offset)
-                # a correction and another round may follow
-                limit += self._timing.look
+                spent = self._reset(offset)
             case whole_listener.Listen(member, listener) if member in self._programs:
                 self._programs[member].send({LISTEN: listener})
                 if self._in_order is not None and self._listeners.get(member) == FAILS:
@@ -273,34 +297,50 @@ class PlayedGroup:
                 pass
             case _:
                 return Unsupported(f"a program is not asked for {operation.spec.name}")
-        return self._look(operation.spec, expected, joined, limit, end)
+        limits = self._limits(before, operation, why)
+        limits = limits._replace(owners=max(limits.owners - spent, 0.0))
+        return self._look(operation.spec, expected, joined, limits, end)
 
     def lose(self, why: Err) -> Err:
         """A member did not connect: this is the answer to all that is done from now on."""
         self._lost = why
         return why
 
-    def _expect(self, operation: Operation) -> Expected:
-        """Follow an operation by the model: its answer."""
-        self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
-        return expected
+    def _expect(self, operation: Operation) -> tuple[Expected, Reason]:
+        """Follow an operation by the model: its answer, and why."""
+        self._state, expected, why = self._bound.handlers[type(operation)](self._state, *operation.args)
+        return expected, why
 
     # --- members ----------------------------------------------------------------------------------------------
 
     def start(self, member: int) -> str:
-        """Start a member; its client id, once it has sent a heartbeat."""
+        """Start a member; its client id, once it has sent a heartbeat; "" where it cannot send one."""
         name = MEMBERS[member]
-        before = set(self.case.traffic.clients.values())
+        others = {self._ids[other] for other in self._programs if other in self._ids}
+        beats, asked = self._sent(Request.HEART_BEAT), self._sent(ROUTES).total()
+        self._unnamed = self._sent(Request.GET_CONSUMER_LIST_BY_GROUP)[""]
+        # one that finds no route knows no broker that it could send a heartbeat to
+        lost = self.case.fails(ROUTES)
 
         def known() -> list[str]:
-            return [client for client in set(self.case.traffic.clients.values()) - before if client]
+            return [client for client in self._sent(Request.HEART_BEAT) - beats if client and client not in others]
+
+        def began() -> bool:
+            return self._sent(ROUTES).total() > asked if lost else bool(known())
 
         with _STARTS:
-            program = self._started(member, known)
-            if program.code is not None and not known():
+            program = self._begun_program(member, began)
+            if program.code is not None and not began():
                 # on a busy machine an answer may be too late for a client that starts
                 program.kill()
-                program = self._started(member, known)
+                program = self._begun_program(member, began)
+        if lost:
+            self._ids.pop(member, None)
+            if not began():
+                reason = self._not_connected(program)
+                self._programs.pop(member).kill()
+                raise CannotRunError(reason)
+            return ""
         found = known()
         if len(found) != 1 or name not in found[0]:
             ids = " and ".join(sorted(found))
@@ -309,23 +349,58 @@ class PlayedGroup:
             # the rest of the case decides nothing, and is played without it
             self._programs.pop(member).kill()
             raise CannotRunError(reason)
+        self._known_since[member] = self._clock.now()
         self._ids[member] = found[0]
         self._known.add(found[0])
         return found[0]
 
-    def _started(self, member: int, known: Callable[[], object]) -> Program:
-        """A member's program, once it is known or has ended."""
-        if self._interrupted.is_set():
+    def _begun_program(self, member: int, began: Callable[[], bool]) -> Program:
+        """A member's program, once it has begun or ended."""
+        if self._clock.is_over:
             raise Interrupted
         program = self._programs[member] = Program(self._command, self.variables(MEMBERS[member]))
-        self._wait(lambda: known() or program.code is not None, self._timing.connect)
+        self._wait(lambda: began() or program.code is not None, self._timing.connect)
         return program
 
     def stop(self, member: int) -> bool:
-        """Shut a member down; False when it had to be killed."""
+        """Shut a member down; False when it had to be killed. One that waits for answers may take longer."""
         self._listeners.pop(member, None)
-        self.case.traffic.to_end(self._ids[member])
-        return self._programs.pop(member).stop(self._timing.end)
+        if member in self._ids:
+            self.case.traffic.to_end(self._ids[member])
+        limit = self._timing.end + (self._timing.answers if self.case.keeps_waiting else 0)
+        return self._programs.pop(member).stop(limit)
+
+    def _sent(self, request: Request) -> Counter[str]:
+        """How often each client sent a request, by its id."""
+        sent = list(self.case.traffic.sent.items())
+        return Counter({client: count for (client, code), count in sent if code == request})
+
+    def _learn(self) -> None:
+        """Learn the ids of members that could send no heartbeat at first."""
+        for member in self._programs.keys() - self._ids.keys():
+            for client in self._sent(Request.HEART_BEAT):
+                if MEMBERS[member] in client:
+                    self._ids[member] = client
+                    self._known_since[member] = self._clock.now()
+                    self._known.add(client)
+
+    def _instead(self, act: Callable[[], None]) -> None:
+        """Let other requests fail, or none.
+
+        Members that the broker does not know by now come to be known at different times. Until all of them are, it
+        refuses to say who they are, so that it does not depend on timing who takes what.
+        """
+        if self._programs and self.case.loses_members:
+            self.case.fail(Request.GET_CONSUMER_LIST_BY_GROUP, "SYSTEM_ERROR")
+            # who still waits for an answer closes its connection when that does not come
+            self._wait(self._ended, self._timing.answer)
+            self._wait(lambda: self._ended() or self._knows_all(), self._timing.routes + self._timing.look)
+        act()
+
+    def _knows_all(self) -> bool:
+        """Does the broker know every member that runs?"""
+        known = self.case.members()
+        return all(any(MEMBERS[member] in client for client in known) for member in self._programs)
 
     def _missing(self, program: Program) -> str:
         """Why a program cannot play this case, or "": it takes something that the case needs, and says so.
@@ -344,7 +419,14 @@ class PlayedGroup:
     def _await_end(self, member: int) -> None:
         """Wait until the broker knows that a member is gone."""
         clients = self.case.traffic.clients
-        self._wait(lambda: self._ids[member] not in list(clients.values()), self._timing.end)
+        self._wait(lambda: self._ids.get(member) not in list(clients.values()), self._timing.end)
+
+    def _end_of(self, before: Any, member: int) -> Ended:
+        """What is seen of how a member has ended, as far as that is certain."""
+        if member not in self._ids:
+            return NOT_ENDED
+        shown = self.case.traffic.ends.shown(self._ids[member])
+        return known_end(before.group, MEMBERS[member], shown) if isinstance(before, WholePushState) else shown
 
     def _still_running(self) -> Err:
         return Err("STILL_RUNNING", detail=f"it did not end within {self._timing.end:g} s of SIGTERM")
@@ -405,26 +487,46 @@ class PlayedGroup:
             self._wait(self._ended, self._timing.write + self._timing.round)
             self.case.loses_commits = False
 
-    def _reset(self, offset: int) -> None:
-        """Wait until the queue is pulled anew, or until it was not for as long as clients sleep before they reset."""
-        before = self.case.latest_pull(0)
+    def _reset(self, offset: int) -> float:
+        """Wait until the queue is pulled anew, or until it was not for as long as clients sleep before they reset; how
+        long (s) that took."""
+        began, before = self._clock.now(), self.case.latest_pull(0)
         waits = any(queue == 0 for _, queue in self.case.pullers()) and self._kind != "lite"
         self.case.reset(offset)
         limit = self._timing.look if waits else self._timing.write
         self._wait(lambda: self._ended() or self.case.latest_pull(0) is not before, limit)
+        return self._clock.now() - began
 
     def _resize(self, queues: int) -> None:
         """Wait until every member has learned the route, and has had a round of rebalance since."""
         if queues != self.case.queues:
             self.case.resize(queues)
-            self._asked_twice(Request.GET_ROUTEINFO_BY_TOPIC, self._timing.routes)
-            self._asked_twice(Request.GET_CONSUMER_LIST_BY_GROUP, 2 * self._timing.round)
+            self._asked_routes()
+            self._asked_members()
 
-    def _asked_twice(self, request: Request, limit: float) -> None:
-        """Wait until every member has asked for something of the topic: of two, one is of the retry topic."""
-        sent, clients = self.case.traffic.sent, [self._ids[member] for member in self._programs]
-        wanted = {(client, int(request)): sent.get((client, int(request)), 0) + 2 for client in clients}
-        self._wait(lambda: self._ended() or all(sent.get(key, 0) >= count for key, count in wanted.items()), limit)
+    def _asked_routes(self) -> None:
+        """Wait until every member has asked for the route of the topic: of two, one is of the retry topic."""
+        routes = self.case.traffic.routes
+        wanted = {number: count + 2 for number, count in list(routes.items())}
+
+        def asked() -> bool:
+            # a client that opens a connection each time is given all the time
+            return len(wanted) >= len(self._programs) and all(
+                routes.get(number, 0) >= count for number, count in wanted.items()
+            )
+
+        self._wait(lambda: self._ended() or asked(), self._timing.routes)
+
+    def _asked_members(self) -> None:
+        """Wait until every member has asked for the members: of two, one is for the retry topic."""
+        clients = [self._ids[member] for member in self._programs if member in self._ids]
+        before = self._sent(Request.GET_CONSUMER_LIST_BY_GROUP)
+
+        def asked() -> bool:
+            now = self._sent(Request.GET_CONSUMER_LIST_BY_GROUP)
+            return all(now[client] >= before[client] + 2 for client in clients)
+
+        self._wait(lambda: self._ended() or asked(), 2 * self._timing.round)
 
     def _seek(self, member: int, queue: int, offset: int) -> None:
         """Wait until the queue is pulled anew, or until it was not for a while."""
@@ -438,7 +540,7 @@ class PlayedGroup:
     # --- looks ------------------------------------------------------------------------------------------------
 
     def _look(
-        self, spec: OperationSpec, expected: Expected, joined: str | None, limit: float, end: Ended | None
+        self, spec: OperationSpec, expected: Expected, joined: str | None, limits: Limits, end: Ended | None
     ) -> Outcome:
         brought: list[Brought] = []
         self._given.clear()
@@ -448,23 +550,45 @@ class PlayedGroup:
         def agrees() -> bool:
             return filled(spec, expected, self._observed(brought, known))[0] == expected
 
-        until = time.monotonic() + limit
-        while True:
-            self._wait(lambda: self._ended() or (agrees() and self._reached(joined)), until - time.monotonic())
-            self._wait(self._ended, self._timing.quiet)
-            ended = self._ended()
-            if ended:
-                return Err("ENDED", detail=ended)
-            shows = agrees() and self._reached(joined)
-            if shows or time.monotonic() >= until:
-                break
+        def owners() -> bool:
+            seen = self._observed(brought, known)
+            return isinstance(seen, tuple) and isinstance(expected, tuple) and seen[:2] == expected[:2]
+
+        shown = shows(self._clock, limits, owners, lambda: agrees() and self._reached(joined), self._ended)
+        ended = self._ended()
+        if ended:
+            return Err("ENDED", detail=ended)
         self._refuse_strangers()
-        if agrees() and not shows:
+        if agrees() and not shown:
             return Err("NOT_REACHED", definite=False, detail=f"{joined} neither asked for the members nor pulled")
         return Ok(self._observed(brought, end))
 
+    def _limits(self, before: WholePushState, operation: Operation, why: Reason) -> Limits:
+        """How long the look after an operation waits, by the time that clients have for what it leads to."""
+        timing = self._timing
+        if not self._timed:
+            # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset; up to 5.1.4
+            # a listener that returns is followed by a round, 20 s until the lock is given back, and a round of the next
+            # owner
+            limit = timing.look * (2 if self._model == BROADCASTING or self._in_order is not None else 1)
+            # a correction and another round may follow
+            limit += timing.look if isinstance(operation, operations.Reset) else 0
+            return Limits(limit, limit, timing.quiet)
+        group = self._state.group
+        promised = due(before.group.fails, group.fails, group.late, why.rules)
+        margin = timing.margin * (2 if isinstance(operation, operations.Join) else 1)
+        if isinstance(operation, operations.Join) and not self.case.queues:
+            # clients may ask who is there once they have asked for the route again
+            margin += timing.routes
+        youngest = max((self._known_since.get(member, 0.0) for member in self._programs), default=0.0)
+        first = max(0.0, youngest + FIRST_COMMIT / timing.pace - self._clock.now())
+        return Limits(
+            promised.owners / timing.pace + margin, promised.stored / timing.pace + first + margin, timing.quiet
+        )
+
     def _refuse_strangers(self) -> None:
         """CannotRunError when a member has made another client since it counted as started."""
+        self._learn()
         strangers = {client for client in list(self.case.traffic.clients.values()) if client} - self._known
         if strangers:
             ids = " and ".join(sorted(strangers))
@@ -478,7 +602,9 @@ class PlayedGroup:
         """
         if self._model == BROADCASTING:
             return joined is None or self.case.traffic.has_sent(joined, Request.PULL_MESSAGE)
-        return joined is None or self.case.traffic.has_sent(joined, Request.GET_CONSUMER_LIST_BY_GROUP)
+        asked = self._sent(Request.GET_CONSUMER_LIST_BY_GROUP)
+        # over a connection that was opened again no heartbeat may have come yet, nor any before there is a route
+        return not joined or asked[joined] > 0 or asked[""] > self._unnamed
 
     def _observed(self, brought: list[Brought], end: Ended | None) -> Value:
         seen = self._shown(brought)
@@ -486,7 +612,8 @@ class PlayedGroup:
 
     def _shown(self, brought: list[Brought]) -> Value:
         brought += self.case.take_brought()
-        running = {self._ids[member]: member for member in self._programs}
+        self._learn()
+        running = {self._ids[member]: member for member in self._programs if member in self._ids}
         seen = self.case.observed(running, brought)
         if self._retries:
             return (*seen, self.case.retry_queue(running))
@@ -526,10 +653,7 @@ class PlayedGroup:
         return ""
 
     def _wait(self, done: Callable[[], object], limit: float) -> None:
-        until = time.monotonic() + limit
-        while not done() and (left := until - time.monotonic()) > 0:
-            if self._interrupted.wait(min(_PACE, left)):
-                raise Interrupted
+        self._clock.wait(done, limit)
 
     def _open(self) -> str:
         """Open the door of the broker; its address."""

@@ -28,6 +28,7 @@ from rocketmq_conformance.conformance.targets.client_program.real_broker import 
 from rocketmq_conformance.models.client.fixtures import BROKER, RETRY_PREFIX
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
+from rocketmq_conformance.models.client.whole_moves import SILENT
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err
 
@@ -39,6 +40,8 @@ _BEAT = 30.0
 #: How often the locks are taken anew when a member was faster.
 _TRIES = 50
 RESETS = "a real broker resets all queues of a topic, and to a time"
+NO_QUEUES = "a topic at a real broker keeps a queue at least"
+FORGETS = "a real broker forgets members whose heartbeats fail, two minutes later"
 DELIVERS = "a real broker's delay levels cannot be made to pass"
 
 
@@ -184,6 +187,8 @@ class ProxiedCase(WatchedCase):
 
     def resize(self, queues: int) -> None:
         """The topic has so many queues from now on, and its route names them."""
+        if not queues:
+            raise UnsupportedMoveError(NO_QUEUES)
         self._ask().create(self.topic, queues)
         self._queues = queues
 
@@ -195,10 +200,16 @@ class ProxiedCase(WatchedCase):
             pass  # the proxy keeps silent, or cuts the connection
         except KeyError:
             raise UnsupportedMoveError(f"the proxy does not play the fault {fault}") from None
+        if request is Request.HEART_BEAT and self.traffic.clients:
+            raise UnsupportedMoveError(FORGETS)
         self._made()
         self._failing = request, fault
         self.traffic.confirmed = True
-        if request is Request.PULL_MESSAGE:
+        if request is not Request.PULL_MESSAGE:
+            return
+        if fault == SILENT:
+            self._forget_held_pulls()
+        else:
             self.fail_held_pulls()
 
     def mend(self) -> None:
@@ -211,6 +222,13 @@ class ProxiedCase(WatchedCase):
         if self._proxy is not None:
             for code in PULLS:
                 self._proxy.answer_open(code, command(faulty("SYSTEM_ERROR")))
+
+    def _forget_held_pulls(self) -> None:
+        """Drop what the broker will answer to the pulls that it holds."""
+        if self._proxy is not None:
+            for code in PULLS:
+                self._proxy.forget_open(code)
+        self.traffic.unanswered()
 
     def crowd(self, before: int, after: int) -> None:
         """Have so many more members that do nothing, each with a connection of its own."""
@@ -287,6 +305,13 @@ class ProxiedCase(WatchedCase):
     def queues(self) -> int:
         """How many queues the topic has."""
         return self._queues
+
+    def members(self) -> tuple[str, ...]:
+        """The client ids that the broker knows as members of the group."""
+        place = self._made()
+        listed = requests.listed_members(place.broker.ask(requests.member_list(place.group)))
+        # a broker that knows none refuses to say so
+        return () if isinstance(listed, Err) else listed
 
     def stored(self) -> tuple[int, ...]:
         """The stored offset of each queue, -1 for none."""

@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance import LAST
 from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush, never
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING, TOPIC
+from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, NOTHING, TOPIC
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers as operations
@@ -102,6 +102,10 @@ class WholeBrokersGroup(WholePush):
     def broker_of(self, number: int, code: int) -> str:
         """The broker to which a request about a queue goes."""
         return home_of(number)
+
+    def knows(self, client: str) -> bool:
+        """Does the first broker list a member?"""
+        return client in self.pair.first.broker.members(GROUP)
 
     def close_line(self, line: Line) -> None:
         """Close the connections of a member."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.adapter import Methods
+from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import OrderlyQueue, RebalanceOrderly, orderly
@@ -78,6 +79,10 @@ class WholeOrderly(WholePush, RebalanceOrderly):
         self.world.expire_locks()
         return self.look()
 
+    def refuse_locks(self, code: str) -> Result:
+        """From now on requests for locks are refused."""
+        return self.fail(Request.LOCK_BATCH_MQ.name, code)
+
     def observed(self, running: dict[str, int]) -> Value:
         """What the traffic shows, the holders of locks, and what listeners were given."""
         return self.observed_of_all(running)
@@ -92,6 +97,7 @@ class WholeOrderly(WholePush, RebalanceOrderly):
             **WholePush.calls(self),
             operations.TakeLocks: self.take_locks,
             operations.ExpireLocks: self.expire_locks,
+            operations.RefuseLocks: self.refuse_locks,
         }
 
 

@@ -31,8 +31,12 @@ TURNS = 4
 #: What is said of the end of a member that was not shut down.
 NOT_ENDED = (None, None, None, None)
 _POSITIONS = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES)}
+#: Faults: no answer, and one that is late.
+SILENT, LATE = "silent", "late"
 #: Pull flags: it may be held, and it carries its subscription.
 _HELD, _SUBSCRIPTION = 2, 4
+#: How long the answers to requests may take (s), where that is not 3.
+_PATIENCE = {int(Request.QUERY_CONSUMER_OFFSET): 5.0, int(Request.PULL_MESSAGE): 30.0}
 
 
 class Line(Peer):
@@ -46,6 +50,9 @@ class Line(Peer):
         self.asked: dict[int, OwnedQueue] = {}
         #: The bodies of the broker's resets.
         self.resets: list[bytes] = []
+        #: Does the broker know the member? Has it had another connection?
+        self.known = False
+        self.reconnected = False
 
     def answer(self, request: Command, response: Command) -> None:
         self.inbox.append((request, response))
@@ -111,12 +118,32 @@ class WholePush(Rebalance):
         return response.code, response.remark or "", response.ext, response.body
 
     def to_broker(self, line: Line, command: Command) -> Command | None:
-        """Send a request to the broker: its response, None when it is held."""
-        return self.world.handle(line, command)
+        """Send a request to the broker: its response, None when it is held. TimeoutError, or ConnectionError; the
+        connection is another one from then on, unless the answer was one to a pull, or not waited for."""
+        try:
+            response = self.world.handle(line, command)
+        except OSError as error:
+            waits = not command.is_one_way and command.code != Request.PULL_MESSAGE
+            if waits or not isinstance(error, TimeoutError):
+                self.close_line(line)
+                self.connected_again(line)
+            raise
+        if self.world.waited > self.patience(command.code):
+            raise TimeoutError("the answer came too late")
+        return response
 
     def close_line(self, line: Line) -> None:
         """Close a connection."""
         self.world.closed(line)
+
+    def connected_again(self, line: Line) -> None:
+        """A connection is a new one: the broker does not know who it belongs to."""
+        line.known = False
+        line.reconnected = True
+
+    def patience(self, code: int) -> float:
+        """How long an answer may take (s)."""
+        return _PATIENCE.get(code, 3.0)
 
     # --- a member's life ------------------------------------------------------------------------------------
 
@@ -129,19 +156,43 @@ class WholePush(Rebalance):
         consumer = Consumer(positions, MEMBERS[member], self.model, self._where, self.strategy)
         consumer.topics = self.topics()
         self.members[member] = consumer
-        self.refresh(consumer)
-        self.beat(consumer, line)
+        self.connect(consumer, line)
+
+    def connect(self, consumer: Consumer, line: Line) -> None:
+        """The timers of routes and heartbeats, of a member that the broker does not know yet."""
+        self._line = line
+        try:
+            if self.topics()[0] not in consumer.routes:
+                self.refresh(consumer)
+            if self.topics()[0] in consumer.routes:
+                line.known = self.beat(consumer, line)
+        except OSError:
+            pass  # the timers go off again
+
+    def refresh(self, consumer: Consumer) -> Result:
+        """Ask for the routes; without an answer the known ones are kept."""
+        try:
+            return super().refresh(consumer)
+        except (OSError, ValueError):
+            for topic in consumer.topics:
+                self.lost_route(consumer, topic)
+            return None
 
     def topics(self) -> list[str]:
         """The topics that members rebalance."""
         return [TOPIC]
 
-    def beat(self, consumer: Consumer, line: Line) -> None:
-        """Send a heartbeat."""
+    def beat(self, consumer: Consumer, line: Line) -> bool:
+        """Send a heartbeat; did the broker take it? OSError without an answer."""
         subscription = {"topic": TOPIC, "subString": "*", "subVersion": 1}
         data = {"groupName": GROUP, "consumeType": self.kind, "messageModel": self.model}
         body = {"clientID": consumer.client, "consumerDataSet": [{**data, "subscriptionDataSet": [subscription]}]}
-        self.to_broker(line, Command(int(Request.HEART_BEAT), {}, json.dumps(body).encode()))
+        answered = self.to_broker(line, Command(int(Request.HEART_BEAT), {}, json.dumps(body).encode()))
+        return answered is not None and self.knows(consumer.client)
+
+    def knows(self, client: str) -> bool:
+        """Does the broker list a member?"""
+        return client in self.world.broker.members(GROUP)
 
     def end(self, member: int) -> None:
         """Shut a member down: it commits, and unregisters."""
@@ -217,9 +268,19 @@ class WholePush(Rebalance):
         self._requests += 1
         request = Command(int(Request.PULL_MESSAGE), ext, opaque=self._requests)
         line.asked[request.opaque] = owned
-        response = self.to_broker(line, request)
+        try:
+            response = self.to_broker(line, request)
+        except TimeoutError:
+            return
         if response is not None:
             line.inbox.append((request, response))
+
+    def ask_again(self) -> None:
+        """The time of pulls that were not answered is up: they are sent again."""
+        for consumer, line in zip(self.members, self._lines, strict=True):
+            if consumer is not None and line is not None:
+                for queue, owned in consumer.table.items():
+                    self.ask(consumer, line, queue, owned)
 
     def answered(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue, response: Command) -> None:
         """A pull was answered: consume, and pull on."""
@@ -282,10 +343,17 @@ class WholePush(Rebalance):
         """A member is shut down, if it runs."""
         if self.members[member] is None:
             return with_end(self.look(), NOT_ENDED)
-        traffic, client = self.world.traffic, MEMBERS[member]
+        traffic, client, line = self.world.traffic, MEMBERS[member], self._lines[member]
+        assert line is not None
         traffic.to_end(client)
+        known = line.known
         self.end(member)
-        return with_end(self.look(), traffic.ends.shown(client))
+        seen = self.look()
+        if not known:
+            return with_end(seen, NOT_ENDED)
+        # who was connected again may have had two connections for a while
+        connections, *sent = traffic.ends.shown(client)
+        return with_end(seen, (None if line.reconnected else connections, *sent))
 
     def crash(self, member: int) -> Result:
         """A member ends without a word, if it runs."""
@@ -320,18 +388,38 @@ class WholePush(Rebalance):
         """The timer of routes."""
         self.refresh(consumer)
 
-    def fail(self, request: str, code: str) -> Result:
+    def fail(self, request: str, fault: str) -> Result:
         """From now on a request fails, and no other one."""
-        self.world.fail(Request[request], code)
+        self.instead(lambda: self.world.fail(Request[request], fault))
+        for consumer in filter(None, self.members):
+            self.learn(consumer)
         return self.look()
+
+    def silence(self, request: str) -> Result:
+        """From now on a request is not answered, and others again."""
+        return self.fail(request, SILENT)
+
+    def delay(self, request: str) -> Result:
+        """From now on every request is answered, and one of them late."""
+        return self.fail(request, LATE)
 
     def mend(self) -> Result:
         """Every request is answered again."""
-        self.world.mend()
+        self.instead(self.world.mend)
         return self.look()
+
+    def instead(self, act: Callable[[], None]) -> None:
+        """Other requests fail, or none; pulls that waited for an answer in vain are sent again."""
+        silent = self.world.silent
+        act()
+        if silent:
+            self.ask_again()
 
     def look(self) -> Result:
         """Let the members take turns, and see what their traffic shows."""
+        for consumer, line in zip(self.members, self._lines, strict=True):
+            if consumer is not None and line is not None and not line.known:
+                self.connect(consumer, line)
         for _ in range(TURNS):
             self.turns()
         running = {name: at for at, name in enumerate(MEMBERS) if self.members[at] is not None}
@@ -362,6 +450,9 @@ class WholePush(Rebalance):
             operations.Freeze: self.freeze,
             operations.Resize: self.resize,
             operations.Fail: self.fail,
+            operations.Silence: self.silence,
+            operations.Delay: self.delay,
+            operations.Interrupt: self.fail,
             operations.Mend: self.mend,
         }
 

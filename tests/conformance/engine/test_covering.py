@@ -11,7 +11,7 @@ from every import every
 
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.engine import covering_plans
-from rocketmq_conformance.conformance.engine.covering import Effort, chosen, is_costly, searched
+from rocketmq_conformance.conformance.engine.covering import Effort, chosen, is_costly, searched, tours_of
 from rocketmq_conformance.conformance.engine.model_tour import Tours, counted, shown
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, CaseEnded, DivergenceFound, SuiteEnded, SuiteStarted
@@ -28,14 +28,16 @@ FOUND_ELSEWHERE: dict[str, str] = {}
 
 def seen_in(suite: Suite, profile: Profile, cases: int) -> set[object]:
     """The behaviours of the first so many cases that a search looks at."""
-    tours, drawn = Tours(suite, profile), Sampler(suite, profile)
-    return {step.behaviour for case in range(cases) for step in tours.play(drawn.case(0, case, suite.steps))}
+    tours, drawn = tours_of(suite, profile), Sampler(suite, profile)
+    return {
+        one for case in range(cases) for step in tours.play(drawn.case(0, case, suite.steps)) for one in step.behaviours
+    }
 
 
 @every("suite", SUITES.values())
 def test_the_plans_of_the_kit_show_what_cases_show(suite: Suite) -> None:
-    tours = Tours(suite, Profile())
-    covered = {step.behaviour for plan in covering_plans.stored(suite) for step in tours.play(plan)}
+    tours = tours_of(suite, Profile())
+    covered = {one for plan in covering_plans.stored(suite) for step in tours.play(plan) for one in step.behaviours}
     cases = 10 if is_costly(suite) else 60
     assert seen_in(suite, Profile(), cases) <= covered, "python -m rocketmq_conformance regenerate --covering"
 
@@ -55,18 +57,18 @@ def test_a_search_finds_the_same_plans_every_time() -> None:
 def test_a_search_shows_what_its_cases_show_in_fewer_steps() -> None:
     plans = list(chosen(STORE, Profile(), searched(STORE, SMALL)))
     assert seen_in(STORE, Profile(), SMALL.cases) <= {
-        step.behaviour for plan in plans for step in Tours(STORE, Profile()).play(plan)
+        one for plan in plans for step in Tours(STORE, Profile()).play(plan) for one in step.behaviours
     }
     assert sum(map(len, plans)) < SMALL.cases * STORE.steps / 2
 
 
 def test_a_search_goes_on_from_what_it_has_found() -> None:
-    suite, tours = SUITES["whole-push"], Tours(SUITES["whole-push"], Profile())
+    suite, tours = SUITES["whole-push"], tours_of(SUITES["whole-push"], Profile())
 
     def found(fruitless: int) -> set[object]:
         plans = searched(suite, Effort(40, 0, 0, 0, fruitless))
         assert max(map(len, plans)) <= suite.steps
-        return {step.behaviour for plan in plans for step in tours.play(plan)}
+        return {one for plan in plans for step in tours.play(plan) for one in step.behaviours}
 
     by_cases, further = found(0), found(100)
     assert by_cases < further

@@ -147,6 +147,19 @@ def test_requests_that_wait_at_the_broker_are_answered_once(line: Line) -> None:
     assert (PULL, 0) not in line.watch.responses
 
 
+def test_requests_that_wait_at_the_broker_can_be_forgotten(line: Line) -> None:
+    with line.connect() as client:
+        client.post(PULL)
+        await_that(lambda: line.broker.seen and line.broker.seen[-1].code == PULL)
+        line.proxy.forget_open(PULL)
+        pull = line.broker.seen[-1]
+        line.broker.listener.run(lambda: line.broker.peers[-1].answer(pull, Command(0)))
+        client.call(QUERY)
+        # the broker's answer to the pull would have come before
+        assert client.outstanding == 1
+    assert [code for code, _ in line.watch.responses] == [QUERY]
+
+
 def test_requests_of_the_broker_reach_the_client_of_their_connection_and_its_responses_come_back(line: Line) -> None:
     with line.connect() as client, line.connect() as other:
         client.call(QUERY)

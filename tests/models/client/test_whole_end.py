@@ -53,3 +53,35 @@ def test_nothing_is_seen_of_one_that_does_not_run(model: Any) -> None:
 def test_nothing_is_seen_of_one_that_cannot_be_shut_down() -> None:
     holding = (LISTENER.join, 0), (LISTENER.listen, 0, HOLDS), (LISTENER.leave, 0)
     assert ended(LISTENER, *holding) == (NOTHING, ())
+
+
+# --- while requests fail ------------------------------------------------------------------------------------------
+
+LIST, BEAT, ROUTE, PULL = "GET_CONSUMER_LIST_BY_GROUP", "HEART_BEAT", "GET_ROUTEINFO_BY_TOPIC", "PULL_MESSAGE"
+
+
+@pytest.mark.parametrize(
+    "fault", [(LIST, "cut"), (LIST, "silent"), (BEAT, "SYSTEM_ERROR"), (BEAT, "garbage"), (ROUTE, "no-field")]
+)
+def test_nothing_is_seen_of_one_that_the_broker_may_not_know(fault: tuple[str, str]) -> None:
+    assert ended(PUSH, (PUSH.fail, *fault), (PUSH.join, 0), (PUSH.leave, 0)) == (NOTHING, ())
+
+
+@pytest.mark.parametrize(
+    "fault", [(LIST, "SYSTEM_ERROR"), (BEAT, "SYSTEM_ERROR"), (ROUTE, "no-field"), (PULL, "silent")]
+)
+def test_one_that_the_broker_knows_ends_as_ever(fault: tuple[str, str]) -> None:
+    shown, _ = ended(PUSH, (PUSH.join, 0), (PUSH.fail, *fault), (PUSH.leave, 0))
+    assert shown == (1, True, "one way", None)
+
+
+@pytest.mark.parametrize(
+    ("fault", "connections"), [((LIST, "cut"), None), ((BEAT, "silent"), None), ((LIST, "no-field"), 1)]
+)
+def test_the_connections_of_one_that_was_cut_off_are_left_open(fault: tuple[str, str], connections: Any) -> None:
+    begun = (PUSH.fail, *fault), (PUSH.join, 0), (PUSH.mend,)
+    shown, rules = ended(PUSH, *begun, (PUSH.leave, 0))
+    assert shown == (connections, True, "one way", None)
+    assert rules == ("TIMER-END", *(("TIMER-BEAT",) if connections else ()), "REB-PERSIST-1")
+    # who joins later has lost none
+    assert ended(PUSH, *begun, (PUSH.join, 1), (PUSH.leave, 1))[0] == (1, True, "one way", None)

@@ -97,3 +97,13 @@ def test_a_queue_whose_start_is_unknown_is_locked_all_the_same() -> None:
     model = WholeOrderlyModel(Profile.of(client="5.0.0-ALPHA"))
     places, _, _, locks, _ = seen((model.prepare, 1, "expired", NOTHING, LAST), (model.join, 0), model=model)[0]
     assert (places, locks) == ((NOBODY,), (0,))
+
+
+def test_who_is_refused_a_lock_begins_once_it_is_granted() -> None:
+    steps = TWO_QUEUES, (MODEL.refuse_locks, "SYSTEM_ERROR"), (MODEL.join, 0), (MODEL.send, 1)
+    assert seen(*steps)[0] == ((NOBODY, NOBODY), (), (7, 7), (-1, -1), ())
+    given = ((0, 0, 7, 5), (0, 1, 7, 6))
+    assert seen(*steps, (MODEL.mend,)) == (
+        (((0, 12), (0, 13)), given, (12, 13), (0, 0), given),
+        "messages are given",
+    )

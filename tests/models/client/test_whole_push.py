@@ -9,7 +9,7 @@ import pytest
 from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_end import RULES_OF_ENDS
-from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState
+from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState, keeps_members, runs_nobody
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
 
@@ -28,7 +28,7 @@ def after(*steps: Any) -> tuple[WholePushState, Any, Any]:
 def test_one_member_pulls_every_queue_and_commits_what_it_was_given() -> None:
     _, seen, why = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0))
     assert seen == (((0, 12), (0, 12)), ((0, 0, 7, 5), (0, 1, 7, 5)), (12, 12))
-    assert why.rules == ("WHOLE-FIRST", "WHOLE-COMMIT")
+    assert why.rules == ("WHOLE-FIRST", "WHOLE-COMMIT", "TIMER-PERSIST")
 
 
 def test_a_second_member_takes_the_second_half_and_is_given_nothing_again() -> None:
@@ -104,14 +104,15 @@ def test_nothing_is_there_yet_for_one_that_begins_at_the_end() -> None:
 # --- requests that fail -----------------------------------------------------------------------------------------
 
 QUERY, PULL, COMMIT = "QUERY_CONSUMER_OFFSET", "PULL_MESSAGE", "UPDATE_CONSUMER_OFFSET"
+BEAT, ROUTE = "HEART_BEAT", "GET_ROUTEINFO_BY_TOPIC"
 LIST, BOUND = "GET_CONSUMER_LIST_BY_GROUP", "GET_MAX_OFFSET"
 OLD = WholePushModel(Profile.of("4.9.8", "4.9.8"))
 FAILING = "requests fail"
 
 
 def fired(why: Reason) -> tuple[str, ...]:
-    """The rules but for the one that every pull makes fire."""
-    return tuple(rule for rule in why.rules if rule != "WHOLE-FIRST")
+    """The rules but for the one that every pull makes fire, and those that say when something happens."""
+    return tuple(rule for rule in why.rules if rule != "WHOLE-FIRST" and not rule.startswith(("TIMER-", "REB-SVC-")))
 
 
 def failing(request: str, code: str = "SYSTEM_ERROR") -> tuple[Any, str, str]:
@@ -171,7 +172,7 @@ def test_without_a_list_nobody_takes_what_another_one_left() -> None:
     steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), (MODEL.join, 1), failing(LIST)
     _, seen, why = after(*steps, (MODEL.leave, 0))
     assert seen[:3] == ((NOBODY, (1, 12)), (), (12, 12))
-    assert (fired(why), why.kind) == (("WHOLE-LIST", *RULES_OF_ENDS), FAILING)
+    assert (fired(why), why.kind) == (("WHOLE-LIST", "REB-PERSIST-1"), FAILING)
     _, seen, _ = after(*steps, (MODEL.leave, 0), (MODEL.mend,))
     assert seen == (((1, 12), (1, 12)), (), (12, 12))
 
@@ -259,8 +260,97 @@ def test_without_a_list_what_a_topic_lost_is_kept_and_not_pulled() -> None:
     assert seen == (((0, 12), (0, 12)), (), (12, 12))
 
 
+def test_queues_of_a_topic_without_any_are_kept() -> None:
+    steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.silence, COMMIT), (MODEL.join, 0), (MODEL.resize, 0)
+    _, seen, why = after(*steps)
+    assert (seen, why.kind) == (((), (), ()), FAILING)
+    _, seen, _ = after(*steps, (MODEL.resize, 2))
+    assert seen == (((0, 12), (0, 12)), (), (7, 7))
+    # a member that begins then takes none
+    _, seen, _ = after(*steps[:1], (MODEL.resize, 0), (MODEL.join, 0))
+    assert seen == ((), (), ())
+
+
 def test_a_size_that_nobody_sees_or_that_is_the_same_changes_nothing() -> None:
     _, seen, why = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.resize, 1))
     assert (seen, why.kind) == (((NOBODY,), (), (7,)), "without its owner")
     _, seen, why = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), (MODEL.resize, 2))
     assert why.kind == "messages are given" if seen[1] else "nothing is new"
+
+
+# --- answers that do not come, or come late -----------------------------------------------------------------------
+
+
+def test_a_pull_that_is_not_answered_is_sent_again_once_others_are() -> None:
+    steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), (MODEL.silence, PULL), (MODEL.send, EVERY)
+    _, seen, why = after(*steps)
+    assert (seen, fired(why)) == (((NOBODY, NOBODY), (), (12, 12)), ("WHOLE-PULL",))
+    for end in ((MODEL.mend,), (MODEL.silence, COMMIT)):
+        _, seen, why = after(*steps, end)
+        assert seen[:2] == (((0, 13), (0, 13)), ((0, 0, 12, 1), (0, 1, 12, 1)))
+        assert (fired(why)[0], why.kind) == ("WHOLE-SILENT", FAILING)
+
+
+def test_late_answers_count_like_others() -> None:
+    steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.delay, QUERY)
+    _, _, why = after(*steps)
+    assert why.kind == "without its owner"
+    late, seen, why = after(*steps, (MODEL.join, 0))
+    assert seen == after(steps[0], (MODEL.join, 0))[1]
+    assert ("WHOLE-LATE" in why.rules, why.kind) == (True, "answers are late")
+    _, _, why = after(*steps, (MODEL.join, 0), (MODEL.mend,), (MODEL.look,))
+    assert "WHOLE-LATE" not in why.rules
+    assert (keeps_members(late), runs_nobody(late)) == (True, False)
+
+
+def test_who_lost_its_connection_begins_with_the_next_heartbeat() -> None:
+    steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.fail, LIST, "cut")
+    assert runs_nobody(after(*steps)[0])
+    begun, seen, why = after(*steps, (MODEL.join, 0), (MODEL.join, 1))
+    assert (seen, fired(why)) == (((NOBODY, NOBODY), (), (7, 7)), ("WHOLE-LIST",))
+    assert not keeps_members(begun)
+    _, seen, why = MODEL.mend(begun)
+    assert seen == (((0, 12), (1, 12)), ((0, 0, 7, 5), (1, 1, 7, 5)), (12, 12))
+    assert why.rules[0] == "WHOLE-CUT"
+    _, _, why = after(*steps, (MODEL.mend,))
+    assert why.kind == "without its owner"
+
+
+@pytest.mark.parametrize("fails", [BEAT, ROUTE])
+def test_a_member_that_is_not_known_gets_nothing_and_one_that_is_goes_on(fails: str) -> None:
+    steps = (MODEL.prepare, 2, "young", 7, LAST), failing(fails)
+    assert after(*steps)[2].kind == "without its owner"
+    begun, seen, why = after(*steps, (MODEL.join, 0))
+    assert (seen, fired(why), why.kind) == (((NOBODY, NOBODY), (), (7, 7)), ("WHOLE-UNHEARD",), FAILING)
+    assert not keeps_members(begun)
+    begun, seen, _ = MODEL.mend(begun)
+    assert seen == (((0, 12), (0, 12)), ((0, 0, 7, 5), (0, 1, 7, 5)), (12, 12))
+    begun = MODEL.fail(begun, fails, "no-field")[0]
+    begun, seen, _ = MODEL.join(begun, 1)
+    assert seen == (((0, 12), (0, 12)), (), (12, 12))
+    _, seen, _ = MODEL.mend(begun)
+    assert seen == (((0, 12), (1, 12)), (), (12, 12))
+
+
+# --- when it happens --------------------------------------------------------------------------------------------
+
+
+def times(why: Reason) -> set[str]:
+    return {rule for rule in why.rules if rule.startswith(("TIMER-", "REB-SVC-"))} - {*RULES_OF_ENDS}
+
+
+def test_a_step_names_what_it_waits_for() -> None:
+    begun, _, why = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0))
+    assert times(why) == {"TIMER-PERSIST"}
+    assert times(MODEL.resize(begun, 1)[2]) == {"TIMER-ROUTE"}
+    assert times(MODEL.crash(begun, 1)[2]) == set()
+    assert times(MODEL.crash(begun, 0)[2]) == set()
+    both, _, why = MODEL.join(begun, 1)
+    assert times(why) == {"REB-SVC-WAKE"}
+    for end in (MODEL.leave, MODEL.crash):
+        assert times(end(both, 0)[2]) == {"REB-SVC-WAKE"}
+    failing_list = MODEL.fail(begun, LIST, "SYSTEM_ERROR")[0]
+    assert times(MODEL.mend(failing_list)[2]) == {"REB-SVC-1"}
+    assert times(MODEL.mend(MODEL.fail(begun, PULL, "SYSTEM_ERROR")[0])[2]) == set()
+    nobody = MODEL.fail(MODEL.initial(), LIST, "SYSTEM_ERROR")[0]
+    assert times(MODEL.mend(nobody)[2]) == set()

@@ -7,6 +7,7 @@ from functools import partial
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import OrderlyQueue
+from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_orderly import WholeOrderly
 
 
@@ -21,6 +22,26 @@ class NeverLocks(WholeOrderly):
 class AnswerIsGrant(WholeOrderly):
     def is_granted(self, queue: int, granted: frozenset[int]) -> bool:
         return True
+
+
+class RefusalIsGrant(WholeOrderly):
+    def ask_locks(self, consumer: Consumer, queues: tuple[int, ...]) -> frozenset[int] | None:
+        granted = super().ask_locks(consumer, queues)
+        return frozenset(queues) if granted is None else granted
+
+
+class RefusalIsForGood(WholeOrderly):
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.known_refusals: set[tuple[str, int]] = set()
+
+    def ask_locks(self, consumer: Consumer, queues: tuple[int, ...]) -> frozenset[int] | None:
+        if any((consumer.client, queue) in self.known_refusals for queue in queues):
+            return None
+        granted = super().ask_locks(consumer, queues)
+        if granted is None:
+            self.known_refusals |= {(consumer.client, queue) for queue in queues}
+        return granted
 
 
 class LostIsKept(WholeOrderly):
@@ -103,6 +124,8 @@ _mutant = partial(Mutant.of, "whole-orderly")
 MUTANTS = (
     _mutant("whole-orderly-never-locks", "D75", "A whole orderly consumer asks for no lock.", NeverLocks),
     _mutant("whole-orderly-answer-is-grant", "D77", "Any answer about a lock counts as granted.", AnswerIsGrant),
+    _mutant("whole-orderly-refusal-is-grant", "D77", "A refusal to lock counts as granted.", RefusalIsGrant),
+    _mutant("whole-orderly-refused-for-good", "D27", "A lock that is refused once is not asked for.", RefusalIsForGood),
     _mutant("whole-orderly-lost-is-kept", "D27", "A lock that was lost is relied on.", LostIsKept),
     _mutant("whole-orderly-never-renews", "D76", "Locks are asked for once, and never renewed.", NeverRenews),
     _mutant("whole-orderly-lost-for-good", "D27", "A lock that was lost never counts as granted again.", LostIsForGood),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
@@ -154,7 +155,7 @@ class NeverUnregisters(WholePush):
 class UnregistersItsProducer(WholePush):
     def unregister(self, consumer: Consumer, line: Line) -> None:
         ext = {"clientID": consumer.client, "producerGroup": "CLIENT_INNER_PRODUCER"}
-        self.world.handle(line, Command(int(Request.UNREGISTER_CLIENT), ext))
+        self.to_broker(line, Command(int(Request.UNREGISTER_CLIENT), ext))
 
 
 class AwaitsCommits(WholePush):
@@ -173,7 +174,8 @@ class BeatsTwice(WholePush):
         assert consumer is not None
         self._opened += 1
         self.second[member] = Line(self._opened)
-        self.beat(consumer, self.second[member])
+        with suppress(OSError):
+            self.beat(consumer, self.second[member])
 
     def listed(self, topic: str) -> tuple[str, ...] | None:
         ids = super().listed(topic)
@@ -182,6 +184,45 @@ class BeatsTwice(WholePush):
     def hang_up(self, member: int) -> None:
         super().hang_up(member)
         self.world.closed(self.second.pop(member))
+
+
+class SilentPullIsLast(WholePush):
+    def ask_again(self) -> None:
+        pass
+
+
+class BeatsOnce(WholePush):
+    def connect(self, consumer: Consumer, line: Line) -> None:
+        super().connect(consumer, line)
+        line.known = True
+
+
+class StaysUnknown(WholePush):
+    def connected_again(self, line: Line) -> None:
+        pass
+
+
+class IsImpatient(WholePush):
+    def patience(self, code: int) -> float:
+        return 0.5
+
+
+class LostRouteDropsAll(WholePush):
+    def lost_route(self, consumer: Consumer, topic: str) -> None:
+        self.own(consumer, topic, (), [])
+        consumer.routes.pop(topic, None)
+
+
+class EmptyRouteDropsAll(WholePush):
+    def without_queues(self, consumer: Consumer, topic: str) -> bool:
+        return self.own(consumer, topic, (), [])
+
+
+class UnknownIsAlone(WholePush):
+    def without_list(self, consumer: Consumer, topic: str) -> bool:
+        if self._line.known:
+            return super().without_list(consumer, topic)
+        return self.own(consumer, topic, consumer.routes.get(topic) or (), [])
 
 
 _mutant = partial(Mutant.of, "whole-push")
@@ -216,5 +257,12 @@ MUTANTS = (
     _mutant("whole-push-unregisters-producer", "D181", "Its producer alone unregisters.", UnregistersItsProducer),
     _mutant("whole-push-commits-awaited", "D182", "Commits are not marked one way.", AwaitsCommits),
     _mutant("whole-push-beats-twice", "D20", "Two connections of a member send heartbeats.", BeatsTwice),
+    _mutant("whole-push-silent-pull-is-last", "D167", "A pull that is not answered is the last.", SilentPullIsLast),
+    _mutant("whole-push-beats-once", "D152", "A heartbeat that fails is not repeated.", BeatsOnce),
+    _mutant("whole-push-stays-unknown", "D151", "After a cut no heartbeat follows.", StaysUnknown),
+    _mutant("whole-push-impatient", "D151", "No answer may take a second.", IsImpatient),
+    _mutant("whole-push-lost-route-drops", "D95", "Without a route queues are dropped.", LostRouteDropsAll),
+    _mutant("whole-push-no-queues-drops", "D95", "Of a topic without queues all are dropped.", EmptyRouteDropsAll),
+    _mutant("whole-push-unknown-is-alone", "D26", "A member that is not known takes everything.", UnknownIsAlone),
     _mutant("whole-push-routes-grow", "D168", "Queues that a topic loses are kept.", LearnsNoFewer),
 )

@@ -33,7 +33,18 @@ from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.suite import Suite
 
 PROGRAM = ROOT / "tests" / "helpers" / "program.py"
-BRIEF = Timing(connect=15.0, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1, routes=0.1)
+BRIEF = Timing(
+    pace=1000.0,
+    margin=0.2,
+    answer=0.1,
+    connect=15.0,
+    end=0.3,
+    look=0.2,
+    quiet=0.05,
+    round=0.1,
+    write=0.1,
+    routes=0.1,
+)
 
 
 def client(behaviour: str, connect: float = 15.0) -> ClientProgram:
@@ -163,6 +174,35 @@ def test_one_that_hangs_up_has_not_unregistered(opened: PlayedGroup) -> None:
     assert end_of(left.value) == (1, False, None, None)
 
 
+@pytest.mark.parametrize("opened", ["asks"], indirect=True)
+def test_a_member_without_a_route_is_known_by_its_first_heartbeat(opened: PlayedGroup) -> None:
+    nobody = Ok((((-1, -1),) * 4, (), (-1,) * 4))
+    assert opened.do(operations.Fail("GET_ROUTEINFO_BY_TOPIC", "SYSTEM_ERROR")) == nobody
+    assert opened.do(operations.Join(0)) == nobody
+    assert opened.do(operations.Mend()) == nobody
+    left = opened.do(operations.Leave(0))
+    assert isinstance(left, Ok)
+    assert end_of(left.value) == (1, False, None, None)
+
+
+@pytest.mark.parametrize("opened", ["asks"], indirect=True)
+def test_nothing_is_said_of_the_end_of_one_that_never_had_a_route(opened: PlayedGroup) -> None:
+    opened.do(operations.Fail("GET_ROUTEINFO_BY_TOPIC", "SYSTEM_ERROR"))
+    opened.do(operations.Join(0))
+    left = opened.do(operations.Leave(0))
+    assert isinstance(left, Ok)
+    assert end_of(left.value) == (None, None, None, None)
+
+
+@pytest.mark.parametrize("opened", ["sits"], indirect=True)
+def test_nothing_is_said_of_the_end_of_one_whose_heartbeats_are_not_answered(opened: PlayedGroup) -> None:
+    opened.do(operations.Interrupt("HEART_BEAT", "garbage"))
+    opened.do(operations.Join(0))
+    left = opened.do(operations.Leave(0))
+    assert isinstance(left, Ok)
+    assert end_of(left.value) == (None, None, None, None)
+
+
 def test_locks_and_what_listeners_say_belong_to_what_consumers_of_other_kinds_show() -> None:
     nobody, stored = ((-1, -1),) * 4, (-1,) * 4
     said = ((0, 0, 7, 1),)
@@ -180,6 +220,9 @@ def test_locks_and_what_listeners_say_belong_to_what_consumers_of_other_kinds_sh
         assert group.do(operations.Join(0)) == Ok((nobody, (), stored, (-1,) * 4, said))
         assert group.do(whole_orderly.TakeLocks()) == Ok((nobody, (), stored, (-2,) * 4, ()))
         assert group.do(whole_orderly.ExpireLocks()) == Ok((nobody, (), stored, (-1,) * 4, ()))
+    with group_of(whole_orderly.SUITE, "sits") as group:
+        for operation in (whole_orderly.RefuseLocks("SYSTEM_ERROR"), operations.Mend()):
+            assert group.do(operation) == Ok((nobody, (), stored, (-1,) * 4, ()))
 
 
 def test_a_listener_is_told_what_to_do_where_the_program_says_so() -> None:

@@ -178,6 +178,16 @@ def test_what_fails_is_answered_by_the_proxy_until_it_is_mended(
     case.mend()
     assert member.ask(commit) == Response.SUCCESS
     assert member.line.outstanding == 1
+    member.pull(0, 12)
+    await_that(case.pullers)
+    case.fail(Request.PULL_MESSAGE, "silent")
+    assert (case.pullers(), case.keeps_waiting, case.loses_members) == (set(), True, False)
+    case.send(0)
+    case.mend()
+    assert member.ask(commit) == Response.SUCCESS
+    # the message would have ended the pull that was held
+    assert member.line.outstanding == 2
+    assert case.take_brought() == [("member-0", 0, 7, 5)]
     case.fail(Request.PULL_MESSAGE, "cut")
     member.pull(0, 12)
     with pytest.raises(ConnectionError):
@@ -220,6 +230,20 @@ def test_locks_are_known_by_what_the_broker_answers(case: ProxiedCase, member: M
     assert case.locks(everyone) == (0, 0)
 
 
+def test_heartbeats_fail_before_a_member_runs_alone(case: ProxiedCase) -> None:
+    case.fail(Request.HEART_BEAT, "SYSTEM_ERROR")
+    assert (case.loses_members, case.members()) == (True, ())
+    member = Member(case, "member-0")
+    assert case.members() == ()
+    case.mend()
+    member.ask(requests.heartbeat(member.client, case.group, [case.topic]))
+    assert case.members() == ("member-0",)
+    with pytest.raises(UnsupportedMoveError, match="two minutes"):
+        case.fail(Request.HEART_BEAT, "SYSTEM_ERROR")
+    assert not case.loses_members
+    member.line.close()
+
+
 def test_members_that_do_not_exist_are_listed_by_the_broker(
     behind: FakeBroker, case: ProxiedCase, member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,8 +264,12 @@ def test_members_that_do_not_exist_are_listed_by_the_broker(
 
 def test_what_a_real_broker_cannot_do_is_unsupported(case: ProxiedCase) -> None:
     topic = case.topic
-    with pytest.raises(UnsupportedMoveError, match="does not play the fault late"):
-        case.fail(Request.PULL_MESSAGE, "late")
+    for fault in ("late", "garbage"):
+        with pytest.raises(UnsupportedMoveError, match=f"does not play the fault {fault}"):
+            case.fail(Request.PULL_MESSAGE, fault)
+    with pytest.raises(UnsupportedMoveError, match="keeps a queue"):
+        case.resize(0)
+    assert not case.fails(Request.PULL_MESSAGE)
     for move in (lambda: case.reset(3), case.deliver, case.add_retry_topic, lambda: case.retry_queue({})):
         with pytest.raises(UnsupportedMoveError):
             move()

@@ -1,0 +1,78 @@
+"""A look at the traffic of a case: it waits for what a step is expected to show, no longer than the client may take.
+
+Owners and what was given have a limit of their own, before that of stored offsets, which wait for a timer.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+#: Seconds between two looks at the traffic.
+_PACE = 0.05
+
+
+class Interrupted(Exception):  # noqa: N818 - not an error: the run ends
+    """The run ends while a case is played."""
+
+
+class Clock:
+    """The time of the machine (s); ``interrupted`` ends every wait."""
+
+    def __init__(self, interrupted: threading.Event) -> None:
+        self._interrupted = interrupted
+
+    @property
+    def is_over(self) -> bool:
+        """Does the run end?"""
+        return self._interrupted.is_set()
+
+    def now(self) -> float:
+        """The time."""
+        return time.monotonic()
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass; Interrupted at the end of a run."""
+        if self._interrupted.wait(seconds):
+            raise Interrupted
+
+    def wait(self, done: Callable[[], object], limit: float) -> None:
+        """Wait until something is the case, so many seconds at most."""
+        until = self.now() + limit
+        while not done() and (left := until - self.now()) > 0:
+            self.pause(min(_PACE, left))
+
+
+class Limits(NamedTuple):
+    """Seconds until owners, and everything, are seen; and how long it goes on to be seen."""
+
+    owners: float
+    everything: float
+    quiet: float
+
+
+def shows(
+    clock: Clock,
+    limits: Limits,
+    owners: Callable[[], bool],
+    everything: Callable[[], bool],
+    ended: Callable[[], object],
+) -> bool:
+    """Was everything seen in time, and for a while? Back at once when members have ``ended``, or owners are late."""
+    began = clock.now()
+
+    def is_late() -> bool:
+        return clock.now() - began >= limits.owners and not owners()
+
+    while True:
+        left = limits.everything - (clock.now() - began)
+        clock.wait(lambda: ended() or everything() or is_late(), left)
+        if is_late():
+            return False
+        clock.wait(ended, limits.quiet)
+        if ended() or everything():
+            return not ended()
+        if clock.now() - began >= limits.everything:
+            return False
