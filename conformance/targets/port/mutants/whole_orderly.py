@@ -33,14 +33,14 @@ class RefusalIsGrant(WholeOrderly):
 class RefusalIsForGood(WholeOrderly):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
-        self.known_refusals: set[tuple[str, int]] = set()
+        self.known_refusals: set[tuple[Consumer, int]] = set()
 
     def ask_locks(self, consumer: Consumer, queues: tuple[int, ...]) -> frozenset[int] | None:
-        if any((consumer.client, queue) in self.known_refusals for queue in queues):
+        if any((consumer, queue) in self.known_refusals for queue in queues):
             return None
         granted = super().ask_locks(consumer, queues)
         if granted is None:
-            self.known_refusals |= {(consumer.client, queue) for queue in queues}
+            self.known_refusals |= {(consumer, queue) for queue in queues}
         return granted
 
 
