@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -87,42 +86,32 @@ def rules_of(suite: Suite, profile: Profile, cases: int) -> set[str]:
     return {rule for plan in plans for step in tours.play(plan) for rule in step.behaviour[1]}
 
 
-@cache
-def fired() -> dict[tuple[str, Profile], set[str]]:
-    """The rules that fire while a suite's model is played alone."""
-    return {
+def test_rules_fire_where_they_are_declared_reachable_and_nowhere_else() -> None:
+    """While the models are played alone; properties make the rules fire that they are named for."""
+    fired = {
         (suite.name, profile): rules_of(suite, profile, OTHERWISE.get(suite.name, CASES))
         for suite in SUITES.values()
         for profile in ([*BROKERS, *CONFIGURED.values()] if suite.side is Side.BROKER else CLIENTS)
         if reachable(suite, profile)
     }
-
-
-def test_a_rule_that_fires_is_declared_reachable() -> None:
-    offenders = [
+    undeclared = [
         (name, str(profile), rule)
-        for (name, profile), rules in fired().items()
+        for (name, profile), rules in fired.items()
         for rule in rules - set(reachable(SUITES[name], profile))
     ]
-    assert not offenders, offenders[:5]
-
-
-def test_a_rule_that_is_declared_reachable_fires() -> None:
-    offenders = [
+    unseen = [
         (name, str(profile), rule)
-        for (name, profile), rules in fired().items()
+        for (name, profile), rules in fired.items()
         for rule in set(reachable(SUITES[name], profile)) - rules
         if (name, rule) not in RARE and not profile.configuration
     ]
-    assert not offenders, offenders[:5]
-
-
-def test_a_property_makes_its_rules_fire() -> None:
-    found = {
-        rule: {one for (_, profile), rules in fired().items() if rule in rules for one in [profile.configuration]}
-        for rule in CONFIGURED
+    by_property = {
+        rule: [profile for (_, profile), rules in fired.items() if rule in rules and profile == configured]
+        for rule, configured in CONFIGURED.items()
     }
-    assert [rule for rule, profile in CONFIGURED.items() if profile.configuration not in found[rule]] == []
+    assert not undeclared, undeclared[:5]
+    assert not unseen, unseen[:5]
+    assert [rule for rule, seen in by_property.items() if not seen] == []
 
 
 def test_limits_and_rules_fit_together() -> None:

@@ -283,7 +283,7 @@ def test_what_a_real_broker_cannot_do_is_unsupported(case: ProxiedCase) -> None:
 def program(behind: FakeBroker, behaviour: str = "sits") -> ClientProgram:
     adapter = open_address(f"client?through=broker:{behind.address}:{sys.executable} {PROGRAM} {behaviour}")
     assert isinstance(adapter, ClientProgram)
-    adapter._timing = replace(Timing(), end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1)
+    adapter._timing = replace(Timing(pace=100), margin=0.2, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1)
     return adapter
 
 
