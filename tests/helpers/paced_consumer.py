@@ -7,6 +7,7 @@ pace can be judged; it shares frames and bodies with the kit, and nothing else.
 from __future__ import annotations
 
 import calendar
+import contextlib
 import heapq
 import itertools
 import json
@@ -22,7 +23,15 @@ from typing import Any
 
 from rocketmq_conformance.conformance.remoting.client_requests import offsets_of
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, RESPONSE, Command, decode, encode, frame_length
+from rocketmq_conformance.conformance.remoting.frame import (
+    ONE_WAY,
+    RESPONSE,
+    Command,
+    MalformedFrame,
+    decode,
+    encode,
+    frame_length,
+)
 
 GROUP, TOPIC = os.environ["ROCKETMQ_GROUP"], os.environ["ROCKETMQ_TOPIC"]
 ME, RETRY = f"{os.environ['ROCKETMQ_INSTANCE']}@paced", f"%RETRY%{GROUP}"
@@ -31,6 +40,8 @@ TIMESTAMP = calendar.timegm(time.strptime(os.environ["ROCKETMQ_CONSUME_TIMESTAMP
 PACE = float(sys.argv[1])
 #: The standard timers, in seconds.
 ROUND, ROUTES, COMMIT, CORRECTION, NEXT_TRY = 20 / PACE, 30 / PACE, 5 / PACE, 10 / PACE, 3 / PACE
+#: How long a pull may be held, and is waited for.
+HOLD, PULL_END = 15 / PACE, 30 / PACE
 #: Pull flags: it commits, and it may be held.
 COMMITS, HELD = 1, 2
 
@@ -39,63 +50,95 @@ Queue = tuple[str, int]
 
 
 class Wire:
-    """One connection to name server and broker alike. What the broker sends by itself, and answers to pulls, wait in
-    the inbox: the command, and of a pull what was asked."""
+    """A connection to name server and broker alike, another one when it is lost. What the broker sends by itself, and
+    answers to pulls, wait in the inbox: the command, and of a pull what was asked."""
 
     def __init__(self) -> None:
-        host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
-        self.socket = socket.create_connection((host, int(port)), 10)
-        self.socket.settimeout(None)
         self.inbox: queue.SimpleQueue[tuple[Command, Any]] = queue.SimpleQueue()
         self._numbers = itertools.count(1)
         self._answers: dict[int, queue.SimpleQueue[Command]] = {}
         self._pulls: dict[int, Any] = {}
-        threading.Thread(target=self._read, daemon=True).start()
+        self._socket = self._connected()
 
     def ask(self, code: int, ext: dict[str, str], body: bytes = b"") -> Command:
-        """Send a request, and wait for its answer; one that does not come is an error."""
+        """Send a request, and wait for its answer; one that does not come is an error, and costs the connection."""
         number = next(self._numbers)
         answers = self._answers[number] = queue.SimpleQueue()
-        self._send(Command(code, ext, body, number))
+        used = self._send(Command(code, ext, body, number))
         try:
-            return answers.get(timeout=30)
+            return answers.get(timeout=5 if code == Request.QUERY_CONSUMER_OFFSET else 3)
         except queue.Empty:
+            _shut(used)
             return Command(Response.SYSTEM_ERROR)
+        finally:
+            self._answers.pop(number, None)
 
     def tell(self, code: int, ext: dict[str, str]) -> None:
         """Send a request that is not answered."""
         self._send(Command(code, ext, b"", next(self._numbers), ONE_WAY))
 
-    def pull(self, ext: dict[str, str], asked: Any) -> None:
+    def pull(self, ext: dict[str, str], asked: Any) -> int:
         """Send a pull; its answer comes to the inbox."""
         number = next(self._numbers)
         self._pulls[number] = asked
         self._send(Command(Request.PULL_MESSAGE, ext, b"", number))
+        return number
 
-    def _send(self, command: Command) -> None:
-        self.socket.sendall(encode(command))
+    def give_up(self, number: int) -> None:
+        """A pull that was not answered failed."""
+        asked = self._pulls.pop(number, None)
+        if asked is not None:
+            self.inbox.put((Command(Response.SYSTEM_ERROR), asked))
 
-    def _read(self) -> None:
-        while True:
-            try:
-                command = decode(self._exactly(frame_length(self._exactly(4))))
-            except OSError:
-                os._exit(9)
-            if not command.flag & RESPONSE:
-                self.inbox.put((command, None))
-            elif command.opaque in self._pulls:
-                self.inbox.put((command, self._pulls.pop(command.opaque)))
-            elif command.opaque in self._answers:
-                self._answers.pop(command.opaque).put(command)
+    def _connected(self) -> socket.socket:
+        host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
+        connection = socket.create_connection((host, int(port)), 10)
+        connection.settimeout(None)
+        threading.Thread(target=self._read, args=[connection], daemon=True).start()
+        return connection
 
-    def _exactly(self, size: int) -> bytes:
-        data = b""
-        while len(data) < size:
-            more = self.socket.recv(size - len(data))
-            if not more:
-                raise ConnectionError("the broker closed the connection")
-            data += more
-        return data
+    def _send(self, command: Command) -> socket.socket:
+        try:
+            self._socket.sendall(encode(command))
+        except OSError:
+            self._socket = self._connected()
+            self._socket.sendall(encode(command))
+        return self._socket
+
+    def _read(self, connection: socket.socket) -> None:
+        try:
+            while True:
+                self._arrived(decode(_exactly(connection, frame_length(_exactly(connection, 4)))))
+        except (OSError, MalformedFrame):
+            _shut(connection)
+        for answers in [*self._answers.values()]:
+            answers.put(Command(Response.SYSTEM_ERROR))
+        for number in [*self._pulls]:
+            self.give_up(number)
+
+    def _arrived(self, command: Command) -> None:
+        if not command.flag & RESPONSE:
+            self.inbox.put((command, None))
+        elif command.opaque in self._pulls:
+            self.inbox.put((command, self._pulls.pop(command.opaque)))
+        elif command.opaque in self._answers:
+            self._answers[command.opaque].put(command)
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        more = connection.recv(size - len(data))
+        if not more:
+            raise ConnectionError("the broker closed the connection")
+        data += more
+    return data
+
+
+def _shut(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()
 
 
 class Consumer:
@@ -248,12 +291,13 @@ class Consumer:
             "maxMsgNums": "32",
             "sysFlag": str(HELD | (COMMITS if known > 0 else 0)),
             "commitOffset": str(known),
-            "suspendTimeoutMillis": "15000",
+            "suspendTimeoutMillis": str(int(HOLD * 1000)),
             "subscription": "*",
             "subVersion": "1",
             "expressionType": "TAG",
         }
-        self.wire.pull(ext, (one, token, offset))
+        number = self.wire.pull(ext, (one, token, offset))
+        self.after(PULL_END, lambda: self.wire.give_up(number))
 
     def pulled(self, answer: Command, one: Queue, token: object, offset: int) -> None:
         """A pull was answered."""
