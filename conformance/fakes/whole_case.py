@@ -44,7 +44,7 @@ from rocketmq_conformance.models.profile import Profile
 HOLD = 3_600_000
 #: Seconds in which a pull that is not to be held is answered.
 _AT_ONCE = 0.5
-#: Seconds by which a late answer is late.
+#: Seconds by which a late answer is late, for clients whose timers are standard.
 DELAY = 1.0
 #: The number of a client that is no member.
 STRANGER = -2
@@ -290,7 +290,8 @@ class WatchedCase(ABC):
 
 
 class WholeCase(WatchedCase):
-    """A broker with one topic and one group, without members at first; ``later`` replaces its timers."""
+    """A broker with one topic and one group, without members at first; ``later`` replaces its timers, and late answers
+    are ``delay`` seconds late."""
 
     #: Their names.
     group, topic = GROUP, TOPIC
@@ -301,8 +302,10 @@ class WholeCase(WatchedCase):
         later: Callable[[float, Callable[[], object]], Any] | None = None,
         broadcasting: bool = False,
         name: str = BROKER,
+        delay: float = DELAY,
     ) -> None:
         super().__init__(broadcasting)
+        self._delay = delay
         case = self
 
         class WatchedPulls(Pulls):
@@ -398,7 +401,7 @@ class WholeCase(WatchedCase):
     def _late(self, peer: Peer, request: Command) -> Command | None:
         """The answer to a request, later where there is a wire."""
         if not self.broker.running:
-            self.waited = DELAY
+            self.waited = self._delay
             return self._answered(peer, request)
 
         def answer() -> None:
@@ -406,7 +409,7 @@ class WholeCase(WatchedCase):
             if response is not None:
                 peer.answer(request, response)
 
-        self.broker.later(DELAY, answer)
+        self.broker.later(self._delay, answer)
         return None
 
     def _answered(self, peer: Peer, request: Command) -> Command | None:

@@ -205,7 +205,7 @@ class Consumer:
         """Read the routes, and send a heartbeat."""
         for topic in (TOPIC, RETRY):
             answer = self.wire.ask(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic, "acceptStandardJsonOnly": "true"})
-            if answer.code == Response.SUCCESS:
+            if answer.code == Response.SUCCESS and answer.body:
                 self.routes[topic] = json.loads(answer.body)["queueDatas"][0]["readQueueNums"]
         subscriptions = [
             {"topic": topic, "subString": "*", "subVersion": 1, "expressionType": "TAG"} for topic in (TOPIC, RETRY)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello
-from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
+from rocketmq_conformance.conformance.fakes.whole_case import DELAY, WholeCase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.look import Interrupted
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
@@ -92,7 +92,7 @@ class ClientProgram:
         """The broker of a case."""
         if self._through is not None:
             return ProxiedCase(self._through, broadcasting)
-        return WholeCase(self._profile, broadcasting=broadcasting)
+        return WholeCase(self._profile, broadcasting=broadcasting, delay=DELAY / self._pace)
 
     def case_seconds(self, suite: Suite) -> float:
         """Members wait for their timers, and their programs begin; cases wait for the slowest of those beside them.
