@@ -11,13 +11,14 @@ is virtual. When it is real, the kit waits for so long, and then calls ``apply``
 arguments left: its outcome is what timers did meanwhile.
 
 Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`SideBySide`,
-:class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`, :class:`WholeCases`, :class:`KeepsLog`,
-:class:`ShowsLines`, :class:`FollowsProfile`.
+:class:`Streams`, :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`, :class:`WholeCases`,
+:class:`KeepsLog`, :class:`ShowsLines`, :class:`FollowsProfile`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -180,6 +181,22 @@ class SideBySide(Protocol):
 
     def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
         """Do the operations of each lane, in their order; the outcomes, lane by lane."""
+        ...
+
+
+@runtime_checkable
+class Streams(Protocol):
+    """An adapter whose cases take time of their own: a next one begins as soon as one of its lanes is free."""
+
+    def lanes(self, suite: Suite) -> int:
+        """How many cases of the suite are played side by side."""
+        ...
+
+    def stream(
+        self, suite: Suite, cases: Iterable[Sequence[Operation]]
+    ) -> Generator[Future[Sequence[Outcome]], None, None]:
+        """Play cases of the suite, which are taken one by one as lanes become free: the outcomes of each, in the order
+        of the cases, once they are there. What is under way ends when the generator is closed."""
         ...
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, NoAnswerError, SideBySide
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, NoAnswerError, SideBySide, Streams
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.models.outcome import Unsupported, result_of
+from rocketmq_conformance.models.outcome import Outcome, Unsupported, result_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED
+from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.oracle import describe
 from rocketmq_conformance.suites.declare.suite import Row
 
@@ -65,11 +67,14 @@ class Player:
         adapter = stage.adapter
         #: Cases that are played side by side.
         self.lanes = 1
-        if isinstance(adapter, SideBySide) and not judge.guarded:
+        if isinstance(adapter, (SideBySide, Streams)) and not judge.guarded:
             self.lanes = adapter.lanes(judge.suite)
 
     def play(self, cases: Iterable[Numbered]) -> Iterator[Played]:
         """Play cases, in their order; a broken adapter ends the case, not the playing."""
+        if self.lanes > 1 and isinstance(self.stage.adapter, Streams):
+            yield from self._in_lanes(self.stage.adapter, cases)
+            return
         if self.lanes > 1:
             waiting = iter(cases)
             while batch := list(islice(waiting, self.lanes)):
@@ -129,6 +134,42 @@ class Player:
                 break
         return judged
 
+    def _in_lanes(self, adapter: Streams, cases: Iterable[Numbered]) -> Iterator[Played]:
+        """Every case is judged when its outcomes, and those of all cases before it, are there."""
+        begun: deque[Numbered] = deque()
+
+        def plans() -> Iterator[list[Operation]]:
+            for numbered in cases:
+                begun.append(numbered)
+                yield self._operations(numbered[1])
+
+        playing = adapter.stream(self.suite, plans())
+        try:
+            while True:
+                start = time.monotonic()
+                with self.stage.guarded(f"cases of {self.suite.name}"):
+                    ended = next(playing, None)
+                if ended is None:
+                    return
+                number, rows = begun.popleft()
+                try:
+                    with self.stage.guarded(f"case {number} of {self.suite.name}"):
+                        outcomes = ended.result()
+                except BROKEN as error:
+                    yield Played(number, rows, COULD_NOT_RUN, 0, time.monotonic() - start, "", str(error))
+                    continue
+                judged = self._judged(rows, outcomes)
+                yield self._settled(number, rows, judged, time.monotonic() - start)
+        finally:
+            playing.close()
+
+    def _operations(self, rows: Sequence[Row]) -> list[Operation]:
+        return [self.suite.for_implementation(row) for row in rows]
+
+    def _judged(self, rows: Sequence[Row], outcomes: Sequence[Outcome], *, count: bool = True) -> Judged:
+        answers = iter(outcomes)
+        return self.judge.judge(rows, lambda _: next(answers), count=count, goes_on=self._goes_on and count)
+
     def _side_by_side(self, batch: list[Numbered]) -> list[Played]:
         """All outcomes of a batch are taken first, then judged."""
         start = time.monotonic()
@@ -142,24 +183,16 @@ class Player:
 
     def _judged_together(self, plans: Sequence[Sequence[Row]], what: str, *, count: bool = True) -> list[Judged]:
         """Play plans side by side and judge them; AdapterError and CannotRunError when that cannot be done."""
-        adapter = self.stage.adapter
-        assert isinstance(adapter, SideBySide)
+        adapter, work = self.stage.adapter, [self._operations(rows) for rows in plans]
+        outcomes: Sequence[Sequence[Outcome]]
         with self.stage.guarded(f"{what} of {self.suite.name}"):
-            adapter.reset_many([(lane, self.suite) for lane in range(len(plans))])
-            work = [(lane, [self.suite.for_implementation(row) for row in rows]) for lane, rows in enumerate(plans)]
-            outcomes = adapter.play_many(work)
-        judged = []
-        for rows, observed in zip(plans, outcomes, strict=True):
-            answers = iter(observed)
-            judged.append(
-                self.judge.judge(
-                    rows,
-                    lambda row, answers=answers: next(answers),  # type: ignore[misc]
-                    count=count,
-                    goes_on=self._goes_on and count,
-                )
-            )
-        return judged
+            if isinstance(adapter, Streams):
+                outcomes = [ended.result() for ended in adapter.stream(self.suite, work)]
+            else:
+                assert isinstance(adapter, SideBySide)
+                adapter.reset_many([(lane, self.suite) for lane in range(len(plans))])
+                outcomes = adapter.play_many(list(enumerate(work)))
+        return [self._judged(rows, observed, count=count) for rows, observed in zip(plans, outcomes, strict=True)]
 
     def _confirmed(self, judged: Judged) -> Judged:
         """A difference on a real clock counts when it shows every time; otherwise the case is undecided."""

@@ -11,7 +11,7 @@ from inspect import GEN_CLOSED, getgeneratorstate
 from itertools import chain
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.adapter import Hello, SideBySide, TakesTime
+from rocketmq_conformance.conformance.adapter import Hello, SideBySide, Streams, TakesTime
 from rocketmq_conformance.conformance.engine import covering_plans, plan
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.expected import Entry
@@ -149,7 +149,7 @@ class Runner:
         adapter = self.stage.adapter
         if not isinstance(adapter, TakesTime):
             return 0.0
-        lanes = adapter.lanes(suite) if isinstance(adapter, SideBySide) else 1
+        lanes = adapter.lanes(suite) if isinstance(adapter, (SideBySide, Streams)) else 1
         return -(-cases // lanes) * adapter.case_seconds(suite)
 
     def _suite(self, suite: Suite, left: int) -> Events:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import shutil
 import threading
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello
@@ -28,7 +28,9 @@ from rocketmq_conformance.suites.declare.suite import Suite
 LANES = 12
 #: Seconds in which the programs of a case begin and end.
 BEGINNING = 2.0
-#: Seconds that a batch of cases may take: every look has a limit of its own.
+#: How many times as many cases as there are lanes may have begun before the first of them has ended.
+_AHEAD = 4
+#: Seconds that a case may take: every look has a limit of its own.
 PATIENCE = 3600.0
 
 
@@ -53,8 +55,8 @@ class ClientProgram:
         self._through = through
         self._profile = Profile()
         self._interrupted = threading.Event()
-        #: The case of each lane, and whether any program ever connected.
-        self._groups: dict[int, PlayedGroup] = {}
+        #: The case that is played step by step, and whether any program ever connected.
+        self._group: PlayedGroup | None = None
         self._connected = False
 
     def hello(self) -> Hello:
@@ -95,44 +97,49 @@ class ClientProgram:
         return WholeCase(self._profile, broadcasting=broadcasting, delay=DELAY / self._pace)
 
     def case_seconds(self, suite: Suite) -> float:
-        """Members wait for their timers, and their programs begin; cases wait for the slowest of those beside them.
-
-        Of twelve cases the slowest takes about twice as long as the mean.
-        """
-        return (suite.case_seconds / self._pace + BEGINNING) * (1 + math.log2(self._lanes) / 3.5)
+        """Members wait for their timers, and their programs begin."""
+        return suite.case_seconds / self._pace + BEGINNING
 
     def lanes(self, suite: Suite) -> int:
         """How many cases are played side by side."""
         return self._lanes
 
     def reset(self, case: Case) -> None:
-        """Begin a case in the first lane."""
+        """Begin a case that is played step by step."""
         self._profile = case.profile
-        self.reset_many([(0, case.suite)])
+        self._end()
+        self._group = self.group(case.suite)
 
     def apply(self, operation: Operation) -> Outcome:
-        """Do one operation in the first lane."""
-        return self._step(self._groups[0], operation)
+        """Do one operation in it."""
+        assert self._group is not None
+        return self._step(self._group, operation)
 
-    def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
-        """Begin a case in each of these lanes."""
-        self._end()
-        for lane, suite in cases:
-            self._groups[lane] = self.group(suite)
-
-    def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
-        """Do the operations of each lane, all lanes at the same time."""
-        with ThreadPoolExecutor(len(cases)) as pool:
+    def stream(
+        self, suite: Suite, cases: Iterable[Sequence[Operation]]
+    ) -> Generator[Future[Sequence[Outcome]], None, None]:
+        """Play cases, each in a group of its own; a next one as soon as one has ended."""
+        waiting = iter(cases)
+        under_way: deque[Future[Sequence[Outcome]]] = deque()
+        with ThreadPoolExecutor(self._lanes) as pool:
             try:
-                under_way = [pool.submit(self._play, self._groups[lane], operations) for lane, operations in cases]
-                return [done.result() for done in under_way]
-            except BaseException:
-                self._interrupted.set()
-                raise
+                while True:
+                    while _open(under_way) < self._lanes and len(under_way) < _AHEAD * self._lanes:
+                        operations = next(waiting, None)
+                        if operations is None:
+                            break
+                        under_way.append(pool.submit(self._case, suite, operations))
+                    if not under_way:
+                        return
+                    if under_way[0].done():
+                        yield under_way.popleft()
+                    else:
+                        wait([one for one in under_way if not one.done()], return_when=FIRST_COMPLETED)
             finally:
-                pool.shutdown()
-                self._interrupted.clear()
-                self._end()
+                if under_way:
+                    self._interrupted.set()
+                    pool.shutdown(cancel_futures=True)
+                    self._interrupted.clear()
 
     def close(self) -> None:
         """Kill every program that still runs."""
@@ -141,8 +148,12 @@ class ClientProgram:
         if self._through is not None:
             self._through.close()
 
-    def _play(self, group: PlayedGroup, operations: Sequence[Operation]) -> list[Outcome]:
-        return [self._step(group, operation) for operation in operations]
+    def _case(self, suite: Suite, operations: Sequence[Operation]) -> Sequence[Outcome]:
+        group = self.group(suite)
+        try:
+            return [self._step(group, operation) for operation in operations]
+        finally:
+            group.close()
 
     def _step(self, group: PlayedGroup, operation: Operation) -> Outcome:
         try:
@@ -158,6 +169,10 @@ class ClientProgram:
         return outcome
 
     def _end(self) -> None:
-        for group in self._groups.values():
-            group.close()
-        self._groups.clear()
+        if self._group is not None:
+            self._group.close()
+            self._group = None
+
+
+def _open(under_way: Iterable[Future[Sequence[Outcome]]]) -> int:
+    return sum(not one.done() for one in under_way)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import Future
 
 from rocketmq_conformance.conformance.adapter import REAL, Case, Hello
 from rocketmq_conformance.conformance.engine.handshake import hello_of
@@ -27,7 +28,7 @@ class Differs:
         return Hello("it", "1", sides=("whole",), clock=REAL)
 
     def reset(self, case: Case) -> None:
-        self.reset_many([(0, case.suite)])
+        """Nothing to begin."""
 
     def apply(self, operation: Operation) -> Outcome:
         self.plays += 1
@@ -39,11 +40,13 @@ class Differs:
     def lanes(self, suite: Suite) -> int:
         return self._lanes
 
-    def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
-        """Nothing to begin."""
-
-    def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
-        return [[self.apply(operation) for operation in operations] for _, operations in cases]
+    def stream(
+        self, suite: Suite, cases: Iterable[Sequence[Operation]]
+    ) -> Generator[Future[Sequence[Outcome]], None, None]:
+        for operations in cases:
+            ended: Future[Sequence[Outcome]] = Future()
+            ended.set_result([self.apply(operation) for operation in operations])
+            yield ended
 
 
 def verdict(wrong: int, lanes: int) -> tuple[str, str, int]:

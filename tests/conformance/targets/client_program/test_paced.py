@@ -33,7 +33,7 @@ def test_a_right_consumer_conforms(tmp_path: Path) -> None:
 @pytest.mark.parametrize("request_", ["PULL_MESSAGE", "QUERY_CONSUMER_OFFSET", "GET_CONSUMER_LIST_BY_GROUP"])
 def test_where_a_member_was_sent_while_commits_failed_is_not_stored_once_something_else_fails(request_: str) -> None:
     program = ClientProgram(COMMAND, PACE)
-    program.reset_many([(0, whole_push.SUITE)])
+    group = program.group(whole_push.SUITE)
     stored = []
     try:
         for operation in (
@@ -43,9 +43,10 @@ def test_where_a_member_was_sent_while_commits_failed_is_not_stored_once_somethi
             whole_push.Fail(request_, "SYSTEM_ERROR"),
             whole_push.Look(),
         ):
-            outcome = program.apply(operation)
+            outcome = group.do(operation)
             assert isinstance(outcome, Ok)
             stored.append(outcome.value[2] if isinstance(outcome.value, tuple) else None)
     finally:
+        group.close()
         program.close()
     assert stored == [None, *[(7,)] * 4]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -20,7 +21,7 @@ from rocketmq_conformance.conformance.targets.client_program.smoke import look_a
 from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_of
-from rocketmq_conformance.models.outcome import Err, Ok, Unsupported
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
 from rocketmq_conformance.suites import (
     whole_broadcast,
     whole_brokers,
@@ -30,6 +31,7 @@ from rocketmq_conformance.suites import (
     whole_orderly_listener,
 )
 from rocketmq_conformance.suites import whole_push as operations
+from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
 
 PROGRAM = ROOT / "tests" / "helpers" / "program.py"
@@ -81,10 +83,10 @@ def opened(request: pytest.FixtureRequest) -> Iterator[PlayedGroup]:
 def sentence(behaviour: str, connect: float = 15.0) -> str:
     """Why a member does not count as started."""
     program = client(behaviour, connect)
-    program.reset_many([(0, operations.SUITE)])
     # a second client may connect when the member counts as started already
+    (ended,) = program.stream(operations.SUITE, [[operations.Join(0), *[operations.Look()] * 100]])
     with pytest.raises(CannotRunError) as raised:
-        program.play_many([(0, [operations.Join(0), *[operations.Look()] * 100])])
+        ended.result()
     program.close()
     return str(raised.value)
 
@@ -103,23 +105,54 @@ def test_why_a_program_is_no_consumer() -> None:
     assert "The client id of member-0 is someone" in sentence("nameless")
 
 
+class NumberedCases(ClientProgram):
+    """Two lanes, in which a case of N operations ends when event N is set, and answers N."""
+
+    def __init__(self) -> None:
+        super().__init__("sh", lanes=2)
+        self.ends = [threading.Event() for _ in range(5)]
+
+    def _case(self, suite: Suite, operations: Sequence[Operation]) -> list[Outcome]:
+        assert self.ends[len(operations)].wait(30)
+        return [Ok(len(operations))]
+
+
+def test_a_case_begins_as_soon_as_another_one_has_ended_and_outcomes_come_in_their_order() -> None:
+    program = NumberedCases()
+    playing = program.stream(operations.SUITE, [[operations.Look()] * number for number in range(5)])
+    for number in (1, 2, 0):
+        program.ends[number].set()
+    assert [next(playing).result() for _ in range(3)] == [[Ok(0)], [Ok(1)], [Ok(2)]]
+    for end in program.ends:
+        end.set()
+    assert [ended.result() for ended in playing] == [[Ok(3)], [Ok(4)]]
+    program.close()
+
+
+def test_a_stream_that_is_closed_ends_what_is_under_way() -> None:
+    program = client("sits")
+    playing = program.stream(operations.SUITE, [[], *[[operations.Look()] * 100] * 2])
+    assert next(playing).result() == []
+    playing.close()
+    assert not program._interrupted.is_set()
+    program.close()
+
+
 def test_nothing_more_of_a_case_is_played_once_a_member_does_not_connect_where_others_did() -> None:
     program = client("first", 5.0)
-    program.reset_many([(0, operations.SUITE)])
-    try:
-        joined, *others = program.play_many([(0, [operations.Join(0), operations.Join(1), operations.Look()])])[0]
-    finally:
-        program.close()
+    (ended,) = program.stream(operations.SUITE, [[operations.Join(0), operations.Join(1), operations.Look()]])
+    program.close()
+    joined, *others = ended.result()
     assert isinstance(joined, Ok)
     assert others == [Err("NOT_CONNECTED", definite=False)] * 2
 
 
 def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
     program = ClientProgram("sh -c 'echo oops >&2; exit 7'", timing=BRIEF)
-    program.reset_many([(0, operations.SUITE)])
+    group = program.group(operations.SUITE)
     with pytest.raises(CannotRunError, match="ended with exit code 7 before its first heartbeat"):
-        program.apply(operations.Join(0))
-    program.close()
+        group.do(operations.Join(0))
+    group.close()
 
 
 def test_a_case_goes_on_without_one_that_did_not_connect() -> None:
