@@ -21,7 +21,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from rocketmq_conformance.conformance.properties.found import FoundProperty
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
@@ -184,6 +184,11 @@ class SideBySide(Protocol):
         ...
 
 
+T = TypeVar("T")
+#: Plays a case by what does its operations, one after the other.
+Play = Callable[[Callable[[Operation], Outcome]], T]
+
+
 @runtime_checkable
 class Streams(Protocol):
     """An adapter whose cases take time of their own: a next one begins as soon as one of its lanes is free."""
@@ -192,11 +197,10 @@ class Streams(Protocol):
         """How many cases of the suite are played side by side."""
         ...
 
-    def stream(
-        self, suite: Suite, cases: Iterable[Sequence[Operation]]
-    ) -> Generator[Future[Sequence[Outcome]], None, None]:
-        """Play cases of the suite, which are taken one by one as lanes become free: the outcomes of each, in the order
-        of the cases, once they are there. What is under way ends when the generator is closed."""
+    def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
+        """Play cases of the suite, which are taken one by one as lanes become free, each in a thread of its own: what
+        came of each, in the order of the cases, once it is there. What is under way ends when the generator is
+        closed."""
         ...
 
 

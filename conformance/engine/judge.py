@@ -188,8 +188,12 @@ class Judge:
             judged.verdict = UNDECIDED
             judged.reason = "every operation in this test case had an indeterminate outcome"
         if count:
-            self.coverage.add([s.why for s in judged.steps], [s.expected for s in judged.steps])
+            self.count(judged)
         return judged
+
+    def count(self, judged: Judged) -> None:
+        """Count what a case covered."""
+        self.coverage.add([step.why for step in judged.steps], [step.expected for step in judged.steps])
 
     @property
     def guarded(self) -> bool:

@@ -8,13 +8,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, NoAnswerError, SideBySide, Streams
+from rocketmq_conformance.conformance.adapter import (
+    AdapterError,
+    CannotRunError,
+    NoAnswerError,
+    Play,
+    SideBySide,
+    Streams,
+)
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.models.outcome import Outcome, Unsupported, result_of
+from rocketmq_conformance.models.outcome import Unsupported, result_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED
-from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.oracle import describe
 from rocketmq_conformance.suites.declare.suite import Row
 
@@ -67,7 +73,7 @@ class Player:
         adapter = stage.adapter
         #: Cases that are played side by side.
         self.lanes = 1
-        if isinstance(adapter, (SideBySide, Streams)) and not judge.guarded:
+        if isinstance(adapter, Streams) or (isinstance(adapter, SideBySide) and not judge.guarded):
             self.lanes = adapter.lanes(judge.suite)
 
     def play(self, cases: Iterable[Numbered]) -> Iterator[Played]:
@@ -135,15 +141,15 @@ class Player:
         return judged
 
     def _in_lanes(self, adapter: Streams, cases: Iterable[Numbered]) -> Iterator[Played]:
-        """Every case is judged when its outcomes, and those of all cases before it, are there."""
+        """Every case is judged while it is played; those before it end first."""
         begun: deque[Numbered] = deque()
 
-        def plans() -> Iterator[list[Operation]]:
+        def plays() -> Iterator[Play[Judged]]:
             for numbered in cases:
                 begun.append(numbered)
-                yield self._operations(numbered[1])
+                yield self._play(numbered[1], goes_on=self._goes_on)
 
-        playing = adapter.stream(self.suite, plans())
+        playing = adapter.stream(self.suite, plays())
         try:
             while True:
                 start = time.monotonic()
@@ -154,21 +160,19 @@ class Player:
                 number, rows = begun.popleft()
                 try:
                     with self.stage.guarded(f"case {number} of {self.suite.name}"):
-                        outcomes = ended.result()
+                        judged = ended.result()
                 except BROKEN as error:
                     yield Played(number, rows, COULD_NOT_RUN, 0, time.monotonic() - start, "", str(error))
                     continue
-                judged = self._judged(rows, outcomes)
+                self.judge.count(judged)
                 yield self._settled(number, rows, judged, time.monotonic() - start)
         finally:
             playing.close()
 
-    def _operations(self, rows: Sequence[Row]) -> list[Operation]:
-        return [self.suite.for_implementation(row) for row in rows]
-
-    def _judged(self, rows: Sequence[Row], outcomes: Sequence[Outcome], *, count: bool = True) -> Judged:
-        answers = iter(outcomes)
-        return self.judge.judge(rows, lambda _: next(answers), count=count, goes_on=self._goes_on and count)
+    def _play(self, rows: Sequence[Row], *, goes_on: bool = False) -> Play[Judged]:
+        """Plays and judges a plan, in any thread; counts nothing."""
+        given = self.suite.for_implementation
+        return lambda do: self.judge.judge(rows, lambda row: do(given(row)), count=False, goes_on=goes_on)
 
     def _side_by_side(self, batch: list[Numbered]) -> list[Played]:
         """All outcomes of a batch are taken first, then judged."""
@@ -181,24 +185,33 @@ class Player:
         share = (time.monotonic() - start) / len(batch)
         return [self._settled(number, rows, judged, share) for (number, rows), judged in zip(batch, found, strict=True)]
 
-    def _judged_together(self, plans: Sequence[Sequence[Row]], what: str, *, count: bool = True) -> list[Judged]:
+    def _judged_together(self, plans: Sequence[Sequence[Row]], what: str) -> list[Judged]:
         """Play plans side by side and judge them; AdapterError and CannotRunError when that cannot be done."""
-        adapter, work = self.stage.adapter, [self._operations(rows) for rows in plans]
-        outcomes: Sequence[Sequence[Outcome]]
+        adapter = self.stage.adapter
+        assert isinstance(adapter, SideBySide)
         with self.stage.guarded(f"{what} of {self.suite.name}"):
-            if isinstance(adapter, Streams):
-                outcomes = [ended.result() for ended in adapter.stream(self.suite, work)]
-            else:
-                assert isinstance(adapter, SideBySide)
-                adapter.reset_many([(lane, self.suite) for lane in range(len(plans))])
-                outcomes = adapter.play_many(list(enumerate(work)))
-        return [self._judged(rows, observed, count=count) for rows, observed in zip(plans, outcomes, strict=True)]
+            adapter.reset_many([(lane, self.suite) for lane in range(len(plans))])
+            work = [(lane, [self.suite.for_implementation(row) for row in rows]) for lane, rows in enumerate(plans)]
+            outcomes = adapter.play_many(work)
+        judged = []
+        for rows, observed in zip(plans, outcomes, strict=True):
+            answers = iter(observed)
+            judged.append(
+                self.judge.judge(
+                    rows,
+                    lambda row, answers=answers: next(answers),  # type: ignore[misc]
+                    goes_on=self._goes_on,
+                )
+            )
+        return judged
 
     def _confirmed(self, judged: Judged) -> Judged:
         """A difference on a real clock counts when it shows every time; otherwise the case is undecided."""
         plans = [judged.rows] * self.suite.confirmations
-        if self.lanes > 1:
-            again = self._judged_together(plans, "the repetition of a case", count=False)
+        adapter = self.stage.adapter
+        if isinstance(adapter, Streams):
+            with self.stage.guarded(f"the repetition of a case of {self.suite.name}"):
+                again = [ended.result() for ended in adapter.stream(self.suite, map(self._play, plans))]
         else:
             again = [self.execute(plan, count=False) for plan in plans]
         mark = fingerprint(self.suite, judged.steps[-1])

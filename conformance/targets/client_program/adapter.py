@@ -6,11 +6,11 @@ import shlex
 import shutil
 import threading
 from collections import deque
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
-from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello
+from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello, Play, T
 from rocketmq_conformance.conformance.fakes.whole_case import DELAY, WholeCase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.look import Interrupted
@@ -115,20 +115,18 @@ class ClientProgram:
         assert self._group is not None
         return self._step(self._group, operation)
 
-    def stream(
-        self, suite: Suite, cases: Iterable[Sequence[Operation]]
-    ) -> Generator[Future[Sequence[Outcome]], None, None]:
+    def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
         """Play cases, each in a group of its own; a next one as soon as one has ended."""
         waiting = iter(cases)
-        under_way: deque[Future[Sequence[Outcome]]] = deque()
+        under_way: deque[Future[T]] = deque()
         with ThreadPoolExecutor(self._lanes) as pool:
             try:
                 while True:
                     while _open(under_way) < self._lanes and len(under_way) < _AHEAD * self._lanes:
-                        operations = next(waiting, None)
-                        if operations is None:
+                        play = next(waiting, None)
+                        if play is None:
                             break
-                        under_way.append(pool.submit(self._case, suite, operations))
+                        under_way.append(pool.submit(self._case, suite, play))
                     if not under_way:
                         return
                     if under_way[0].done():
@@ -148,10 +146,10 @@ class ClientProgram:
         if self._through is not None:
             self._through.close()
 
-    def _case(self, suite: Suite, operations: Sequence[Operation]) -> Sequence[Outcome]:
+    def _case(self, suite: Suite, play: Play[T]) -> T:
         group = self.group(suite)
         try:
-            return [self._step(group, operation) for operation in operations]
+            return play(lambda operation: self._step(group, operation))
         finally:
             group.close()
 
@@ -174,5 +172,5 @@ class ClientProgram:
             self._group = None
 
 
-def _open(under_way: Iterable[Future[Sequence[Outcome]]]) -> int:
+def _open(under_way: Iterable[Future[T]]) -> int:
     return sum(not one.done() for one in under_way)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 from concurrent.futures import Future
 
-from rocketmq_conformance.conformance.adapter import REAL, Case, Hello
+from rocketmq_conformance.conformance.adapter import REAL, Case, Hello, Play, T
 from rocketmq_conformance.conformance.engine.handshake import hello_of
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
@@ -40,12 +40,10 @@ class Differs:
     def lanes(self, suite: Suite) -> int:
         return self._lanes
 
-    def stream(
-        self, suite: Suite, cases: Iterable[Sequence[Operation]]
-    ) -> Generator[Future[Sequence[Outcome]], None, None]:
-        for operations in cases:
-            ended: Future[Sequence[Outcome]] = Future()
-            ended.set_result([self.apply(operation) for operation in operations])
+    def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
+        for play in cases:
+            ended: Future[T] = Future()
+            ended.set_result(play(self.apply))
             yield ended
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 from places import ROOT
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.adapter import CannotRunError, Play
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
@@ -80,11 +80,16 @@ def opened(request: pytest.FixtureRequest) -> Iterator[PlayedGroup]:
         yield group
 
 
+def plays(*moves: Operation) -> Play[list[Outcome]]:
+    """A case of these operations."""
+    return lambda do: [do(move) for move in moves]
+
+
 def sentence(behaviour: str, connect: float = 15.0) -> str:
     """Why a member does not count as started."""
     program = client(behaviour, connect)
     # a second client may connect when the member counts as started already
-    (ended,) = program.stream(operations.SUITE, [[operations.Join(0), *[operations.Look()] * 100]])
+    (ended,) = program.stream(operations.SUITE, [plays(operations.Join(0), *[operations.Look()] * 100)])
     with pytest.raises(CannotRunError) as raised:
         ended.result()
     program.close()
@@ -105,33 +110,26 @@ def test_why_a_program_is_no_consumer() -> None:
     assert "The client id of member-0 is someone" in sentence("nameless")
 
 
-class NumberedCases(ClientProgram):
-    """Two lanes, in which a case of N operations ends when event N is set, and answers N."""
+def test_a_case_begins_as_soon_as_another_one_has_ended_and_what_came_of_them_is_in_their_order() -> None:
+    ends = [threading.Event() for _ in range(5)]
 
-    def __init__(self) -> None:
-        super().__init__("sh", lanes=2)
-        self.ends = [threading.Event() for _ in range(5)]
+    def numbered(number: int) -> Play[int]:
+        return lambda _: number if ends[number].wait(30) else -1
 
-    def _case(self, suite: Suite, operations: Sequence[Operation]) -> list[Outcome]:
-        assert self.ends[len(operations)].wait(30)
-        return [Ok(len(operations))]
-
-
-def test_a_case_begins_as_soon_as_another_one_has_ended_and_outcomes_come_in_their_order() -> None:
-    program = NumberedCases()
-    playing = program.stream(operations.SUITE, [[operations.Look()] * number for number in range(5)])
+    program = ClientProgram("sh", lanes=2)
+    playing = program.stream(operations.SUITE, map(numbered, range(5)))
     for number in (1, 2, 0):
-        program.ends[number].set()
-    assert [next(playing).result() for _ in range(3)] == [[Ok(0)], [Ok(1)], [Ok(2)]]
-    for end in program.ends:
+        ends[number].set()
+    assert [next(playing).result() for _ in range(3)] == [0, 1, 2]
+    for end in ends:
         end.set()
-    assert [ended.result() for ended in playing] == [[Ok(3)], [Ok(4)]]
+    assert [ended.result() for ended in playing] == [3, 4]
     program.close()
 
 
 def test_a_stream_that_is_closed_ends_what_is_under_way() -> None:
     program = client("sits")
-    playing = program.stream(operations.SUITE, [[], *[[operations.Look()] * 100] * 2])
+    playing = program.stream(operations.SUITE, [plays(), *[plays(*[operations.Look()] * 100)] * 2])
     assert next(playing).result() == []
     playing.close()
     assert not program._interrupted.is_set()
@@ -140,7 +138,7 @@ def test_a_stream_that_is_closed_ends_what_is_under_way() -> None:
 
 def test_nothing_more_of_a_case_is_played_once_a_member_does_not_connect_where_others_did() -> None:
     program = client("first", 5.0)
-    (ended,) = program.stream(operations.SUITE, [[operations.Join(0), operations.Join(1), operations.Look()]])
+    (ended,) = program.stream(operations.SUITE, [plays(operations.Join(0), operations.Join(1), operations.Look())])
     program.close()
     joined, *others = ended.result()
     assert isinstance(joined, Ok)
