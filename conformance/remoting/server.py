@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -195,6 +196,8 @@ class Listener:
         self._activity = 0
         self._accepted = 0
         self.faults = Faults()
+        #: How connections are encrypted that are accepted from the next start on; None: not at all.
+        self.tls: ssl.SSLContext | None = None
         #: Is shown what goes over the connections.
         self.observer: Observer | None = None
         #: Connections that are open.
@@ -277,7 +280,8 @@ class Listener:
     def _run(self, ready: Future[None]) -> None:
         loop = asyncio.new_event_loop()
         try:
-            self._server = loop.run_until_complete(loop.create_server(lambda: Peer(self), self._host, self._port))
+            server = loop.create_server(lambda: Peer(self), self._host, self._port, ssl=self.tls)
+            self._server = loop.run_until_complete(server)
             self._port = self._server.sockets[0].getsockname()[1]
         except OSError as error:
             loop.close()

@@ -29,6 +29,9 @@ func main() {
 	if os.Getenv("ROCKETMQ_KIND") != "push" || os.Getenv("ROCKETMQ_MODEL") != "CLUSTERING" {
 		exitOn(errors.New("this is a concurrent push consumer of a cluster: judge it by -k whole-push, whole-listener and whole-allocation"))
 	}
+	if os.Getenv("ROCKETMQ_TLS") == "on" {
+		exitOn(errors.New("this client has no TLS: judge it without tls=on"))
+	}
 	where := map[string]consumer.ConsumeFromWhere{
 		"CONSUME_FROM_LAST_OFFSET":  consumer.ConsumeFromLastOffset,
 		"CONSUME_FROM_FIRST_OFFSET": consumer.ConsumeFromFirstOffset,
@@ -45,6 +48,10 @@ func main() {
 		consumer.WithConsumeFromWhere(where[os.Getenv("ROCKETMQ_CONSUME_FROM")]),
 		consumer.WithConsumeTimestamp(os.Getenv("ROCKETMQ_CONSUME_TIMESTAMP")),
 		consumer.WithStrategy(strategy),
+		consumer.WithCredentials(primitive.Credentials{
+			AccessKey: os.Getenv("ROCKETMQ_ACCESS_KEY"),
+			SecretKey: os.Getenv("ROCKETMQ_SECRET_KEY"),
+		}),
 	)
 	exitOn(err)
 	exitOn(member.Subscribe(os.Getenv("ROCKETMQ_TOPIC"), consumer.MessageSelector{},

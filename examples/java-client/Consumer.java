@@ -9,6 +9,7 @@ import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
@@ -23,7 +24,9 @@ public class Consumer {
     public static void main(String[] arguments) throws Exception {
         Map<String, String> told = System.getenv();
         System.setProperty("rocketmq.client.localOffsetStoreDir", told.get("ROCKETMQ_OFFSETS"));
-        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(told.get("ROCKETMQ_GROUP"));
+        Access.encrypt();
+        DefaultMQPushConsumer consumer =
+            new DefaultMQPushConsumer(told.get("ROCKETMQ_GROUP"), Access.signing(), new AllocateMessageQueueAveragely());
         consumer.setNamesrvAddr(told.get("ROCKETMQ_NAME_SERVER"));
         consumer.setInstanceName(told.get("ROCKETMQ_INSTANCE"));
         consumer.setConsumeFromWhere(ConsumeFromWhere.valueOf(told.get("ROCKETMQ_CONSUME_FROM")));

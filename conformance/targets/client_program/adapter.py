@@ -13,6 +13,7 @@ from dataclasses import replace
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello
 from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
+from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_group import Interrupted, PlayedGroup, Timing
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
@@ -34,7 +35,7 @@ PATIENCE = 3600.0
 class ClientProgram:
     """A program by its command, whose timers are ``pace`` times faster than standard.
 
-    Its cases go ``through`` a real broker, or have a fake one each.
+    Its cases go ``through`` a real broker, or have a fake one each. ``access`` is what its members need to connect.
     """
 
     def __init__(
@@ -44,12 +45,14 @@ class ClientProgram:
         lanes: int = LANES,
         timing: Timing | None = None,
         through: RealBroker | None = None,
+        access: GivenAccess | None = None,
     ) -> None:
         self._text = command
         self._command = shlex.split(command)
         self._pace, self._lanes = pace, lanes
         self._timing = timing or Timing.of(pace)
         self._through = through
+        self._access = access or GivenAccess()
         self._profile = Profile()
         self._interrupted = threading.Event()
         #: The case of each lane, and whether any program ever connected.
@@ -84,8 +87,12 @@ class ClientProgram:
     def group(self, suite: Suite) -> PlayedGroup:
         """A case of its own, without members."""
         if suite is whole_brokers.SUITE:
-            return PlayedBrokers(suite, self._profile, self._command, self._timing, self._interrupted)
-        return PlayedGroup(suite, self._profile, self._command, self._timing, self._interrupted, self._broker)
+            return PlayedBrokers(
+                suite, self._profile, self._command, self._timing, self._interrupted, access=self._access
+            )
+        return PlayedGroup(
+            suite, self._profile, self._command, self._timing, self._interrupted, self._broker, access=self._access
+        )
 
     def _broker(self, broadcasting: bool) -> CaseBroker:
         """The broker of a case."""
@@ -137,6 +144,7 @@ class ClientProgram:
         """Kill every program that still runs."""
         self._interrupted.set()
         self._end()
+        self._access.close()
         if self._through is not None:
             self._through.close()
 

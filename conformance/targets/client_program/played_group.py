@@ -19,6 +19,7 @@ from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.whole_case import Brought, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker, UnsupportedMoveError
+from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
@@ -50,6 +51,7 @@ _SUSPENSION = 1.2
 _ONE_CLIENT = (
     "make one client, with {} (ROCKETMQ_INSTANCE) as its instance name, since client ids decide who gets which queue."
 )
+_SIGN = "sign every request to a broker with ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY."
 #: The strategies, that of every client first.
 _STRATEGIES = tuple(RULE_OF)
 _MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/client.md)'
@@ -118,6 +120,7 @@ class PlayedGroup:
         timing: Timing,
         interrupted: threading.Event,
         make: Callable[[bool], CaseBroker],
+        access: GivenAccess,
     ) -> None:
         self._bound = suite.bind(profile)
         self._state = self._bound.initial
@@ -149,7 +152,9 @@ class PlayedGroup:
         #: The messages that members said they were given since the last step, and whether any ever said so.
         self._given: list[Brought] = []
         self._says = False
+        self._access = access
         self.case = make(self._model == BROADCASTING)
+        self.case.guard = access.guard(profile.broker)
         self._prepare(Setting())
         if suite is whole_allocation.SUITE:
             self.case.divide(self._setting.queues)
@@ -302,10 +307,16 @@ class PlayedGroup:
                 program.kill()
                 program = self._started(member, known)
         found = known()
-        if len(found) != 1 or name not in found[0]:
+        guard = self.case.guard
+        if guard.account is not None:
+            self.case.settle()
+        if len(found) != 1 or name not in found[0] or (guard.refused and not guard.signed):
             ids = " and ".join(sorted(found))
             reason = f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}"
-            reason = reason if found else self._not_connected(program)
+            if not found:
+                reason = self._not_connected(program)
+            elif len(found) == 1 and name in found[0]:
+                reason = f"{self._command[0]} has signed nothing as it should ({guard.sentence}): {_SIGN}"
             # the rest of the case decides nothing, and is played without it
             self._programs.pop(member).kill()
             raise CannotRunError(reason)
@@ -370,10 +381,12 @@ class PlayedGroup:
             "ROCKETMQ_CONSUME_FROM": self._setting.where,
             "ROCKETMQ_CONSUME_TIMESTAMP": TIMESTAMP_TEXT,
             "TZ": "UTC",
+            **self._access.variables,
         }
 
     def _not_connected(self, program: Program) -> str:
         connected = " It connected, but sent no heartbeat." if self.case.traffic.sent else ""
+        connected = f" {self.case.guard.handshake}" if self.case.guard.handshake else connected
         words = f" Its last line on standard error: {program.last_words}" if program.last_words else ""
         code = program.code
         if code is not None:
@@ -450,11 +463,17 @@ class PlayedGroup:
 
         until = time.monotonic() + limit
         while True:
-            self._wait(lambda: self._ended() or (agrees() and self._reached(joined)), until - time.monotonic())
+            self._wait(
+                lambda: self._ended() or self.case.guard.refused or (agrees() and self._reached(joined)),
+                until - time.monotonic(),
+            )
             self._wait(self._ended, self._timing.quiet)
             ended = self._ended()
             if ended:
                 return Err("ENDED", detail=ended)
+            refused = self.case.guard.sentence
+            if refused:
+                return Err("NOT_SIGNED", detail=f"{refused}: {_SIGN}")
             shows = agrees() and self._reached(joined)
             if shows or time.monotonic() >= until:
                 break
