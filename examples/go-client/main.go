@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0.
 
-// A push consumer that is told by environment variables what to consume, and ends by SIGTERM. Its listener is told on
-// standard input whether it succeeds, fails, or holds what it is given.
+// A push consumer that is told by environment variables what to consume, and ends by SIGTERM. It is told on standard
+// input whether its listener succeeds, fails, or holds what it is given, and when to be suspended.
 package main
 
 import (
@@ -61,8 +61,8 @@ func main() {
 			}
 			return result(), nil
 		}))
-	fmt.Println(`{"takes": ["listen", "strategy"]}`)
-	go readCommands()
+	fmt.Println(`{"takes": ["listen", "strategy", "pause"]}`)
+	go readCommands(member)
 	exitOn(member.Start())
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM)
@@ -70,11 +70,21 @@ func main() {
 	exitOn(member.Shutdown())
 }
 
-// readCommands does {"listen": "fails"}.
-func readCommands() {
+// readCommands does {"listen": "fails"}, {"pause": true} and {"pause": false}.
+func readCommands(member rocketmq.PushConsumer) {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		var command struct{ Listen string }
-		if json.Unmarshal(lines.Bytes(), &command) == nil && command.Listen != "" {
+		var command struct {
+			Listen string
+			Pause  *bool
+		}
+		if json.Unmarshal(lines.Bytes(), &command) != nil {
+			continue
+		}
+		if command.Pause != nil && *command.Pause {
+			member.Suspend()
+		} else if command.Pause != nil {
+			member.Resume()
+		} else if command.Listen != "" {
 			changed.L.Lock()
 			listener = command.Listen
 			changed.L.Unlock()

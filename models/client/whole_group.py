@@ -215,6 +215,8 @@ class WholeMember(NamedTuple):
     held: Mapping[int, tuple[int, int]] = MappingProxyType({})
     #: What the listeners of an orderly one are at that fail or hold; it has pulled more than it has given them.
     work: OrderlyWork = OrderlyWork()
+    #: Is it suspended? It is listed then, and neither pulls nor rebalances.
+    suspended: bool = False
 
 
 class WholeGroup(NamedTuple):
@@ -346,6 +348,7 @@ class WholeGroupModel:
                 for queue in share_of(group.strategy, name, topic, topics[topic].read_queues, listed) or ()
             )
             for name in registered
+            if not group.members[name].suspended
         }
 
     def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
@@ -438,6 +441,8 @@ class WholeGroupModel:
         """Pull every queue to its end."""
         if group.members[name].busy:
             return self._hold(group, name), ()
+        if group.members[name].suspended:
+            return group, ()
         given: list[tuple[int, int, int]] = []
         member = group.members[name]
         if MEMBERS in group.fails:

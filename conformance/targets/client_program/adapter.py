@@ -16,11 +16,12 @@ from rocketmq_conformance.conformance.targets.client_program.case_broker import 
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_group import Interrupted, PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
 from rocketmq_conformance.models.outcome import Err, Outcome
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_brokers
+from rocketmq_conformance.suites import whole_brokers, whole_pause
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -90,7 +91,8 @@ class ClientProgram:
             return PlayedBrokers(
                 suite, self._profile, self._command, self._timing, self._interrupted, access=self._access
             )
-        return PlayedGroup(
+        make = PlayedPauses if suite is whole_pause.SUITE else PlayedGroup
+        return make(
             suite, self._profile, self._command, self._timing, self._interrupted, self._broker, access=self._access
         )
 

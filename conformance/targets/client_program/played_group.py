@@ -35,6 +35,7 @@ from rocketmq_conformance.suites import (
     whole_lite,
     whole_orderly,
     whole_orderly_listener,
+    whole_pause,
 )
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
@@ -69,6 +70,7 @@ KINDS = {
     whole_allocation.SUITE.name: ("push", CLUSTERING),
     whole_orderly_listener.SUITE.name: ("orderly", CLUSTERING),
     whole_brokers.SUITE.name: ("push", CLUSTERING),
+    whole_pause.SUITE.name: ("push", CLUSTERING),
 }
 #: The suites whose answers show locks, and what listeners were given.
 _SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name)
@@ -94,12 +96,14 @@ class Timing:
     #: How long timers may take to write offsets, and to ask for routes.
     write: float = 11.0
     routes: float = 31.0
+    #: After how long a pull that failed has been sent again.
+    retry: float = 4.0
 
     @classmethod
     def of(cls, pace: float) -> Timing:
         """Of a program whose timers are ``pace`` times faster than standard."""
         looks = cls(look=5 + 45 / pace, quiet=0.5 + 0.5 / pace, round=0.5 + 20.5 / pace, write=0.5 + 10.5 / pace)
-        return replace(looks, routes=0.5 + 30.5 / pace)
+        return replace(looks, routes=0.5 + 30.5 / pace, retry=0.5 + 3.5 / pace)
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error: the run ends
@@ -187,7 +191,7 @@ class PlayedGroup:
         if self._in_order is not None:
             self._read_lines()
             self._in_order.begin_step()
-        left_out = whole_orderly_listener.is_left_out(self._state, operation)
+        left_out = self._is_left_out(operation)
         expected = self._expect(operation)
         joined: str | None = None
         end = NOT_ENDED if isinstance(operation, _LEAVES) and self._shows_ends else None
@@ -290,6 +294,14 @@ class PlayedGroup:
         self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
         return expected
 
+    def _is_left_out(self, operation: Operation) -> bool:
+        """Does an operation do nothing in this state?"""
+        return whole_orderly_listener.is_left_out(self._state, operation)
+
+    def _needed(self) -> str:
+        """What a program must say that it takes, or ""."""
+        return LISTEN if self._listens else STRATEGY if self._strategy != _STRATEGIES[0] else ""
+
     # --- members ----------------------------------------------------------------------------------------------
 
     def start(self, member: int) -> str:
@@ -343,7 +355,7 @@ class PlayedGroup:
 
         What it says may be read a moment after its heartbeat.
         """
-        needed = LISTEN if self._listens else STRATEGY if self._strategy != _STRATEGIES[0] else ""
+        needed = self._needed()
         self._wait(lambda: not needed or needed in program.takes, self._timing.quiet)
         return "" if not needed or needed in program.takes else _MISSING.format(needed)
 
