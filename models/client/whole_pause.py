@@ -1,27 +1,19 @@
 """A group of whole push consumers of which one may be suspended, as their traffic shows it.
 
-One member at a time is suspended. It stays in the group, so that its queues are not taken, and has no rounds of
-rebalance, so that it takes none: the queues of a member that goes meanwhile wait for it, and where nothing is stored it
-begins where ConsumeFromWhere says when it is resumed. While one is suspended others
-neither come nor, unless it is alone then, go: queues would change hands that it keeps and goes on to commit, and what
-is stored would depend on whose timer was last.
+One member at a time is suspended (WHOLE-PAUSE). It stays in the group, so that its queues are not taken, and has no
+rounds of rebalance, so that it takes none: the queues of a member that goes meanwhile wait for it, and where nothing is
+stored it begins where ConsumeFromWhere says when it is resumed. While one is suspended others neither come nor, unless
+it is alone then, go: queues would change hands that it keeps and goes on to commit, and what is stored would depend on
+whose timer was last.
 """
 
 from __future__ import annotations
 
 from rocketmq_conformance.models.client.fixtures import MEMBERS, QUEUES, TOPIC
+from rocketmq_conformance.models.client.whole_moves import Resume, Suspend
 from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState, reason_of
-from rocketmq_conformance.models.rule import Answer, Reason, Rule
+from rocketmq_conformance.models.rule import Answer, Reason
 
-RULES = (
-    Rule(
-        "WHOLE-PAUSE",
-        "A push consumer that is suspended begins no pull, and lets go of nothing: it stays a member of its group, has "
-        "its queues, and commits what it has consumed. Messages in its queues wait. When it is resumed it pulls on "
-        "from where it was: nothing is lost, and nothing is given twice.",
-        "DefaultMQPushConsumerImpl#pullMessage, #doRebalance, #resume @ 4.9.8, 5.3.3",
-    ),
-)
 _SUSPENDED = Reason(("WHOLE-PAUSE",), "suspended")
 _WAITS = Reason(("WHOLE-PAUSE",), "messages wait")
 _IDLE = Reason(("WHOLE-PAUSE",), "nothing waits")
@@ -65,10 +57,8 @@ class WholePauseModel(WholePushModel):
         who = state.group.members.get(name)
         if who is None or suspended(state) not in (None, name) or who.suspended == suspends:
             return self._look(state)
-        members = {**state.group.members, name: who._replace(suspended=suspends)}
-        # what waits at the broker for a member ends when one is suspended
-        left = {} if suspends else state.group.left
-        state, seen, _ = self._seen(state._replace(group=state.group._replace(members=members, left=left)))
+        group = self._group.move(state.group, Suspend(name) if suspends else Resume(name))
+        state, seen, _ = self._seen(state._replace(group=group))
         if suspends:
             return state, seen, _SUSPENDED
         if state.group.members[name].pulls.keys() != who.pulls.keys():
