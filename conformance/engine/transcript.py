@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.adapter import RecordMessage
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
-from rocketmq_conformance.conformance.remoting.codes import Request, response_name
+from rocketmq_conformance.conformance.remoting.codes import Request, request_name, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
@@ -126,7 +126,7 @@ def request_text(code: int, ext: Mapping[str, str]) -> str:
     """A request in a line: ``QUERY_CONSUMER_OFFSET topic=T queue=0 group=G``."""
     if code == Request.SEND_MESSAGE_V2:
         ext = {_LETTERS[name]: value for name, value in ext.items() if name in _LETTERS}
-    return " ".join([_request_name(code), *_pairs(ext)])
+    return " ".join([request_name(code), *_pairs(ext)])
 
 
 def response_text(code: int, ext: Mapping[str, str], body: bytes = b"") -> str:
@@ -147,10 +147,3 @@ def _body_text(body: bytes) -> str:
 def _pairs(ext: Mapping[str, str]) -> list[str]:
     known = [name for name in _FIELDS if name in ext]
     return [f"{_FIELDS.get(name, name)}={ext[name]}" for name in [*known, *sorted(set(ext) - set(known) - _OMITTED)]]
-
-
-def _request_name(code: int) -> str:
-    try:
-        return Request(code).name
-    except ValueError:
-        return f"request {code}"

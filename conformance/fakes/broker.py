@@ -11,6 +11,7 @@ and started again; its disk is in memory, too. It has no replicas and no transac
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -181,6 +182,10 @@ class FakeBroker:
         self.address = self.administration.address = self._listener.address
         self._listener.run(self.retries.resume)
         return self.address
+
+    def encrypt(self, context: ssl.SSLContext | None) -> None:
+        """Take encrypted connections alone when the TCP door is opened the next time; None: plain ones."""
+        self._listener.tls = context
 
     def open_name_server(self) -> str:
         """Let the name server listen on a port of its own, too, until the broker stops; its address. Clients have a

@@ -55,8 +55,8 @@ class WholeBrokers:
 
     def open(self) -> str:
         """Open the TCP doors; the address of the name server."""
-        self.second.broker.open()
-        return self.first.broker.open()
+        self.second.open()
+        return self.first.open()
 
     def stop(self) -> None:
         """Close the doors; twice does no harm."""

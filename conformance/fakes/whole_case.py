@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.client_ends import ClientEnds
 from rocketmq_conformance.conformance.fakes.consumers import locked
 from rocketmq_conformance.conformance.fakes.fault_script import faulty
+from rocketmq_conformance.conformance.fakes.guard import OPEN, Guard
 from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
 from rocketmq_conformance.conformance.fakes.responses import command, document
 from rocketmq_conformance.conformance.remoting import heartbeat
@@ -210,6 +211,8 @@ class WatchedCase(ABC):
     def __init__(self, broadcasting: bool = False) -> None:
         self._broadcasting = broadcasting
         self.traffic = Traffic(broadcasting)
+        #: What is asked of clients before anything is answered.
+        self.guard: Guard = OPEN
         #: The request that fails, and its fault.
         self._failing: tuple[Request, str] | None = None
         #: Do commits fail beside it?
@@ -239,10 +242,14 @@ class WatchedCase(ABC):
         return self._failing == (Request.PULL_MESSAGE, SILENT)
 
     def _failure(self, request: Command) -> Command | None:
-        """The answer to a request that fails, None to any other; a pull commits nothing while commits fail.
+        """The answer to a request that is refused or fails, None to any other; pulls commit nothing while commits
+        fail.
 
         TimeoutError and ConnectionError as for any handler.
         """
+        refusal = self.guard.refusal(request)
+        if refusal is not None:
+            return refusal
         if self._failing is not None and request.code == self._failing[0]:
             return command(faulty(self._failing[1]))
         if self.loses_commits or self.fails(Request.UPDATE_CONSUMER_OFFSET):
@@ -358,6 +365,7 @@ class WholeCase(WatchedCase):
 
     def open(self) -> str:
         """Let clients connect; host:port of the name server, which has a port of its own."""
+        self.broker.encrypt(self.guard.context)
         self.broker.open()
         return self.broker.open_name_server()
 

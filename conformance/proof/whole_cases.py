@@ -41,7 +41,9 @@ from rocketmq_conformance.models.client.whole_moves import (
     Mend,
     Move,
     ResetTo,
+    Resume,
     Seek,
+    Suspend,
     UnlockElsewhere,
 )
 
@@ -102,6 +104,8 @@ def cases() -> Iterator[TableCase]:
     yield TableCase("pulls: silent", PUSH, _until_mended(Fail(PULL, SILENT)))
     yield TableCase("members: cut", PUSH, _until_mended(Fail(MEMBERS, CUT)))
     yield TableCase("stored offset: late", PUSH, (Fail(QUERY, LATE), Join(), Look(), Arrive(), Look()))
+    for kind in (PUSH, ORDERLY):
+        yield from _pauses(kind)
     yield TableCase("somebody else has the lock", ORDERLY, (LockElsewhere(), Join(), Look(), UnlockElsewhere(), Look()))
     for offset in (3, 12, 13):
         moves = (Join(), Look(), Seek(0, offset), Look(), Arrive(), Look())
@@ -109,6 +113,13 @@ def cases() -> Iterator[TableCase]:
     for fault in ("no-field", "SYSTEM_ERROR"):
         moves = _until_mended(Fail(QUERY, fault, later=True))
         yield TableCase(f"stored offset: the second answer is {fault}", ORDERLY, moves)
+
+
+def _pauses(kind: str) -> Iterator[TableCase]:
+    moves: tuple[Move, ...] = (Join(), Look(), Suspend(), Arrive(), Look(), Resume(), Look(), Arrive(), Look())
+    yield TableCase("suspended and resumed", kind, moves)
+    moves = (*_TWO, Suspend("a"), Leave("b"), Arrive(), Look(), Resume("a"), Look())
+    yield TableCase("another one leaves while one is suspended", kind, moves, queues=2)
 
 
 def _start(kind: str) -> Iterator[TableCase]:

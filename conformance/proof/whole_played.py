@@ -31,7 +31,9 @@ from rocketmq_conformance.models.client.whole_moves import (
     Look,
     Move,
     Observation,
+    Resume,
     Seek,
+    Suspend,
     UnlockElsewhere,
 )
 from rocketmq_conformance.models.message_queue import Queue
@@ -138,6 +140,10 @@ class PlayedCase(ABC):
                 self._free[name].set()
             case Seek(queue, offset, name):
                 self.consumers[name].seek(queue, offset)
+            case Suspend(name):
+                self.consumers[name].suspend()
+            case Resume(name):
+                self.consumers[name].resume()
             case LockElsewhere():
                 self.ask(requests.lock(self.group, STRANGER, self.queues()))
             case UnlockElsewhere():

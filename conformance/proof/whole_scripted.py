@@ -43,6 +43,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Move,
     Observation,
     ResetTo,
+    Suspend,
     UnlockElsewhere,
 )
 from rocketmq_conformance.models.profile import Profile
@@ -191,6 +192,9 @@ class ScriptedCase(PlayedCase):
                 self.broker.send_to_members(
                     self.group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body)
                 )
+            case Suspend():
+                super().move(move)
+                self.broker.fail_held_pulls()
             case LockElsewhere():
                 self._planted[Request.LOCK_BATCH_MQ] = self.broker.arrived(Request.LOCK_BATCH_MQ) + 1
                 super().move(move)

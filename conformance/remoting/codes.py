@@ -117,6 +117,14 @@ LANGUAGES = (
 )
 
 
+def request_name(code: int) -> str:
+    """The name of a request code, or "request n" for one that the kit does not know."""
+    try:
+        return Request(code).name
+    except ValueError:
+        return f"request {code}"
+
+
 def response_name(code: int) -> str:
     """The name of a response code, or ``CODE_n`` for one that the kit does not know."""
     try:

@@ -8,6 +8,7 @@ watcher changes is forwarded as changed.
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -150,6 +151,10 @@ class Proxy:
         self._pairs: dict[int, _Pair] = {}
         self._listener = Listener(self, host, 0, echo=True, version=VERSION)
         self._listener.observer = _ClientResponses(self._pairs)
+
+    def encrypt(self, context: ssl.SSLContext | None) -> None:
+        """Take encrypted connections alone from the next start on; behind the proxy nothing is encrypted."""
+        self._listener.tls = context
 
     def start(self) -> str:
         """Listen; ``host:port`` of the proxy, which is the name server and the broker to its clients."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -197,6 +198,8 @@ class Listener:
         self._activity = 0
         self._accepted = 0
         self.faults = Faults()
+        #: How connections are encrypted that are accepted from the next start on; None: not at all.
+        self.tls: ssl.SSLContext | None = None
         #: Is shown what goes over the connections.
         self.observer: Observer | None = None
         #: Connections that are open.
@@ -279,7 +282,8 @@ class Listener:
     def _run(self, ready: Future[None]) -> None:
         loop = asyncio.new_event_loop()
         try:
-            self._server = loop.run_until_complete(loop.create_server(lambda: Peer(self), self._host, self._port))
+            begun = loop.create_server(lambda: Peer(self), self._host, self._port, ssl=self.tls)
+            self._server = loop.run_until_complete(begun)
             self._port = self._server.sockets[0].getsockname()[1]
         except OSError as error:
             loop.close()
@@ -327,7 +331,7 @@ class Listener:
         assert loop is not None
 
         async def listen() -> int:
-            server = await loop.create_server(lambda: Peer(self), self._host, 0)
+            server = await loop.create_server(lambda: Peer(self), self._host, 0, ssl=self.tls)
             self._others.append(server)
             return int(server.sockets[0].getsockname()[1])
 

@@ -20,7 +20,7 @@ FORMS = (
     "java-client:VERSION?clock=real[&pace=N]",
     "java-client:VERSION?classpath=PATH",
     "java-client:VERSION-SNAPSHOT",
-    "client[?pace=N][&lanes=N][&through=BROKER]:COMMAND",
+    "client[?pace=N][&lanes=N][&through=BROKER][&tls=on][&credentials=on]:COMMAND",
     "broker:VERSION[?via=jars][&set=NAME=VALUE]",
     "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
@@ -31,6 +31,8 @@ FORMS = (
 
 #: The address of a broker that a program's cases go through, whose colons do not begin the command.
 THROUGH = r"broker:(?:\[[^\]]*\]|[^:&?\s]*)(?::[0-9]+(?=[:&]|$))?"
+#: What a program may be asked for before anything is answered.
+_ASKED = "tls", "credentials"
 #: The address of a program: options stand before the colon, and everything after it is the command.
 _PROGRAM = re.compile(rf"client(?:\?((?:through={THROUGH}|[^:])*))?:(.*)", re.DOTALL)
 
@@ -133,13 +135,19 @@ def _python(name: str, options: dict[str, str]) -> Adapter:
 
 def _client(command: str, options: dict[str, str]) -> Adapter:
     from rocketmq_conformance.conformance.targets.client_program.adapter import LANES, ClientProgram
+    from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
     from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
 
-    unknown = sorted(set(options) - {"pace", "lanes", "through"})
+    unknown = sorted(set(options) - {"pace", "lanes", "through", *_ASKED})
     if unknown:
         raise AddressError(
-            f"client has no option {unknown[0]!r}; it knows pace=N, lanes=N and through=BROKER, before the colon."
+            f"client has no option {unknown[0]!r}; it knows pace=N, lanes=N, through=BROKER, tls=on and "
+            "credentials=on, before the colon."
         )
+    for name in _ASKED:
+        if options.get(name, "off") not in ("on", "off"):
+            raise AddressError(f"{name}={options[name]} is not known to client; write {name}=on, or leave it away.")
+    tls, credentials = (options.get(name) == "on" for name in _ASKED)
     lanes = options.get("lanes", str(LANES))
     if not lanes.isdecimal() or not 0 < int(lanes) <= 64:
         raise AddressError(f"{lanes!r} is no number of lanes; write one from 1 to 64.")
@@ -147,8 +155,9 @@ def _client(command: str, options: dict[str, str]) -> Adapter:
         through = real_broker(options["through"]) if "through" in options else None
     except ValueError as error:
         raise AddressError(str(error)) from error
+    pace = _number_of_pace(options.get("pace", "1"))
     try:
-        return ClientProgram(command, _number_of_pace(options.get("pace", "1")), int(lanes), through=through)
+        return ClientProgram(command, pace, int(lanes), through=through, access=GivenAccess(credentials, tls))
     except ValueError as error:
         raise AddressError(f"The command of {command!r} cannot be read ({error}).") from error
 

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rocketmq_conformance.conformance.alarm import undisturbed
+from rocketmq_conformance.conformance.targets.broker.access_settings import without_settings
 
 #: The longest line that a program may write, in bytes.
 LONGEST_LINE = 16 * 1024 * 1024
@@ -91,7 +92,7 @@ class ChildProcess:
                     stderr=subprocess.PIPE,
                     bufsize=0,
                     start_new_session=True,
-                    env={**os.environ, **(environment or {}), MARK: self._mark},
+                    env={**without_settings(), **(environment or {}), MARK: self._mark},
                 )
         except BaseException:  # interrupted: nobody else knows it
             kill_marked(self._mark)

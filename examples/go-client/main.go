@@ -1,7 +1,7 @@
 // Licensed under the Apache License, Version 2.0.
 
-// A push consumer that is told by environment variables what to consume, and ends by SIGTERM. Its listener is told on
-// standard input whether it succeeds, fails, or holds what it is given.
+// A push consumer that is told by environment variables what to consume, and ends by SIGTERM. It is told on standard
+// input whether its listener succeeds, fails, or holds what it is given, and when to be suspended.
 package main
 
 import (
@@ -29,6 +29,9 @@ func main() {
 	if os.Getenv("ROCKETMQ_KIND") != "push" || os.Getenv("ROCKETMQ_MODEL") != "CLUSTERING" {
 		exitOn(errors.New("this is a concurrent push consumer of a cluster: judge it by -k whole-push, whole-listener and whole-allocation"))
 	}
+	if os.Getenv("ROCKETMQ_TLS") == "on" {
+		exitOn(errors.New("this client has no TLS: judge it without tls=on"))
+	}
 	where := map[string]consumer.ConsumeFromWhere{
 		"CONSUME_FROM_LAST_OFFSET":  consumer.ConsumeFromLastOffset,
 		"CONSUME_FROM_FIRST_OFFSET": consumer.ConsumeFromFirstOffset,
@@ -45,6 +48,10 @@ func main() {
 		consumer.WithConsumeFromWhere(where[os.Getenv("ROCKETMQ_CONSUME_FROM")]),
 		consumer.WithConsumeTimestamp(os.Getenv("ROCKETMQ_CONSUME_TIMESTAMP")),
 		consumer.WithStrategy(strategy),
+		consumer.WithCredentials(primitive.Credentials{
+			AccessKey: os.Getenv("ROCKETMQ_ACCESS_KEY"),
+			SecretKey: os.Getenv("ROCKETMQ_SECRET_KEY"),
+		}),
 	)
 	exitOn(err)
 	exitOn(member.Subscribe(os.Getenv("ROCKETMQ_TOPIC"), consumer.MessageSelector{},
@@ -54,8 +61,8 @@ func main() {
 			}
 			return result(), nil
 		}))
-	fmt.Println(`{"takes": ["listen", "strategy"]}`)
-	go readCommands()
+	fmt.Println(`{"takes": ["listen", "strategy", "pause"]}`)
+	go readCommands(member)
 	exitOn(member.Start())
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM)
@@ -63,11 +70,21 @@ func main() {
 	exitOn(member.Shutdown())
 }
 
-// readCommands does {"listen": "fails"}.
-func readCommands() {
+// readCommands does {"listen": "fails"}, {"pause": true} and {"pause": false}.
+func readCommands(member rocketmq.PushConsumer) {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		var command struct{ Listen string }
-		if json.Unmarshal(lines.Bytes(), &command) == nil && command.Listen != "" {
+		var command struct {
+			Listen string
+			Pause  *bool
+		}
+		if json.Unmarshal(lines.Bytes(), &command) != nil {
+			continue
+		}
+		if command.Pause != nil && *command.Pause {
+			member.Suspend()
+		} else if command.Pause != nil {
+			member.Resume()
+		} else if command.Listen != "" {
 			changed.L.Lock()
 			listener = command.Listen
 			changed.L.Unlock()

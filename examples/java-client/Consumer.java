@@ -9,13 +9,14 @@ import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 
 /**
- * A push consumer that is told by environment variables what to consume, and ends by SIGTERM. Its listener is told
- * on standard input whether it succeeds, fails, or holds what it is given.
+ * A push consumer that is told by environment variables what to consume, and ends by SIGTERM. It is told on standard
+ * input whether its listener succeeds, fails, or holds what it is given, and when to be suspended.
  */
 public class Consumer {
     private static String listener = "succeeds";
@@ -23,7 +24,9 @@ public class Consumer {
     public static void main(String[] arguments) throws Exception {
         Map<String, String> told = System.getenv();
         System.setProperty("rocketmq.client.localOffsetStoreDir", told.get("ROCKETMQ_OFFSETS"));
-        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(told.get("ROCKETMQ_GROUP"));
+        Access.encrypt();
+        DefaultMQPushConsumer consumer =
+            new DefaultMQPushConsumer(told.get("ROCKETMQ_GROUP"), Access.signing(), new AllocateMessageQueueAveragely());
         consumer.setNamesrvAddr(told.get("ROCKETMQ_NAME_SERVER"));
         consumer.setInstanceName(told.get("ROCKETMQ_INSTANCE"));
         consumer.setConsumeFromWhere(ConsumeFromWhere.valueOf(told.get("ROCKETMQ_CONSUME_FROM")));
@@ -42,8 +45,8 @@ public class Consumer {
         if (told.get("ROCKETMQ_STRATEGY").equals("AVG_BY_CIRCLE")) {
             consumer.setAllocateMessageQueueStrategy(new AllocateMessageQueueAveragelyByCircle());
         }
-        System.out.println("{\"takes\": [\"listen\", \"strategy\"]}");
-        Thread commands = new Thread(() -> new Scanner(System.in).useDelimiter("\n").forEachRemaining(Consumer::listen));
+        System.out.println("{\"takes\": [\"listen\", \"strategy\", \"pause\"]}");
+        Thread commands = new Thread(() -> new Scanner(System.in).useDelimiter("\n").forEachRemaining(line -> obey(consumer, line)));
         commands.setDaemon(true);
         commands.start();
         consumer.start();
@@ -51,9 +54,19 @@ public class Consumer {
         new CountDownLatch(1).await();
     }
 
-    /** Does {"listen": "fails"}. */
-    private static synchronized void listen(String command) {
-        listener = command.replaceAll(".*\"listen\": \"(\\w+)\".*", "$1");
+    /** Does {"listen": "fails"}, {"pause": true} or {"pause": false}. */
+    private static void obey(DefaultMQPushConsumer consumer, String command) {
+        if (command.contains("\"pause\": true")) {
+            consumer.suspend();
+        } else if (command.contains("\"pause\": false")) {
+            consumer.resume();
+        } else {
+            listen(command.replaceAll(".*\"listen\": \"(\\w+)\".*", "$1"));
+        }
+    }
+
+    private static synchronized void listen(String to) {
+        listener = to;
         Consumer.class.notifyAll();
     }
 

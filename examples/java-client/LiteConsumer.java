@@ -12,7 +12,8 @@ import org.apache.rocketmq.common.message.MessageQueue;
 public class LiteConsumer {
     public static void main(String[] arguments) throws Exception {
         Map<String, String> told = System.getenv();
-        DefaultLitePullConsumer consumer = new DefaultLitePullConsumer(told.get("ROCKETMQ_GROUP"));
+        Access.encrypt();
+        DefaultLitePullConsumer consumer = new DefaultLitePullConsumer(told.get("ROCKETMQ_GROUP"), Access.signing());
         consumer.setNamesrvAddr(told.get("ROCKETMQ_NAME_SERVER"));
         consumer.setInstanceName(told.get("ROCKETMQ_INSTANCE"));
         consumer.setConsumeFromWhere(ConsumeFromWhere.valueOf(told.get("ROCKETMQ_CONSUME_FROM")));

@@ -3,10 +3,23 @@
 #   build.sh RELEASE FOLDER
 set -eu
 release=$1 folder=$(mkdir -p "$2" && cd "$2" && pwd) here=$(cd "$(dirname "$0")" && pwd)
-mvn -q -B -f "$here/pom.xml" -Drelease="$release" -DincludeScope=runtime -Dmdep.outputFile="$folder/class-path" \
+case $release in
+4.[0-3].*) acl= ;; # without credentials
+4.* | 5.[0-2].* | 5.3.[0-2]) acl=-Dacl ;; # in a jar of their own
+*) acl= ;;
+esac
+mvn -q -B -f "$here/pom.xml" -Drelease="$release" $acl -DincludeScope=runtime -Dmdep.outputFile="$folder/class-path" \
     dependency:build-classpath
 jars=$(cat "$folder/class-path")
-javac -cp "$jars" -d "$folder" "$here/Consumer.java"
+case $release in
+4.[0-3].*)
+    access=$folder/Access.java
+    echo "class Access { static void encrypt() {} static org.apache.rocketmq.remoting.RPCHook signing() { return null; } }" \
+        >"$access"
+    ;;
+*) access=$here/Access.java ;;
+esac
+javac -cp "$jars" -d "$folder" "$access" "$here/Consumer.java"
 case $release in
 4.[0-5].* | 4.6.0) ;; # without lite pull consumers that look where to start
 *) javac -cp "$jars:$folder" -d "$folder" "$here/LiteConsumer.java" ;;

@@ -71,7 +71,9 @@ from rocketmq_conformance.models.client.whole_moves import (
     Move,
     Observation,
     ResetTo,
+    Resume,
     Seek,
+    Suspend,
 )
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
@@ -163,6 +165,13 @@ RULES = (
         "DefaultLitePullConsumerImpl#seek, #nextPullOffset @ 4.6.1, 4.9.0, 4.9.7, 5.3.3",
         releases="4.6.1+",
     ),
+    Rule(
+        "WHOLE-PAUSE",
+        "A push consumer that is suspended begins no pull, and lets go of nothing: it stays a member of its group, has "
+        "its queues, and commits what it has consumed. Messages in its queues wait. When it is resumed it pulls on "
+        "from where it was: nothing is lost, and nothing is given twice.",
+        "DefaultMQPushConsumerImpl#pullMessage, #doRebalance, #resume @ 4.9.8, 5.3.3",
+    ),
 )
 
 _NOT_REGISTERED = {
@@ -185,6 +194,7 @@ _LOCK_BACK = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "granted again")
 _UNLOCKED = Reason(("REB-LOCK-4",), "shut down")
 _SHARE = reasons_by_kind(("WHOLE-SHARE",), "handed over", "taken over")
 _BUSY = reasons_by_kind(("WHOLE-BUSY",), "keeps the lock", "done with what was lost", "waits for a poll")
+_PAUSED = reasons_by_kind(("WHOLE-PAUSE",), "suspended", "resumed")
 _SEEK = reasons_by_kind(("WHOLE-SEEK",), "goes there", "fails")
 _RESET = Reason(("WHOLE-RESET",), "told"), Reason(("WHOLE-RESET-LITE",), "told")
 _BACK = {
@@ -219,6 +229,8 @@ class WholeMember(NamedTuple):
     work: OrderlyWork = OrderlyWork()
     #: Has it lost a connection?
     cut: bool = False
+    #: Is it suspended? It is listed then, and neither pulls nor rebalances.
+    suspended: bool = False
 
 
 class WholeGroup(NamedTuple):
@@ -302,6 +314,8 @@ class WholeGroupModel:
                 return self._sought(group, name, queue, offset)
             case ResetTo(offset):
                 return self._reset(group, offset)
+            case Suspend(name) | Resume(name):
+                return self._paused(group, name, isinstance(move, Suspend))
             case _:
                 return group._replace(seized=isinstance(move, LockElsewhere))
 
@@ -354,7 +368,7 @@ class WholeGroupModel:
             return {}
         registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
         listed = tuple(sorted((*registered, *group.others)))
-        return {name: self._share(group, name, listed) for name in registered}
+        return {name: self._share(group, name, listed) for name in registered if not group.members[name].suspended}
 
     def _share(self, group: WholeGroup, name: str, listed: tuple[str, ...]) -> frozenset[int]:
         """A member's queues; of a topic without any that can be read it keeps those that it has."""
@@ -456,6 +470,8 @@ class WholeGroupModel:
         """Pull every queue to its end."""
         if group.members[name].busy:
             return self._hold(group, name), ()
+        if group.members[name].suspended:
+            return group, ()
         given: list[tuple[int, int, int]] = []
         member = group.members[name]
         if MEMBERS in group.fails:
@@ -607,6 +623,12 @@ class WholeGroupModel:
             return _with_reason(group, _SEEK["fails"])
         pulls, memory = {**member.pulls, at: offset}, {**member.memory, at: offset}
         return _with_reason(_with(group, name, member._replace(pulls=pulls, memory=memory)), _SEEK["goes there"])
+
+    def _paused(self, group: WholeGroup, name: str, suspends: bool) -> WholeGroup:
+        """The group after a member was suspended, when all pulls end that the broker holds, or resumed."""
+        why = _PAUSED["suspended" if suspends else "resumed"]
+        group = _with(_with_reason(group, why), name, group.members[name]._replace(suspended=suspends))
+        return group._replace(left={}) if suspends else group
 
     def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         if group.kind == LITE:

@@ -113,6 +113,18 @@ class Seek(NamedTuple):
     name: str = "a"
 
 
+class Suspend(NamedTuple):
+    """A member is suspended; the pulls that the broker holds are answered by an error."""
+
+    name: str = "a"
+
+
+class Resume(NamedTuple):
+    """A member that was suspended goes on."""
+
+    name: str = "a"
+
+
 class Look(NamedTuple):
     """Time passes, every member commits, and the state is observed."""
 
@@ -133,6 +145,8 @@ Move = (
     | UnlockElsewhere
     | ResetTo
     | Seek
+    | Suspend
+    | Resume
     | Look
 )
 #: (queue id, first offset, messages) of each queue that a member got messages of since the last look.

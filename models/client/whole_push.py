@@ -218,7 +218,7 @@ class WholePushModel:
         state, seen, fired = self._seen(state)
         if state.group.broker.stored != before and seen[1]:
             fired = (*fired, *_PERSISTED.rules)
-        return state, seen, _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), bool(seen[1]))
+        return state, seen, reason_of(fired, bool(seen[1]))
 
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
         """What is seen once the members have finished their work, and the rules that fired."""
@@ -226,7 +226,7 @@ class WholePushModel:
         # who ends takes its pulls along
         left = {queue: pull for queue, pull in group.left.items() if pull[0] in group.members}
         group, (shown, stored) = self._group.look(group._replace(left=left))
-        owners = {queue: name for name, owned, _ in shown for queue in owned}
+        owners = {queue: name for name, owned, _ in shown for queue in owned if not group.members[name].suspended}
         if PULL in group.fails:
             # who has a queue is known by a pull that waits
             owners = {}
@@ -239,7 +239,9 @@ class WholePushModel:
         return state._replace(group=group._replace(reasons=())), (places, given, stored), tuple(fired)
 
 
-def _reason(fired: tuple[str, ...], given: bool) -> Reason:
+def reason_of(fired: tuple[str, ...], given: bool) -> Reason:
+    """Why push consumers show what they show, by the rules that fired; ``given``: were messages given?"""
+    fired = tuple(rule for rule in fired if rule.startswith(_SHOWN))
     if "WHOLE-MOVED" in fired:
         return Reason(fired, "sent elsewhere")
     if "WHOLE-RESET" in fired:

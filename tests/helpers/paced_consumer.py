@@ -39,7 +39,7 @@ WHERE = os.environ["ROCKETMQ_CONSUME_FROM"].removeprefix("CONSUME_FROM_")
 TIMESTAMP = calendar.timegm(time.strptime(os.environ["ROCKETMQ_CONSUME_TIMESTAMP"], "%Y%m%d%H%M%S")) * 1000
 PACE = float(sys.argv[1])
 #: The standard timers, in seconds.
-ROUND, ROUTES, COMMIT, CORRECTION, NEXT_TRY = 20 / PACE, 30 / PACE, 5 / PACE, 10 / PACE, 3 / PACE
+ROUND, ROUTES, COMMIT, CORRECTION, NEXT_TRY, SUSPENSION = (seconds / PACE for seconds in (20, 30, 5, 10, 3, 1))
 #: How long a pull may be held, and is waited for.
 HOLD, PULL_END = 15 / PACE, 30 / PACE
 #: Pull flags: it commits, and it may be held.
@@ -154,7 +154,7 @@ class Consumer:
         self.owned: dict[Queue, object] = {}
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
-        self._ends = False
+        self._ends = self._suspended = False
 
     def run(self) -> None:
         """Consume until ``end`` is called."""
@@ -174,6 +174,8 @@ class Consumer:
                 continue
             if asked is not None:
                 self.pulled(command, *asked)
+            elif "pause" in command.ext:
+                self.pause(command.ext["pause"] == "true")
             elif command.code == Request.NOTIFY_CONSUMER_IDS_CHANGED:
                 self.rebalance()
             elif command.code == Request.RESET_CONSUMER_CLIENT_OFFSET:
@@ -185,6 +187,16 @@ class Consumer:
         """Shut down."""
         self._ends = True
         self.wire.inbox.put((Command(0), None))
+
+    def pause(self, suspends: bool) -> None:
+        """Be suspended, or go on."""
+        self._suspended = suspends
+        self.rebalance()
+
+    def read_commands(self) -> None:
+        """Read what is to be done from standard input."""
+        for line in sys.stdin:
+            self.wire.inbox.put((Command(0, {"pause": json.dumps(json.loads(line)["pause"])}), None))
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
         """Do something later."""
@@ -221,7 +233,9 @@ class Consumer:
         self.wire.ask(Request.HEART_BEAT, {}, json.dumps(body).encode())
 
     def rebalance(self) -> None:
-        """Take and drop queues by what the others have."""
+        """Take and drop queues by what the others have, unless it is suspended."""
+        if self._suspended:
+            return
         for topic, count in self.routes.items():
             answer = self.wire.ask(Request.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": GROUP})
             listed = json.loads(answer.body)["consumerIdList"] if answer.code == 0 and answer.body else []
@@ -281,6 +295,9 @@ class Consumer:
     def pull(self, one: Queue, token: object, offset: int) -> None:
         """Ask for the messages of a queue, if it is still its own."""
         if self.owned.get(one) is not token:
+            return
+        if self._suspended:
+            self.after(SUSPENSION, lambda: self.pull(one, token, offset))
             return
         known = self.offsets.get(one, 0)
         ext = {
@@ -342,4 +359,6 @@ class Consumer:
 if __name__ == "__main__":
     consumer = Consumer()
     signal.signal(signal.SIGTERM, consumer.end)
+    print('{"takes": ["pause"]}', flush=True)
+    threading.Thread(target=consumer.read_commands, daemon=True).start()
     consumer.run()

@@ -3,20 +3,35 @@
 import json
 import os
 import signal
+import ssl
 import sys
 import time
 
+from rocketmq_conformance.conformance.remoting.access import Access, Credentials, Tls
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
+
+
+def access() -> Access:
+    """What it was given to connect with, or what it takes instead as it behaves."""
+    tls = None
+    if "ROCKETMQ_TLS" in os.environ and behaviour != "plain":
+        trusted = os.environ["ROCKETMQ_TLS_CA"] if behaviour != "mistrusts" else None
+        tls = Tls(ssl.create_default_context(cafile=trusted))
+    name = os.environ.get("ROCKETMQ_ACCESS_KEY", "") if behaviour != "unsigned" else ""
+    return Access(Credentials(name, os.environ["ROCKETMQ_SECRET_KEY"]) if name else None, tls)
 
 
 def beat(client: str) -> Connection:
     """Connect, and send a heartbeat."""
     host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
-    connection = Connection(host, int(port))
+    connection = Connection(host, int(port), access=access())
     consumer = {"groupName": os.environ["ROCKETMQ_GROUP"], "subscriptionDataSet": []}
     body = json.dumps({"clientID": client, "consumerDataSet": [consumer]}).encode()
     connection.call(int(Request.HEART_BEAT), {}, body)
+    if behaviour == "commits-unsigned":
+        connection.access = Access(tls=connection.access.tls)
+        connection.send(int(Request.UPDATE_CONSUMER_OFFSET), {"topic": os.environ["ROCKETMQ_TOPIC"]})
     return connection
 
 

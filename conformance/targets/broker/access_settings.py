@@ -47,6 +47,11 @@ def settings_of(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {**_read(Path(path)), **found} if path else found
 
 
+def without_settings(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """An environment without the settings: that of programs which the kit starts."""
+    return {name: value for name, value in environment.items() if name not in MEANINGS and name != FILE}
+
+
 def access_of(settings: Mapping[str, str]) -> Access:
     """The access that these settings describe; ValueError with a sentence, without any value that is secret."""
     mode = settings.get(TLS, "off")

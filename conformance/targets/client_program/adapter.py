@@ -13,14 +13,16 @@ from dataclasses import replace
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello, Play, T
 from rocketmq_conformance.conformance.fakes.whole_case import DELAY, WholeCase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
+from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Interrupted
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
 from rocketmq_conformance.models.outcome import Err, Outcome
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_brokers
+from rocketmq_conformance.suites import whole_brokers, whole_pause
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -37,7 +39,7 @@ PATIENCE = 3600.0
 class ClientProgram:
     """A program by its command, whose timers are ``pace`` times faster than standard.
 
-    Its cases go ``through`` a real broker, or have a fake one each.
+    Its cases go ``through`` a real broker, or have a fake one each. ``access`` is what its members need to connect.
     """
 
     def __init__(
@@ -47,12 +49,14 @@ class ClientProgram:
         lanes: int = LANES,
         timing: Timing | None = None,
         through: RealBroker | None = None,
+        access: GivenAccess | None = None,
     ) -> None:
         self._text = command
         self._command = shlex.split(command)
         self._pace, self._lanes = pace, lanes
         self._timing = timing or Timing.of(pace)
         self._through = through
+        self._access = access or GivenAccess()
         self._profile = Profile()
         self._interrupted = threading.Event()
         #: The case that is played step by step, and whether any program ever connected.
@@ -87,8 +91,13 @@ class ClientProgram:
     def group(self, suite: Suite) -> PlayedGroup:
         """A case of its own, without members."""
         if suite is whole_brokers.SUITE:
-            return PlayedBrokers(suite, self._profile, self._command, self._timing, self._interrupted)
-        return PlayedGroup(suite, self._profile, self._command, self._timing, self._interrupted, self._broker)
+            return PlayedBrokers(
+                suite, self._profile, self._command, self._timing, self._interrupted, access=self._access
+            )
+        make = PlayedPauses if suite is whole_pause.SUITE else PlayedGroup
+        return make(
+            suite, self._profile, self._command, self._timing, self._interrupted, self._broker, access=self._access
+        )
 
     def _broker(self, broadcasting: bool) -> CaseBroker:
         """The broker of a case."""
@@ -143,6 +152,7 @@ class ClientProgram:
         """Kill every program that still runs."""
         self._interrupted.set()
         self._end()
+        self._access.close()
         if self._through is not None:
             self._through.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from rocketmq_conformance.conformance.fakes.guard import Guard
 from rocketmq_conformance.conformance.fakes.whole_case import Brought, Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -18,6 +19,8 @@ class UnsupportedMoveError(Exception):
 class CaseBroker(Protocol):
     """The broker of one case: one topic, one group, no members at first. Moves may raise UnsupportedMoveError."""
 
+    #: What is asked of clients before anything is answered.
+    guard: Guard
     #: What clients sent.
     traffic: Traffic
     #: Do commits fail beside the request that fails?

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
 from rocketmq_conformance.conformance.fakes.whole_case import Brought
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
 from rocketmq_conformance.models.client.fixtures import EVERY
@@ -31,9 +32,10 @@ class PlayedBrokers(PlayedGroup):
         command: Sequence[str],
         timing: Timing,
         interrupted: threading.Event,
+        access: GivenAccess,
     ) -> None:
         self.brokers = WholeBrokers(profile)
-        super().__init__(suite, profile, command, timing, interrupted, lambda _: self.brokers.first)
+        super().__init__(suite, profile, command, timing, interrupted, lambda _: self.brokers.first, access)
 
     def close(self) -> None:
         """Kill the programs that still run, and close the brokers."""
@@ -104,6 +106,8 @@ class PlayedBrokers(PlayedGroup):
         self.brokers.prepare((2, 2), setting.shape, setting.stored)
 
     def _open(self) -> str:
+        # both are guarded alike
+        self.brokers.second.guard = self.brokers.first.guard
         return self.brokers.open()
 
     def _reached(self, joined: str | None) -> bool:

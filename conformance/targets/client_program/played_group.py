@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.whole_case import Brought, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker, UnsupportedMoveError
+from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Clock, Interrupted, Limits, shows
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS, TIMESTAMP_TEXT
@@ -39,6 +40,7 @@ from rocketmq_conformance.suites import (
     whole_lite,
     whole_orderly,
     whole_orderly_listener,
+    whole_pause,
 )
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
@@ -54,6 +56,7 @@ _SUSPENSION = 1.2
 _ONE_CLIENT = (
     "make one client, with {} (ROCKETMQ_INSTANCE) as its instance name, since client ids decide who gets which queue."
 )
+_SIGN = "sign every request to a broker with ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY."
 #: The strategies, that of every client first.
 _STRATEGIES = tuple(RULE_OF)
 _MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/client.md)'
@@ -71,6 +74,7 @@ KINDS = {
     whole_allocation.SUITE.name: ("push", CLUSTERING),
     whole_orderly_listener.SUITE.name: ("orderly", CLUSTERING),
     whole_brokers.SUITE.name: ("push", CLUSTERING),
+    whole_pause.SUITE.name: ("push", CLUSTERING),
 }
 #: The suites whose answers show locks, and what listeners were given.
 _SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name)
@@ -103,6 +107,8 @@ class Timing:
     #: For the answer to a request, and for a round of five queues that waits for each.
     answer: float = 6.0
     answers: float = 30.0
+    #: After how long a pull that failed has been sent again.
+    retry: float = 4.0
 
     @classmethod
     def of(cls, pace: float) -> Timing:
@@ -115,7 +121,7 @@ class Timing:
             round=0.5 + 20.5 / pace,
             write=0.5 + 10.5 / pace,
         )
-        return replace(looks, routes=0.5 + 30.5 / pace)
+        return replace(looks, routes=0.5 + 30.5 / pace, retry=0.5 + 3.5 / pace)
 
 
 class PlayedGroup:
@@ -132,6 +138,7 @@ class PlayedGroup:
         timing: Timing,
         interrupted: threading.Event,
         make: Callable[[bool], CaseBroker],
+        access: GivenAccess,
     ) -> None:
         self._bound = suite.bind(profile)
         self._state = self._bound.initial
@@ -169,7 +176,9 @@ class PlayedGroup:
         #: The messages that members said they were given since the last step, and whether any ever said so.
         self._given: list[Brought] = []
         self._says = False
+        self._access = access
         self.case = make(self._model == BROADCASTING)
+        self.case.guard = access.guard(profile.broker)
         self._prepare(Setting())
         if suite is whole_allocation.SUITE:
             self.case.divide(self._setting.queues)
@@ -203,7 +212,7 @@ class PlayedGroup:
             self._read_lines()
             self._in_order.begin_step()
         before = self._state
-        left_out = whole_orderly_listener.is_left_out(before, operation)
+        left_out = self._is_left_out(operation)
         expected, why = self._expect(operation)
         joined: str | None = None
         end = NOT_ENDED if isinstance(operation, _LEAVES) and self._shows_ends else None
@@ -311,6 +320,14 @@ class PlayedGroup:
         self._state, expected, why = self._bound.handlers[type(operation)](self._state, *operation.args)
         return expected, why
 
+    def _is_left_out(self, operation: Operation) -> bool:
+        """Does an operation do nothing in this state?"""
+        return whole_orderly_listener.is_left_out(self._state, operation)
+
+    def _needed(self) -> str:
+        """What a program must say that it takes, or ""."""
+        return LISTEN if self._listens else STRATEGY if self._strategy != _STRATEGIES[0] else ""
+
     # --- members ----------------------------------------------------------------------------------------------
 
     def start(self, member: int) -> str:
@@ -342,10 +359,16 @@ class PlayedGroup:
                 raise CannotRunError(reason)
             return ""
         found = known()
-        if len(found) != 1 or name not in found[0]:
+        guard = self.case.guard
+        if guard.account is not None:
+            self.case.settle()
+        if len(found) != 1 or name not in found[0] or (guard.refused and not guard.signed):
             ids = " and ".join(sorted(found))
             reason = f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}"
-            reason = reason if found else self._not_connected(program)
+            if not found:
+                reason = self._not_connected(program)
+            elif len(found) == 1 and name in found[0]:
+                reason = f"{self._command[0]} has signed nothing as it should ({guard.sentence}): {_SIGN}"
             # the rest of the case decides nothing, and is played without it
             self._programs.pop(member).kill()
             raise CannotRunError(reason)
@@ -407,7 +430,7 @@ class PlayedGroup:
 
         What it says may be read a moment after its heartbeat.
         """
-        needed = LISTEN if self._listens else STRATEGY if self._strategy != _STRATEGIES[0] else ""
+        needed = self._needed()
         self._wait(lambda: not needed or needed in program.takes, self._timing.quiet)
         return "" if not needed or needed in program.takes else _MISSING.format(needed)
 
@@ -452,10 +475,12 @@ class PlayedGroup:
             "ROCKETMQ_CONSUME_FROM": self._setting.where,
             "ROCKETMQ_CONSUME_TIMESTAMP": TIMESTAMP_TEXT,
             "TZ": "UTC",
+            **self._access.variables,
         }
 
     def _not_connected(self, program: Program) -> str:
         connected = " It connected, but sent no heartbeat." if self.case.traffic.sent else ""
+        connected = f" {self.case.guard.handshake}" if self.case.guard.handshake else connected
         words = f" Its last line on standard error: {program.last_words}" if program.last_words else ""
         code = program.code
         if code is not None:
@@ -554,10 +579,19 @@ class PlayedGroup:
             seen = self._observed(brought, known)
             return isinstance(seen, tuple) and isinstance(expected, tuple) and seen[:2] == expected[:2]
 
-        shown = shows(self._clock, limits, owners, lambda: agrees() and self._reached(joined), self._ended)
+        shown = shows(
+            self._clock,
+            limits,
+            owners,
+            lambda: agrees() and self._reached(joined),
+            lambda: self._ended() or self.case.guard.refused,
+        )
         ended = self._ended()
         if ended:
             return Err("ENDED", detail=ended)
+        refused = self.case.guard.sentence
+        if refused:
+            return Err("NOT_SIGNED", detail=f"{refused}: {_SIGN}")
         self._refuse_strangers()
         if agrees() and not shown:
             return Err("NOT_REACHED", definite=False, detail=f"{joined} neither asked for the members nor pulled")

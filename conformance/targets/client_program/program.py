@@ -16,6 +16,7 @@ from typing import IO
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import Overdue, undisturbed
+from rocketmq_conformance.conformance.targets.broker.access_settings import without_settings
 from rocketmq_conformance.conformance.targets.child_process import MARK, kill_marked
 
 #: The longest line of standard output that is read, in bytes; longer ones are skipped.
@@ -43,7 +44,7 @@ class Program:
             with undisturbed():
                 self._process = subprocess.Popen(
                     command,
-                    env={**os.environ, **variables, MARK: self._mark},
+                    env={**without_settings(), **variables, MARK: self._mark},
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,

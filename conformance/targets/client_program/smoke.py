@@ -63,6 +63,8 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
                 "shut the consumer down before the process ends",
             ),
         ]
+        if group.case.guard.account is not None:
+            found.append(Seen("signed every request", not group.case.guard.refused, group.case.guard.sentence))
     finally:
         group.close()
         program.close()

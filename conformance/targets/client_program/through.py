@@ -70,6 +70,7 @@ class ProxiedCase(WatchedCase):
     def open(self) -> str:
         """Let clients connect; host:port of the proxy."""
         self._proxy = Proxy(self, self._behind)
+        self._proxy.encrypt(self.guard.context)
         self.address = self._proxy.start()
         return self.address
 

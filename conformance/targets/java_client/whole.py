@@ -192,6 +192,14 @@ class WholeConsumer:
         with suppress(jpype.JException):
             self._consumer.seek(place, offset)
 
+    def suspend(self) -> None:
+        """A push consumer is suspended."""
+        self._consumer.suspend()
+
+    def resume(self) -> None:
+        """A push consumer goes on."""
+        self._consumer.resume()
+
     @property
     def client_id(self) -> str:
         """Its client id at the broker."""

@@ -51,7 +51,7 @@ def alone(owns: bool, stored: int, *given: int) -> Observation:
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("table", "count"), [(EVERY, 102), (HANDOVERS, 32)], ids=["scripted", "handovers"])
+@pytest.mark.parametrize(("table", "count"), [(EVERY, 106), (HANDOVERS, 32)], ids=["scripted", "handovers"])
 def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[TableCase], count: int) -> None:
     assert len(table) == count
     assert len({str(case) for case in table}) == count
@@ -264,6 +264,11 @@ class _KeepsAll(WholeGroupModel):
         return group
 
 
+class _NeverSuspends(WholeGroupModel):
+    def _paused(self, group: WholeGroup, name: str, suspends: bool) -> WholeGroup:
+        return group
+
+
 WRONG: list[tuple[type[WholeGroupModel], str]] = [
     (_Deaf, "WHOLE-UNHEARD"),
     (_Listed, "WHOLE-LIST"),
@@ -278,6 +283,7 @@ WRONG: list[tuple[type[WholeGroupModel], str]] = [
     (_ResetsAll, "WHOLE-RESET-LITE"),
     (_NeverSeeks, "WHOLE-SEEK"),
     (_KeepsAll, "WHOLE-SHARE"),
+    (_NeverSuspends, "WHOLE-PAUSE"),
 ]
 
 

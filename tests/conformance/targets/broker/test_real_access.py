@@ -9,11 +9,17 @@ from guarded import certificates
 
 from rocketmq_conformance.conformance import api
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.fakes.guard import Guard
+from rocketmq_conformance.conformance.remoting.access import Access, Credentials
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.address import open_address
-from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX
+from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX, access_of, settings_of
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import JavaProcess
+from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports.event import CONFORMS, RunEnded
 
 pytestmark = pytest.mark.broker
@@ -40,6 +46,7 @@ def test_a_broker_with_accounts_and_tls(version: str, tmp_path: Path, monkeypatc
     try:
         assert started.hello().broker == version
         running = started.shared_addresses()[0]
+        refuses_as_the_fake_one(version, running)
         suites = ["broker-admin", "broker-offsets", "broker-assignment"]
         assert verdict_of(running, suites) == CONFORMS
         source = started.source
@@ -63,6 +70,27 @@ def test_a_broker_with_accounts_and_tls(version: str, tmp_path: Path, monkeypatc
                 other.close()
     finally:
         started.close()
+
+
+def refuses_as_the_fake_one(version: str, running: str) -> None:
+    """Requests that the account has not signed are refused with code and remark of the fake broker's guard."""
+    host, port = running.removeprefix("broker:").partition("?")[0].split(":")
+    guard = Guard(Credentials(NAME, KEY), release=Release.parse(version))
+    tls = access_of(settings_of()).tls
+    for account in (None, Credentials(NAME, "another"), Credentials("another-account", KEY)):
+        access = Access(account, tls)
+        with Connection(host, int(port), access=access) as connection:
+            for request, ext in (
+                (Request.HEART_BEAT, {}),
+                (Request.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": "G"}),
+                (Request.QUERY_CONSUMER_OFFSET, {"consumerGroup": "G", "topic": "T", "queueId": "0"}),
+            ):
+                seen = connection.call(int(request), ext, b"{}")
+                signed = account.signed(ext, b"{}") if account else ext
+                expected = guard.refusal(Command(int(request), signed, b"{}"))
+                assert expected is not None
+                assert seen.code == expected.code
+                assert seen.remark.startswith(access.redacted(expected.remark))
 
 
 def verdict_of(address: str, suites: list[str]) -> str:

@@ -13,8 +13,10 @@ from places import ROOT
 
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.engine.handshake import profile_of
+from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
+from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
 from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.reports.event import CaseEnded
 from rocketmq_conformance.suites import whole_push
@@ -53,6 +55,14 @@ def test_an_ordinary_program_conforms(language: str, tmp_path: Path) -> None:
     # a machine that is too busy for the client's own timers may leave a case undecided
     assert {verdict for verdict, _ in ended} <= {"conforms", "undecided"}, ended
     assert ended.count(("conforms", "")) >= 2
+
+
+@pytest.mark.parametrize(("language", "asked"), [("java", "tls=on&credentials=on"), ("go", "credentials=on")])
+def test_it_encrypts_and_signs_where_that_is_asked_for(language: str, asked: str, tmp_path: Path) -> None:
+    program = open_address(f"client?{asked}:{build(language, tmp_path)}")
+    assert isinstance(program, ClientProgram)
+    missed = [one.what for one in look_at(program, limit=LIMIT) if not one.seen]
+    assert missed == ([] if language == "java" else ["unregistered from its group"])
 
 
 def owners(outcome: Outcome) -> list[int]:

@@ -20,11 +20,12 @@ PACE = 20
 COMMAND = f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'paced_consumer.py'} {PACE}"
 
 
-def test_a_right_consumer_conforms(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suite", ["whole-push", "whole-pause"])
+def test_a_right_consumer_conforms(suite: str, tmp_path: Path) -> None:
     address = f"client?pace={PACE}:{COMMAND}"
     ended = [
         event
-        for event in run(address, suites=["whole-push"], cases=12, seed=2, tiers=["seeded"], out=tmp_path)
+        for event in run(address, suites=[suite], cases=12, seed=2, tiers=["seeded"], out=tmp_path)
         if isinstance(event, SuiteEnded)
     ]
     assert [event.verdict for event in ended] == [CONFORMS]

@@ -1,0 +1,53 @@
+"""One case of the suite of consumers that are suspended, played with a program for each member."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.conformance.targets.client_program.look import Limits
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.models.client.fixtures import MEMBERS
+from rocketmq_conformance.models.client.whole_pause import suspended
+from rocketmq_conformance.models.outcome import Outcome
+from rocketmq_conformance.suites import whole_pause as operations
+from rocketmq_conformance.suites.declare.operation import Operation
+
+#: What a program says that it takes, and the name of the command.
+PAUSE = "pause"
+
+
+class PlayedPauses(PlayedGroup):
+    """The members of one case, one of which may be suspended."""
+
+    def _do(self, operation: Operation) -> Outcome:
+        match operation:
+            case operations.Pause(member, suspends):
+                before = suspended(self._state)
+                expected, _ = self._expect(operation)
+                program = self._programs.get(member)
+                if program is not None and (not suspends or before in (None, MEMBERS[member])):
+                    program.send({PAUSE: suspends})
+                    if suspends and before is None:
+                        self._end_pulls(member)
+                limits = Limits(self._timing.look, self._timing.look, self._timing.quiet)
+                return self._look(operation.spec, expected, None, limits, None)
+            case _:
+                return super()._do(operation)
+
+    def _end_pulls(self, member: int) -> None:
+        """Let the pulls that are held end, until a member pulls no more: it may not have read the command yet."""
+        client = self._ids[member]
+
+        def pulls() -> bool:
+            return any(one == client for one, _ in self.case.pullers())
+
+        for _ in range(max(1, int(self._timing.look / self._timing.retry))):
+            self._wait(self._ended, self._timing.quiet)
+            self.case.fail_held_pulls()
+            self._wait(lambda: self._ended() or pulls(), self._timing.retry)
+            if not pulls():
+                return
+
+    def _is_left_out(self, operation: Operation) -> bool:
+        return operations.is_left_out(self._state, operation)
+
+    def _needed(self) -> str:
+        return PAUSE

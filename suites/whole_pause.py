@@ -1,0 +1,152 @@
+"""The suite ``whole-pause``: whole push consumers that are suspended and resumed, judged from the traffic alone."""
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import whole_end
+from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.client.whole_pause import WholePauseModel, may_go, suspended
+from rocketmq_conformance.models.client.whole_push import WholePushState
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+
+SEEN = (
+    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
+    "member waits (-1, -1: none does), then the messages that pulls brought since the step before (member, queue, "
+    "first offset, messages), then the stored offset of each queue."
+)
+_GOES = "Nothing happens while another member is suspended and a third one runs."
+_MEMBER = Values(0, 1, 2, weights=(6, 6, 1))
+#: The parts of an answer, and the rules that decide each.
+PARTS = {
+    "places": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-SHARE"),
+    "brought": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-FIRST", "WHOLE-SHARE"),
+    "stored": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-COMMIT", "WHOLE-SHARE"),
+}
+
+
+@operation(
+    "Before the first member joins: the topic has so many queues of a shape, and the group has stored an offset in "
+    "each (-1: none). Later nothing happens.",
+    side=Side.WHOLE,
+    weight=4,
+)
+class Prepare(group.Prepare):
+    queues: Annotated[int, Values(4, 2)]
+    shape: Annotated[str, Values("expired", "young", weights=(3, 1))]
+    stored: Annotated[int, Values(NOTHING, 7, weights=(3, 1))]
+    where: Annotated[str, Values(LAST)]
+
+
+@operation(
+    f"A member is started, unless it runs or another one is suspended. {SEEN}",
+    side=Side.WHOLE,
+    weight=12,
+    answer=PARTS,
+)
+class Join(group.Join):
+    member: Annotated[int, _MEMBER]
+
+
+@operation(
+    f"A member is shut down, if it runs. {_GOES} {SEEN} {group.ENDS}",
+    side=Side.WHOLE,
+    weight=2,
+    answer=group.with_end(PARTS),
+    unsaid=group.ENDS_UNSAID,
+    idle=tuple(whole_end.PARTS),
+)
+class Leave(group.Leave):
+    member: Annotated[int, _MEMBER]
+
+
+@operation(f"A member's process is killed, if it runs. {_GOES} {SEEN}", side=Side.WHOLE, weight=2, answer=PARTS)
+class Crash(group.Crash):
+    member: Annotated[int, _MEMBER]
+
+
+@operation(
+    f"A message arrives in a queue, if there is one, or in every queue (-1). {SEEN}",
+    side=Side.WHOLE,
+    weight=6,
+    answer=PARTS,
+)
+class Send(group.Send):
+    queue: Annotated[int, Values(EVERY, 0, 3, weights=(4, 1, 1))]
+
+
+@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS)
+class Look(group.Look):
+    pass
+
+
+@operation(
+    "A member that runs is suspended, unless another one is, or resumed. When one is suspended, the pulls that the "
+    f"broker holds are answered by an error: otherwise it would be given one more message by each. {SEEN}",
+    side=Side.WHOLE,
+    weight=10,
+    answer=PARTS,
+)
+class Pause(Operation):
+    member: Annotated[int, _MEMBER]
+    suspends: Annotated[bool, Values(True, False, weights=(2, 3))]
+
+
+def is_left_out(state: WholePushState, operation: Operation) -> bool:
+    """Is an operation one of those that do nothing in this state, because a member is suspended?"""
+    match operation:
+        case Join():
+            return suspended(state) is not None
+        case Leave(member) | Crash(member):
+            return not may_go(state, member)
+        case _:
+            return False
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = WholePauseModel(profile)
+    return BoundModel(
+        model.initial(),
+        {
+            Prepare: model.prepare,
+            Join: model.join,
+            Leave: model.leave,
+            Crash: model.crash,
+            Send: model.send,
+            Look: model.look,
+            Pause: model.pause,
+        },
+    )
+
+
+def _show(state: WholePushState) -> str:
+    return f"{group.show(state)}; suspended: {suspended(state) or 'none'}"
+
+
+SUITE = Suite(
+    name="whole-pause",
+    sentence="Push consumers that are suspended and resumed: who has their queues meanwhile, and what they are given.",
+    side=Side.WHOLE,
+    bind=_bind,
+    steps=16,
+    cases=40,
+    show=_show,
+    rules=(
+        *("WHOLE-PAUSE", "REB-SVC-PAUSE", "WHOLE-FIRST", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD", "REB-SVC-WAKE"),
+        *whole_end.RULES_OF_ENDS,
+    ),
+    limits=(
+        RuleLimit(
+            rules=("WHOLE-UNREAD",),
+            client="5.0.0-ALPHA",
+            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
+        ),
+    ),
+    beginning="A topic of four young queues, a group that has stored nothing, and no member.",
+    confirmations=2,
+    case_seconds=60,
+)
