@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_group import Interrupted, PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
 from rocketmq_conformance.models.outcome import Err, Outcome
@@ -45,8 +46,8 @@ class ClientProgram:
         timing: Timing | None = None,
         through: RealBroker | None = None,
     ) -> None:
-        self._text = command
         self._command = shlex.split(command)
+        self._text = python_name(self._command) or command
         self._pace, self._lanes = pace, lanes
         self._timing = timing or Timing.of(pace)
         self._through = through

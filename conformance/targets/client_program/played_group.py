@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.fakes.whole_case import Brought, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker, UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.program import Program
+from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_of, with_end
@@ -373,14 +374,15 @@ class PlayedGroup:
         }
 
     def _not_connected(self, program: Program) -> str:
+        name = python_name(self._command) or self._command[0]
         connected = " It connected, but sent no heartbeat." if self.case.traffic.sent else ""
         words = f" Its last line on standard error: {program.last_words}" if program.last_words else ""
         code = program.code
         if code is not None:
             end = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            return f"{self._command[0]} {end} before its first heartbeat.{connected}{words}"
+            return f"{name} {end} before its first heartbeat.{connected}{words}"
         return (
-            f"{self._command[0]} sent no heartbeat within {self._timing.connect:g} s: let it start a consumer of "
+            f"{name} sent no heartbeat within {self._timing.connect:g} s: let it start a consumer of "
             f"the name server in ROCKETMQ_NAME_SERVER.{connected}{words}"
         )
 
