@@ -155,7 +155,8 @@ class ClientProgram:
             # one program of many that is late on a busy machine decides nothing
             return group.lose(Err("NOT_CONNECTED", definite=False, detail=str(error)))
         self._connected = self._connected or bool(group.case.traffic.clients)
-        return outcome
+        wrong = group.wrong_line()
+        return group.lose(Err("BAD_LINE", definite=False, detail=wrong)) if wrong else outcome
 
     def _end(self) -> None:
         for group in self._groups.values():

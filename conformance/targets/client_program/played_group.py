@@ -520,6 +520,11 @@ class PlayedGroup:
         given = self._given if self._kind == "orderly" else sorted(self._given)
         return tuple(sorted(((MEMBERS.index(one[0]), *one[1:]) for one in runs(given)), key=lambda one: one[:2]))
 
+    def wrong_line(self) -> str:
+        """A sentence on a line of a member that runs which has not the shape it should have, or ""."""
+        wrong = ((MEMBERS[member], program.wrong_line) for member, program in self._programs.items())
+        return next((f"{name}: {sentence}" for name, sentence in wrong if sentence), "")
+
     def _ended(self) -> str:
         """What is to be said of a program that ended by itself, or ""."""
         for member, program in self._programs.items():

@@ -17,6 +17,7 @@ from typing import IO
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import Overdue, undisturbed
 from rocketmq_conformance.conformance.targets.child_process import MARK, kill_marked
+from rocketmq_conformance.conformance.targets.client_program.lines import wrong_with
 
 #: The longest line of standard output that is read, in bytes; longer ones are skipped.
 LONGEST_LINE = 4096
@@ -37,6 +38,8 @@ class Program:
         self.got: deque[tuple[str, int, int]] = deque(maxlen=100_000)
         #: The commands that it said it takes.
         self.takes: frozenset[str] = frozenset()
+        #: A sentence on the first line that has the name of one that is understood, but not its shape, or "".
+        self.wrong_line = ""
         self._errors = b""
         self._ended = False
         try:
@@ -137,13 +140,16 @@ class Program:
             return
         try:
             said = json.loads(line)
-            if "takes" in said:
-                self.takes = frozenset(said["takes"])
-            else:
-                topic, queue, offset = said["got"]
-                self.got.append((str(topic), int(queue), int(offset)))
-        except (ValueError, KeyError, TypeError):
-            pass  # a program may print what it likes
+        except (ValueError, RecursionError):
+            return  # a program may print what it likes
+        wrong = wrong_with(said)
+        if wrong:
+            self.wrong_line = self.wrong_line or wrong
+        elif "takes" in said:
+            self.takes = frozenset(said["takes"])
+        elif "got" in said:
+            topic, queue, offset = said["got"]
+            self.got.append((topic, queue, offset))
 
     def _read_errors(self, pipe: IO[bytes]) -> None:
         while chunk := os.read(pipe.fileno(), _CHUNK):
