@@ -14,13 +14,13 @@ from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, Ada
 FORMS = (
     "port[?via=tcp][&clock=real&pace=N]",
     "mutant:NAME",
-    "python:package.module:factory[?pace=N][&lanes=N][&through=BROKER]",
+    "python:package.module:factory[?pace=N][&TIMER=SECONDS][&lanes=N][&through=BROKER]",
     "exec:COMMAND",
     "java-client:VERSION[?via=tcp]",
     "java-client:VERSION?clock=real[&pace=N]",
     "java-client:VERSION?classpath=PATH",
     "java-client:VERSION-SNAPSHOT",
-    "client[?pace=N][&lanes=N][&through=BROKER]:COMMAND",
+    "client[?pace=N][&TIMER=SECONDS][&lanes=N][&through=BROKER]:COMMAND",
     "broker:VERSION[?via=jars][&set=NAME=VALUE]",
     "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
@@ -165,34 +165,48 @@ def _python(name: str, options: dict[str, str]) -> Adapter:
 def _python_consumer(name: str, make: Callable[..., Adapter], options: dict[str, str]) -> Adapter:
     import shlex
 
-    from rocketmq_conformance.conformance.targets.client_program.python_consumer import OPTIONS, command
+    from rocketmq_conformance.conformance.targets.client_program.python_consumer import command
 
-    words = shlex.join(command(name, make, options))
-    return _program(words, {key: value for key, value in options.items() if key in OPTIONS})
+    kits = _program_settings()
+    words = shlex.join(command(name, make, options, kits))
+    return _program(words, {key: value for key, value in options.items() if key in kits})
 
 
 def _client(command: str, options: dict[str, str]) -> Adapter:
-    unknown = sorted(set(options) - {"pace", "lanes", "through"})
+    unknown = sorted(set(options) - set(_program_settings()))
     if unknown:
+        from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD
+
         raise AddressError(
-            f"client has no option {unknown[0]!r}; it knows pace=N, lanes=N and through=BROKER, before the colon."
+            f"client has no option {unknown[0]!r}; it knows pace=N, lanes=N, through=BROKER and the timers "
+            f"{', '.join(STANDARD)} in seconds, before the colon."
         )
     return _program(command, options)
+
+
+def _program_settings() -> tuple[str, ...]:
+    from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD
+
+    return ("pace", "lanes", "through", *STANDARD)
 
 
 def _program(command: str, options: dict[str, str]) -> Adapter:
     from rocketmq_conformance.conformance.targets.client_program.adapter import LANES, ClientProgram
     from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
+    from rocketmq_conformance.conformance.targets.client_program.timers import overall_pace, timers_of, timing_of
 
     lanes = options.get("lanes", str(LANES))
     if not lanes.isdecimal() or not 0 < int(lanes) <= 64:
         raise AddressError(f"{lanes!r} is no number of lanes; write one from 1 to 64.")
+    pace = _number_of_pace(options.get("pace", "1"))
     try:
         through = real_broker(options["through"]) if "through" in options else None
+        timers = timers_of(options, pace)
     except ValueError as error:
         raise AddressError(str(error)) from error
+    timing = timing_of(timers, pace)
     try:
-        return ClientProgram(command, _number_of_pace(options.get("pace", "1")), int(lanes), through=through)
+        return ClientProgram(command, overall_pace(timers, pace), int(lanes), timing, through)
     except ValueError as error:
         raise AddressError(f"The command of {command!r} cannot be read ({error}).") from error
 

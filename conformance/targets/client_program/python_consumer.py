@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from rocketmq_conformance.conformance.targets.client_program.host import required_parameters
 
-#: The settings of an address that are the kit's; every other one is given to the factory, and those that it asks for.
-OPTIONS = ("pace", "lanes", "through")
 #: Has the same modules as this process, wherever those come from, and runs the host.
 _BOOT = (
     r"import sys; sys.path[:] = sys.argv.pop(1).split('\n'); "
@@ -22,10 +20,12 @@ def makes_consumer(factory: Callable[..., object], options: Mapping[str, str]) -
     return required_parameters(factory, options) > 0
 
 
-def command(name: str, factory: Callable[..., object], options: Mapping[str, str]) -> list[str]:
-    """The command for ``module:factory`` with those options that are for the factory."""
+def command(
+    name: str, factory: Callable[..., object], options: Mapping[str, str], kits: Collection[str] = ()
+) -> list[str]:
+    """The command for ``module:factory``. Options are given to the factory, those of the kit if it asks for them."""
     asked = inspect.signature(factory).parameters
-    own = [f"{key}={value}" for key, value in options.items() if key not in OPTIONS or key in asked]
+    own = [f"{key}={value}" for key, value in options.items() if key not in kits or key in asked]
     return [sys.executable, "-c", _BOOT, "\n".join(sys.path), name, *own]
 
 
