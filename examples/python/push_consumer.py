@@ -28,6 +28,9 @@ Answer = tuple[int, dict[str, str], bytes]  # response code, fields, body
 class PushConsumer:
     """A member of a group, all of it on one event loop; its timers are ``pace`` times faster than standard."""
 
+    #: It divides queues as the settings say.
+    takes = ("strategy",)
+
     def __init__(self, settings, pace: float = 1.0) -> None:
         self.settings, self.pace = settings, pace
         self.client = f"{settings.instance}@push-consumer"
@@ -143,18 +146,14 @@ class PushConsumer:
         await self.call(HEART_BEAT, {}, json.dumps(beat).encode())
 
     async def rebalance(self) -> None:
-        """Take queues and let go of them, by who else is there: blocks of neighbours."""
+        """Take queues and let go of them, by who else is there."""
         async with self.balancing:
             for topic, count in list(self.routes.items()):
                 code, _, body = await self.call(GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": self.settings.group})
                 members = sorted(json.loads(body)["consumerIdList"]) if code == SUCCESS and body else []
                 if not members:
                     continue
-                mine: set[Queue] = set()
-                if self.client in members:
-                    at, (share, more) = members.index(self.client), divmod(count, len(members))
-                    begin = at * share + min(at, more)
-                    mine = {(topic, number) for number in range(begin, begin + share + (at < more))}
+                mine = {(topic, number) for number in self.share(members, count)}
                 for queue in [one for one in self.tasks if one[0] == topic and one not in mine]:
                     self.drop(queue)
                 for queue in sorted(mine - self.tasks.keys()):
@@ -162,6 +161,16 @@ class PushConsumer:
                     start = await self.start_of(queue)
                     if start >= 0:
                         self.tasks[queue] = asyncio.ensure_future(self.consume(queue, start))
+
+    def share(self, members: list[str], count: int) -> range:
+        """The queues of a topic that are its own: a block of neighbours, or every so many."""
+        if self.client not in members:
+            return range(0)
+        at, (share, more) = members.index(self.client), divmod(count, len(members))
+        if self.settings.strategy == "AVG_BY_CIRCLE":
+            return range(at, count, len(members))
+        begin = at * share + min(at, more)
+        return range(begin, begin + share + (at < more))
 
     def drop(self, queue: Queue) -> None:
         """Commit a queue, and let go of it."""

@@ -57,6 +57,22 @@ class Asyncio:
         note("shut down")
 
 
+class Owner(Threads):
+    """It has two queues, and a third one after it has sought."""
+
+    queues = 2
+
+    def owned(self) -> list[tuple[str, int]]:
+        return [("T", number) for number in reversed(range(self.queues))]
+
+    def seek(self, topic: str, queue: int, offset: int) -> None:
+        self.queues = 3
+
+
+def owner(settings: Any) -> Owner:
+    return Owner(settings)
+
+
 def plain(settings: Any) -> Threads:
     return Threads(settings)
 
@@ -82,3 +98,19 @@ def fails_to_start(settings: Any) -> Threads:
 
 def without_settings() -> Threads:
     return Threads(None)
+
+
+def forgetful(settings: Any, pace: str = "1") -> Any:
+    """The push consumer of the examples, which never says that it has let go of a queue."""
+    import push_consumer
+
+    consumer = push_consumer.make(settings, pace)
+    had: dict[Any, None] = {}
+    owned = consumer.owned
+
+    def ever_owned() -> list[Any]:
+        had.update(dict.fromkeys(owned()))
+        return list(had)
+
+    consumer.owned = ever_owned
+    return consumer

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_group import
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
-from rocketmq_conformance.models.outcome import Err, Outcome
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers
 from rocketmq_conformance.suites.declare.operation import Operation, Side
@@ -147,6 +147,7 @@ class ClientProgram:
     def _step(self, group: PlayedGroup, operation: Operation) -> Outcome:
         try:
             outcome = group.do(operation)
+            otherwise = group.owned_otherwise() if isinstance(outcome, Ok) else ""
         except Interrupted:
             raise AdapterError("The run ended while a case was played.") from None
         except CannotRunError as error:
@@ -156,7 +157,9 @@ class ClientProgram:
             return group.lose(Err("NOT_CONNECTED", definite=False, detail=str(error)))
         self._connected = self._connected or bool(group.case.traffic.clients)
         wrong = group.wrong_line()
-        return group.lose(Err("BAD_LINE", definite=False, detail=wrong)) if wrong else outcome
+        if wrong:
+            return group.lose(Err("BAD_LINE", definite=False, detail=wrong))
+        return Err("OWNS_OTHERWISE", detail=otherwise) if otherwise else outcome
 
     def _end(self) -> None:
         for group in self._groups.values():

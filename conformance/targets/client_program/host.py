@@ -29,6 +29,8 @@ _METHODS = ("seek",)
 _HELD = "holds"
 _LISTEN = "listen"
 _CHUNK = 65536
+#: Seconds between two questions for the queues that a consumer has.
+_OFTEN = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,10 +141,12 @@ class Host:
         started = asyncio.ensure_future(_called(self._consumer.start))
         stopping = asyncio.ensure_future(stop.wait())
         obeying = asyncio.ensure_future(self._obey())
+        watching = asyncio.ensure_future(self._watch())
         await asyncio.wait({started, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if started.done():
             started.result()  # raises what it raised
             await stopping
+        watching.cancel()
         await _called(self._consumer.shutdown)
         obeying.cancel()
 
@@ -173,6 +177,19 @@ class Host:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._commands.put_nowait(json.loads(line))
+
+    async def _watch(self) -> None:
+        """Say which queues the consumer has, if it says so, whenever they change."""
+        said: list[tuple[str, int]] | None = None
+        while callable(getattr(self._consumer, "owned", None)):
+            try:
+                owned = sorted((topic, queue) for topic, queue in await _called(self._consumer.owned))
+                if owned != said:
+                    said = owned
+                    self._say({"owned": owned})
+            except RuntimeError:  # another thread changed it meanwhile: asked again soon
+                pass
+            await asyncio.sleep(_OFTEN)
 
     async def _obey(self) -> None:
         """Do what commands say, one after the other; one that the consumer refuses changes nothing."""

@@ -19,6 +19,7 @@ from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.whole_case import Brought, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker, UnsupportedMoveError
+from rocketmq_conformance.conformance.targets.client_program.owned import differing
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS, TIMESTAMP_TEXT
@@ -519,6 +520,17 @@ class PlayedGroup:
         # concurrent listeners run beside one another
         given = self._given if self._kind == "orderly" else sorted(self._given)
         return tuple(sorted(((MEMBERS.index(one[0]), *one[1:]) for one in runs(given)), key=lambda one: one[:2]))
+
+    def owned_otherwise(self) -> str:
+        """How what members say they have differs from what they should have, for as long as a look takes, or ""."""
+
+        def differs() -> str:
+            running = {MEMBERS[member]: program.owned for member, program in self._programs.items()}
+            said = {name: queues for name, queues in running.items() if queues is not None}
+            return differing(self._state, self.case.topic, said)
+
+        self._wait(lambda: self._ended() or not differs(), self._timing.look)
+        return differs()
 
     def wrong_line(self) -> str:
         """A sentence on a line of a member that runs which has not the shape it should have, or ""."""

@@ -38,6 +38,8 @@ class Program:
         self.got: deque[tuple[str, int, int]] = deque(maxlen=100_000)
         #: The commands that it said it takes.
         self.takes: frozenset[str] = frozenset()
+        #: The queues (topic, id) that it said it has, the last time that it said so.
+        self.owned: frozenset[tuple[str, int]] | None = None
         #: A sentence on the first line that has the name of one that is understood, but not its shape, or "".
         self.wrong_line = ""
         self._errors = b""
@@ -147,6 +149,8 @@ class Program:
             self.wrong_line = self.wrong_line or wrong
         elif "takes" in said:
             self.takes = frozenset(said["takes"])
+        elif "owned" in said:
+            self.owned = frozenset((topic, queue) for topic, queue in said["owned"])
         elif "got" in said:
             topic, queue, offset = said["got"]
             self.got.append((topic, queue, offset))

@@ -12,7 +12,7 @@ import hosted_consumers
 import pytest
 from places import HELPERS, ROOT
 
-from rocketmq_conformance import Ok, run
+from rocketmq_conformance import Err, Ok, run
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.address import AddressError, is_program, open_address, through
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
@@ -87,6 +87,14 @@ def test_commands_are_calls_and_one_that_is_refused_changes_nothing() -> None:
     program.send({"seek": ["T", 0, 7]})
     until(lambda: "seek T 0 7" in noted(program))
     assert "ValueError: -1" in noted(program)
+    program.kill()
+
+
+def test_the_queues_of_a_consumer_are_said_when_they_change() -> None:
+    program = hosted("owner")
+    until(lambda: program.owned == {("T", 0), ("T", 1)})
+    program.send({"seek": ["T", 0, 0]})
+    until(lambda: program.owned == {("T", 0), ("T", 1), ("T", 2)})
     program.kill()
 
 
@@ -177,6 +185,27 @@ def test_a_right_consumer_conforms(address: str, tmp_path: Path, monkeypatch: py
     )
     ended = [event for event in events if isinstance(event, SuiteEnded)]
     assert [event.verdict for event in ended] == [CONFORMS]
+
+
+@pytest.mark.clock
+def test_a_consumer_that_says_it_has_what_it_does_not_pull_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
+    monkeypatch.syspath_prepend(str(HELPERS))
+    shown = []
+    for address in ("push_consumer:make?pace=20", "hosted_consumers:forgetful?pace=20"):
+        program = open_address(f"python:{address}")
+        assert isinstance(program, ClientProgram)
+        program.reset_many([(0, whole_push.SUITE)])
+        try:
+            shown.append([program.apply(whole_push.Join(member)) for member in (0, 1)])
+        finally:
+            program.close()
+    right, wrong = shown
+    assert [type(outcome) for outcome in right] == [Ok, Ok]
+    assert right[0] == wrong[0]
+    detail = "member-0 says that it has the queues [0, 1, 2, 3], and should have [0, 1]"
+    assert isinstance(wrong[1], Err)
+    assert (wrong[1].code, wrong[1].detail) == ("OWNS_OTHERWISE", detail)
 
 
 @pytest.mark.clock
