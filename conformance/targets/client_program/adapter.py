@@ -147,7 +147,7 @@ class ClientProgram:
     def _step(self, group: PlayedGroup, operation: Operation) -> Outcome:
         try:
             outcome = group.do(operation)
-            otherwise = group.owned_otherwise() if isinstance(outcome, Ok) else ""
+            otherwise = group.owned_otherwise(outcome.value) if isinstance(outcome, Ok) else ""
         except Interrupted:
             raise AdapterError("The run ended while a case was played.") from None
         except CannotRunError as error:

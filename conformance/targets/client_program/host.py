@@ -1,6 +1,6 @@
 """The program that runs for each member of ``python:module:factory`` when what the factory makes is a consumer.
 
-It is told by environment variables, writes lines and reads commands as every program of ``client:COMMAND`` does
+Its settings are environment variables; it writes lines and reads commands as every program of ``client:COMMAND`` does
 (docs/client.md), and turns them into calls of the consumer's methods. The consumer's own prints go to standard error.
 """
 
@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -221,6 +222,8 @@ def main() -> None:
     name, *pairs = sys.argv[1:]
     lines = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what the consumer prints is no line
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     asyncio.run(_host(name, dict(pair.split("=", 1) for pair in pairs), lines))
 
 

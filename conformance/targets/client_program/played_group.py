@@ -521,13 +521,17 @@ class PlayedGroup:
         given = self._given if self._kind == "orderly" else sorted(self._given)
         return tuple(sorted(((MEMBERS.index(one[0]), *one[1:]) for one in runs(given)), key=lambda one: one[:2]))
 
-    def owned_otherwise(self) -> str:
-        """How what members say they have differs from what they should have, for as long as a look takes, or ""."""
+    def owned_otherwise(self, seen: Value) -> str:
+        """How what members say they have differs from what they should have, for as long as a look takes, or "".
+        ``seen`` is the answer of the step."""
+        if not isinstance(seen, tuple) or not isinstance(seen[0], tuple):
+            return ""
+        pulled = seen[0]
 
         def differs() -> str:
             running = {MEMBERS[member]: program.owned for member, program in self._programs.items()}
             said = {name: queues for name, queues in running.items() if queues is not None}
-            return differing(self._state, self.case.topic, said)
+            return differing(self._state, self.case.topic, pulled, said)
 
         self._wait(lambda: self._ended() or not differs(), self._timing.look)
         return differs()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
 
+from rocketmq_conformance.conformance.adapter import FASTEST
 from rocketmq_conformance.conformance.targets.client_program.played_group import Timing
 
 #: The timers that looks depend on, and what clients have by default, in seconds.
@@ -55,7 +56,8 @@ def overall_pace(timers: Mapping[str, float], pace: float) -> float:
     """How many times faster than standard a look is."""
     first = max(timers["first_persist"], timers["persist"])
     standard = STANDARD["correction"] + STANDARD["rebalance"] + STANDARD["first_persist"] + _REST
-    return standard / (timers["correction"] + timers["rebalance"] + first + _REST / pace)
+    faster = standard / (timers["correction"] + timers["rebalance"] + first + _REST / pace)
+    return min(round(faster, 6), FASTEST)
 
 
 def timing_of(timers: Mapping[str, float], pace: float) -> Timing:

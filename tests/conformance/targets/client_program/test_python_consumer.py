@@ -68,7 +68,7 @@ def test_a_consumer_is_given_its_settings_and_shut_down_by_sigterm() -> None:
     assert (program.code, noted(program)[-1]) == (0, "shut down")
 
 
-def test_a_listener_says_what_it_is_given_and_does_what_it_is_told() -> None:
+def test_a_listener_says_what_it_is_given_and_does_what_commands_say() -> None:
     for factory, takes in {"listening": {"listen", "seek"}, "on_a_loop": {"listen", "strategy"}}.items():
         program = hosted(factory, **({"word": "x"} if factory == "on_a_loop" else {}))
         # three messages succeed at once: what comes next is decided by the command before it

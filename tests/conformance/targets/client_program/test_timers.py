@@ -13,11 +13,11 @@ from rocketmq_conformance.conformance.targets.client_program.played_group import
 from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD, overall_pace, timers_of, timing_of
 
 
-@pytest.mark.parametrize("pace", [0.5, 1.0, 20.0])
+@pytest.mark.parametrize("pace", [0.5, 1.0, 3.0, 20.0, 1000.0])
 def test_a_pace_stands_for_all_timers(pace: float) -> None:
     timers = timers_of({}, pace)
     assert vars_of(timing_of(timers, pace)) == pytest.approx(vars_of(Timing.of(pace)))
-    assert overall_pace(timers, pace) == pytest.approx(pace)
+    assert overall_pace(timers, pace) == pace
 
 
 def vars_of(timing: Timing) -> dict[str, float]:
@@ -62,6 +62,8 @@ def test_settings_of_an_address_decide_how_long_is_waited() -> None:
     program = open_address("client?rebalance=1&first_persist=2&persist=1&lanes=2:sh -c 'exit 1'")
     assert isinstance(program, ClientProgram)
     assert (program._timing.look, program._timing.round) == (23.0, 2.0)
+    assert program.hello().pace == 2.5  # a look takes 18 s and 5 s more, where it takes 45 s and 5 s more
+    assert overall_pace(dict.fromkeys(STANDARD, 0.01), 1000.0) == 1000
     with pytest.raises(AddressError, match="the timers rebalance, persist"):
         open_address("client?rebalanced=1:sh")
 
