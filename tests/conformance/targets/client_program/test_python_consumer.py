@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hosted_consumers
@@ -41,10 +41,22 @@ VARIABLES = {
 LIMIT = 60.0
 
 
+#: The programs that a test has started.
+STARTED: list[Program] = []
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_running() -> Iterator[None]:
+    yield
+    while STARTED:
+        STARTED.pop().kill()
+
+
 def hosted(factory: str, **options: str) -> Program:
     """A program that hosts what a factory of the helpers makes."""
     words = command(f"hosted_consumers:{factory}", getattr(hosted_consumers, factory), options)
-    return Program(words, VARIABLES)
+    STARTED.append(Program(words, VARIABLES))
+    return STARTED[-1]
 
 
 def until(done: Callable[[], object]) -> None:
@@ -87,7 +99,6 @@ def test_commands_are_calls_and_one_that_is_refused_changes_nothing() -> None:
     program.send({"seek": ["T", 0, 7]})
     until(lambda: "seek T 0 7" in noted(program))
     assert "ValueError: -1" in noted(program)
-    program.kill()
 
 
 def test_the_queues_of_a_consumer_are_said_when_they_change() -> None:
@@ -95,7 +106,6 @@ def test_the_queues_of_a_consumer_are_said_when_they_change() -> None:
     until(lambda: program.owned == {("T", 0), ("T", 1)})
     program.send({"seek": ["T", 0, 0]})
     until(lambda: program.owned == {("T", 0), ("T", 1), ("T", 2)})
-    program.kill()
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
