@@ -17,10 +17,10 @@ from rocketmq_conformance.conformance.cli.made_texts import OPERATIONS, RULES, S
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["human", "schema", "exec"]),
+    type=click.Choice(["human", "schema", "exec", "client"]),
     default="human",
     help="Of operations: schema is the JSON Schema of a plan's case lines, exec that of what exec:COMMAND asks and of "
-    "the answers.",
+    "the answers, client that of the lines and commands of client:COMMAND.",
 )
 def list_(what: str, form: str) -> None:
     """Name the suites, rules, operations or mutants."""
@@ -77,6 +77,12 @@ def _exec() -> str:
     return schema.FILE.read_text("utf-8")
 
 
+def _client() -> str:
+    from rocketmq_conformance.conformance.targets.client_program import lines
+
+    return lines.FILE.read_text("utf-8")
+
+
 def _mutants() -> str:
     from rocketmq_conformance.conformance.targets import mutants_list
 
@@ -90,4 +96,5 @@ _TEXTS: dict[str, Callable[[], str]] = {
     "mutants": _mutants,
     "schema": lambda: made_text(SCHEMA) or schema(),
     "exec": _exec,
+    "client": _client,
 }

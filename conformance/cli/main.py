@@ -52,7 +52,7 @@ def cli() -> None:
     \b
     ADDRESS names what is judged:
       port                           the bundled Python port (the default)
-      python:package.module:factory  any Python implementation
+      python:package.module:factory  any Python implementation, stepped or a consumer
       client:COMMAND                 a program that starts a consumer, by its traffic
       exec:COMMAND                   a program in any language, by JSON Lines
       java-client:VERSION            the real Java client's own classes

@@ -64,8 +64,8 @@ address_argument = click.argument("address", default="port")
 through_option = click.option(
     "--through",
     metavar="BROKER",
-    help="Let the programs of client:COMMAND go to this real broker, by a proxy that watches them: broker:VERSION or "
-    "broker:HOST:PORT. The fake one by default.",
+    help="Let the programs of client:COMMAND, or consumers in Python, go to this real broker, by a proxy that watches "
+    "them: broker:VERSION or broker:HOST:PORT. The fake one by default.",
 )
 plan_argument = click.argument("plan", type=click.Path(path_type=Path))
 case_option = click.option("--case", "number", type=int, help="Only this case of the plan.")

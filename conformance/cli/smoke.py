@@ -29,10 +29,11 @@ def smoke(address: str, through: str | None, judging: Judging) -> None:
     """Run a few short cases of every suite, to check that the adapter at ADDRESS is wired up.
 
     Of exec:COMMAND every line to (>) and from (<) the program is printed, on standard error.
-    Of client:COMMAND one member is started, and what was seen and what was missed is printed.
+    Of client:COMMAND, and of a consumer in Python, one member is started, and what was seen and what was missed is
+    printed.
     """
     address = address_through(address, through)
-    if address.startswith("client"):
+    if address.startswith(("client", "python:")) and _is_program(address):
         _look_at_program(address)
         return
     # The engine, with all models and suites, is imported when a command needs it: --help does not.
@@ -46,6 +47,17 @@ def smoke(address: str, through: str | None, judging: Judging) -> None:
 def _show(way: str, line: str) -> None:
     """Print a line to (">") or from ("<") an implementation, cut at what a reader takes in."""
     click.echo(f"{way} {line if len(line) <= LONGEST_SHOWN else line[:LONGEST_SHOWN] + '…'}", err=True)
+
+
+def _is_program(address: str) -> bool:
+    """Does an address name a program? An error is left to those who open it."""
+    from rocketmq_conformance.conformance.adapter import CannotRunError
+    from rocketmq_conformance.conformance.targets.address import AddressError, is_program
+
+    try:
+        return is_program(address)
+    except (AddressError, CannotRunError):
+        return False
 
 
 def _look_at_program(address: str) -> None:

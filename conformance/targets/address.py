@@ -14,13 +14,13 @@ from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, Ada
 FORMS = (
     "port[?via=tcp][&clock=real&pace=N]",
     "mutant:NAME",
-    "python:package.module:factory",
+    "python:package.module:factory[?pace=N][&TIMER=SECONDS][&lanes=N][&through=BROKER]",
     "exec:COMMAND",
     "java-client:VERSION[?via=tcp]",
     "java-client:VERSION?clock=real[&pace=N]",
     "java-client:VERSION?classpath=PATH",
     "java-client:VERSION-SNAPSHOT",
-    "client[?pace=N][&lanes=N][&through=BROKER][&tls=on][&credentials=on]:COMMAND",
+    "client[?pace=N][&TIMER=SECONDS][&lanes=N][&through=BROKER][&tls=on][&credentials=on]:COMMAND",
     "broker:VERSION[?via=jars][&set=NAME=VALUE]",
     "broker:VERSION?via=container[&image=NAME]",
     "broker:HOST:PORT",
@@ -47,12 +47,15 @@ def through(address: str, broker: str | None) -> str:
     if broker is None:
         return address
     program = _PROGRAM.fullmatch(address)
-    if program is None:
+    in_python = address.startswith("python:")
+    if program is None and not in_python:
         raise AddressError(f"{address!r} is no client:COMMAND: only the cases of a program go through a real broker.")
     if not re.fullmatch(THROUGH, broker):
         raise AddressError(
             f"{broker!r} is no broker that cases can go through; write broker:VERSION or broker:HOST:PORT."
         )
+    if program is None:
+        return f"{address}{'&' if '?' in address else '?'}through={broker}"
     options = f"{program[1]}&" if program[1] else ""
     return f"client?{options}through={broker}:{program[2]}"
 
@@ -104,7 +107,18 @@ def _mutant(name: str, options: dict[str, str]) -> Adapter:
     return open_mutant(mutant, Profile(), _via(options, "mutant", ("call", "tcp"), timed=True), pace)
 
 
-def _python(name: str, options: dict[str, str]) -> Adapter:
+def is_program(text: str) -> bool:
+    """Does an address name a program that starts a consumer? AddressError and CannotRunError as of opening it."""
+    if _PROGRAM.fullmatch(text):
+        return True
+    place, _, query = text.partition("?")
+    if not place.startswith("python:"):
+        return False
+    return _is_consumer(_factory(place.removeprefix("python:")), dict(parse_qsl(query, keep_blank_values=True)))
+
+
+def _factory(name: str) -> Callable[..., Adapter]:
+    """The factory that ``module:factory`` names."""
     module, _, factory = name.partition(":")
     if not module or not factory:
         raise AddressError("A Python implementation is addressed as python:package.module:factory.")
@@ -117,10 +131,23 @@ def _python(name: str, options: dict[str, str]) -> Adapter:
         raise CannotRunError(f"The module {error.name} cannot be found: install it, or run where it is.") from error
     except AttributeError as error:
         raise CannotRunError(
-            f"The module {module} has no {factory!r}: name a function that makes an adapter."
+            f"The module {module} has no {factory!r}: name a function that makes an adapter, or a consumer."
         ) from error
     except Exception as error:
         raise CannotRunError(f"Importing {module} failed: {type(error).__name__}: {error}.") from error
+    return make
+
+
+def _is_consumer(make: Callable[..., Adapter], options: dict[str, str]) -> bool:
+    from rocketmq_conformance.conformance.targets.client_program.python_consumer import makes_consumer
+
+    return makes_consumer(make, options)
+
+
+def _python(name: str, options: dict[str, str]) -> Adapter:
+    make = _factory(name)
+    if _is_consumer(make, options):
+        return _python_consumer(name, make, options)
     try:
         adapter = make(**options)
     except Exception as error:
@@ -129,21 +156,48 @@ def _python(name: str, options: dict[str, str]) -> Adapter:
         method for method in ("hello", "reset", "apply", "close") if not callable(getattr(adapter, method, None))
     ]
     if missing:
-        raise CannotRunError(f"What {name} made is no adapter: it has no {', '.join(missing)}.")
+        consumer = " A factory of consumers takes the settings as its first argument (docs/client.md)."
+        raise CannotRunError(
+            f"What {name} made is no adapter: it has no {', '.join(missing)}."
+            + (consumer if hasattr(adapter, "shutdown") else "")
+        )
     return adapter
 
 
+def _python_consumer(name: str, make: Callable[..., Adapter], options: dict[str, str]) -> Adapter:
+    import shlex
+
+    from rocketmq_conformance.conformance.targets.client_program.python_consumer import command
+
+    kits = _program_settings()
+    words = shlex.join(command(name, make, options, kits))
+    return _program(words, {key: value for key, value in options.items() if key in kits})
+
+
 def _client(command: str, options: dict[str, str]) -> Adapter:
+    unknown = sorted(set(options) - set(_program_settings()))
+    if unknown:
+        from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD
+
+        raise AddressError(
+            f"client has no option {unknown[0]!r}; it knows pace=N, lanes=N, through=BROKER, tls=on, credentials=on "
+            f"and the timers {', '.join(STANDARD)} in seconds, before the colon."
+        )
+    return _program(command, options)
+
+
+def _program_settings() -> tuple[str, ...]:
+    from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD
+
+    return ("pace", "lanes", "through", *_ASKED, *STANDARD)
+
+
+def _program(command: str, options: dict[str, str]) -> Adapter:
     from rocketmq_conformance.conformance.targets.client_program.adapter import LANES, ClientProgram
     from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
     from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
+    from rocketmq_conformance.conformance.targets.client_program.timers import overall_pace, timers_of, timing_of
 
-    unknown = sorted(set(options) - {"pace", "lanes", "through", *_ASKED})
-    if unknown:
-        raise AddressError(
-            f"client has no option {unknown[0]!r}; it knows pace=N, lanes=N, through=BROKER, tls=on and "
-            "credentials=on, before the colon."
-        )
     for name in _ASKED:
         if options.get(name, "off") not in ("on", "off"):
             raise AddressError(f"{name}={options[name]} is not known to client; write {name}=on, or leave it away.")
@@ -151,13 +205,15 @@ def _client(command: str, options: dict[str, str]) -> Adapter:
     lanes = options.get("lanes", str(LANES))
     if not lanes.isdecimal() or not 0 < int(lanes) <= 64:
         raise AddressError(f"{lanes!r} is no number of lanes; write one from 1 to 64.")
-    try:
-        through = real_broker(options["through"]) if "through" in options else None
-    except ValueError as error:
-        raise AddressError(str(error)) from error
     pace = _number_of_pace(options.get("pace", "1"))
     try:
-        return ClientProgram(command, pace, int(lanes), through=through, access=GivenAccess(credentials, tls))
+        through = real_broker(options["through"]) if "through" in options else None
+        timers = timers_of(options, pace)
+    except ValueError as error:
+        raise AddressError(str(error)) from error
+    timing, overall = timing_of(timers, pace), overall_pace(timers, pace)
+    try:
+        return ClientProgram(command, overall, int(lanes), timing, through, GivenAccess(credentials, tls))
     except ValueError as error:
         raise AddressError(f"The command of {command!r} cannot be read ({error}).") from error
 

@@ -60,7 +60,9 @@ if behaviour == "listens":
 if behaviour not in ("connects", "never") and (behaviour != "first" or me == "member-0"):
     names = (f"{me}-x", f"{me}-y") if behaviour == "twice" else ("someone",) if behaviour == "nameless" else (me,)
     kept = [beat(name) for name in names]
-    print('{"got": ["T", 0, 7]}\n{"got": 1}\nhello\n' + "x" * 10_000, flush=True)
+    print('{"got": ["T", 0, 7]}\n{"other": 1}\nhello\n' + "x" * 10_000, flush=True)
+if behaviour == "garbled":
+    print('\n{"got": ["T", 7]}', flush=True)
 if behaviour == "ends":
     time.sleep(0.2)
     sys.exit(3)

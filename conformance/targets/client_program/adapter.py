@@ -18,9 +18,10 @@ from rocketmq_conformance.conformance.targets.client_program.look import Interru
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
+from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
-from rocketmq_conformance.models.outcome import Err, Outcome
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers, whole_pause
 from rocketmq_conformance.suites.declare.operation import Operation, Side
@@ -51,8 +52,8 @@ class ClientProgram:
         through: RealBroker | None = None,
         access: GivenAccess | None = None,
     ) -> None:
-        self._text = command
         self._command = shlex.split(command)
+        self._text = python_name(self._command) or command
         self._pace, self._lanes = pace, lanes
         self._timing = timing or Timing.of(pace)
         self._through = through
@@ -166,6 +167,7 @@ class ClientProgram:
     def _step(self, group: PlayedGroup, operation: Operation) -> Outcome:
         try:
             outcome = group.do(operation)
+            otherwise = group.owned_otherwise(outcome.value) if isinstance(outcome, Ok) else ""
         except Interrupted:
             raise AdapterError("The run ended while a case was played.") from None
         except CannotRunError as error:
@@ -174,7 +176,10 @@ class ClientProgram:
             # one program of many that is late on a busy machine decides nothing
             return group.lose(Err("NOT_CONNECTED", definite=False, detail=str(error)))
         self._connected = self._connected or bool(group.case.traffic.clients)
-        return outcome
+        wrong = group.wrong_line()
+        if wrong:
+            return group.lose(Err("BAD_LINE", definite=False, detail=wrong))
+        return Err("OWNS_OTHERWISE", detail=otherwise) if otherwise else outcome
 
     def _end(self) -> None:
         if self._group is not None:

@@ -22,7 +22,9 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker, UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Clock, Interrupted, Limits, shows
+from rocketmq_conformance.conformance.targets.client_program.owned import differing
 from rocketmq_conformance.conformance.targets.client_program.program import Program
+from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_deadlines import FIRST_COMMIT, due
@@ -479,15 +481,16 @@ class PlayedGroup:
         }
 
     def _not_connected(self, program: Program) -> str:
+        name = python_name(self._command) or self._command[0]
         connected = " It connected, but sent no heartbeat." if self.case.traffic.sent else ""
         connected = f" {self.case.guard.handshake}" if self.case.guard.handshake else connected
         words = f" Its last line on standard error: {program.last_words}" if program.last_words else ""
         code = program.code
         if code is not None:
             end = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            return f"{self._command[0]} {end} before its first heartbeat.{connected}{words}"
+            return f"{name} {end} before its first heartbeat.{connected}{words}"
         return (
-            f"{self._command[0]} sent no heartbeat within {self._timing.connect:g} s: let it start a consumer of "
+            f"{name} sent no heartbeat within {self._timing.connect:g} s: let it start a consumer of "
             f"the name server in ROCKETMQ_NAME_SERVER.{connected}{words}"
         )
 
@@ -678,6 +681,26 @@ class PlayedGroup:
         # concurrent listeners run beside one another
         given = self._given if self._kind == "orderly" else sorted(self._given)
         return tuple(sorted(((MEMBERS.index(one[0]), *one[1:]) for one in runs(given)), key=lambda one: one[:2]))
+
+    def owned_otherwise(self, seen: Value) -> str:
+        """How what members say they have differs from what they should have, for as long as a look takes, or "".
+        ``seen`` is the answer of the step."""
+        if not isinstance(seen, tuple) or not isinstance(seen[0], tuple):
+            return ""
+        pulled = seen[0]
+
+        def differs() -> str:
+            running = {MEMBERS[member]: program.owned for member, program in self._programs.items()}
+            said = {name: queues for name, queues in running.items() if queues is not None}
+            return differing(self._state, self.case.topic, pulled, said)
+
+        self._wait(lambda: self._ended() or not differs(), self._timing.look)
+        return differs()
+
+    def wrong_line(self) -> str:
+        """A sentence on a line of a member that runs which has not the shape it should have, or ""."""
+        wrong = ((MEMBERS[member], program.wrong_line) for member, program in self._programs.items())
+        return next((f"{name}: {sentence}" for name, sentence in wrong if sentence), "")
 
     def _ended(self) -> str:
         """What is to be said of a program that ended by itself, or ""."""

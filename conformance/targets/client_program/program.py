@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import Overdue, undisturbed
 from rocketmq_conformance.conformance.targets.broker.access_settings import without_settings
 from rocketmq_conformance.conformance.targets.child_process import MARK, kill_marked
+from rocketmq_conformance.conformance.targets.client_program.lines import wrong_with
 
 #: The longest line of standard output that is read, in bytes; longer ones are skipped.
 LONGEST_LINE = 4096
@@ -38,6 +39,10 @@ class Program:
         self.got: deque[tuple[str, int, int]] = deque(maxlen=100_000)
         #: The commands that it said it takes.
         self.takes: frozenset[str] = frozenset()
+        #: The queues (topic, id) that it said it has, the last time that it said so.
+        self.owned: frozenset[tuple[str, int]] | None = None
+        #: A sentence on the first line that has the name of one that is understood, but not its shape, or "".
+        self.wrong_line = ""
         self._errors = b""
         self._ended = False
         try:
@@ -138,13 +143,18 @@ class Program:
             return
         try:
             said = json.loads(line)
-            if "takes" in said:
-                self.takes = frozenset(said["takes"])
-            else:
-                topic, queue, offset = said["got"]
-                self.got.append((str(topic), int(queue), int(offset)))
-        except (ValueError, KeyError, TypeError):
-            pass  # a program may print what it likes
+        except (ValueError, RecursionError):
+            return  # a program may print what it likes
+        wrong = wrong_with(said)
+        if wrong:
+            self.wrong_line = self.wrong_line or wrong
+        elif "takes" in said:
+            self.takes = frozenset(said["takes"])
+        elif "owned" in said:
+            self.owned = frozenset((topic, queue) for topic, queue in said["owned"])
+        elif "got" in said:
+            topic, queue, offset = said["got"]
+            self.got.append((topic, queue, offset))
 
     def _read_errors(self, pipe: IO[bytes]) -> None:
         while chunk := os.read(pipe.fileno(), _CHUNK):

@@ -39,6 +39,7 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
         pulled = sum(traffic.pulls.get((queue, ""), ("", 0))[0] == client for queue in range(queues))
         committed = sum(offset == end for offset, end in zip(group.case.stored(), stored, strict=True))
         lists = traffic.has_sent(client, Request.GET_CONSUMER_LIST_BY_GROUP)
+        wrong = group.wrong_line()
         stopped = group.stop(0)
         group.case.settle()
         found = [
@@ -62,6 +63,7 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
                 traffic.ends.shown(client)[1] is True,
                 "shut the consumer down before the process ends",
             ),
+            *([Seen("wrote lines of the right shape", False, wrong)] if wrong else []),
         ]
         if group.case.guard.account is not None:
             found.append(Seen("signed every request", not group.case.guard.refused, group.case.guard.sentence))

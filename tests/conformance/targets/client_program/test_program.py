@@ -360,12 +360,25 @@ time.sleep(600)
 
 
 def test_lines_that_are_no_messages_are_skipped() -> None:
-    program = Program(["sh", "-c", """echo '{"got": ["T", 1, 7]}'; echo '{"got": 1}'; echo '{'; echo x"""], {})
+    program = Program(
+        ["sh", "-c", """echo '{'; echo x; echo '[1]'; echo '{"x": 1}'; echo '{"got": ["T", 1, 7]}'"""], {}
+    )
     until = time.monotonic() + 10
     while not program.got and time.monotonic() < until:
         time.sleep(0.02)
     program.kill()
-    assert list(program.got) == [("T", 1, 7)]
+    assert (list(program.got), program.wrong_line) == ([("T", 1, 7)], "")
+
+
+def test_a_line_that_has_not_its_shape_leaves_the_case_undecided_with_a_sentence() -> None:
+    program = client("garbled")
+    (ended,) = program.stream(operations.SUITE, [plays(operations.Join(0), *[operations.Look()] * 20)])
+    program.close()
+    shown = ended.result()[-1]
+    assert isinstance(shown, Err)
+    assert (shown.code, shown.definite) == ("BAD_LINE", False)
+    assert shown.detail.startswith('member-0: The line {"got": ["T", 7]} is no `got` line: ')
+    assert look_at(client("garbled"), limit=1.0)[-1].hint == shown.detail
 
 
 def test_smoke_says_what_was_missed() -> None:

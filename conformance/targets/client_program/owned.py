@@ -1,0 +1,37 @@
+"""What members say they have, beside what they should have by the model.
+
+Judged in a group of push consumers while no request fails, and where traffic shows that each member pulls its share:
+who pulls otherwise differs by that already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from rocketmq_conformance.models.client.fixtures import MEMBERS, QUEUES, TOPIC
+from rocketmq_conformance.models.client.whole import PUSH
+from rocketmq_conformance.models.client.whole_push import WholePushState
+from rocketmq_conformance.models.outcome import Value
+
+#: The queues of a member: topic and queue id.
+Owned = Collection[tuple[str, int]]
+
+
+def differing(state: object, topic: str, pulled: Sequence[Value], said: Mapping[str, Owned]) -> str:
+    """One sentence on the first member that says it has other queues of the case's topic than it should have, or "".
+    ``pulled`` has for each queue who pulls it, and from where."""
+    if not isinstance(state, WholePushState) or state.group.kind != PUSH or state.group.fails:
+        return ""
+    pulls = {(name, queue) for name, member in state.group.members.items() for queue in member.pulls}
+    for name, queue in pulls:
+        found = QUEUES[queue]
+        place = pulled[found.id] if found.id < len(pulled) else None
+        if found.topic == TOPIC and (not isinstance(place, tuple) or place[0] != MEMBERS.index(name)):
+            return ""
+    for name, queues in said.items():
+        has = sorted(queue for of, queue in queues if of == topic)
+        owned = state.group.members[name].pulls
+        should = sorted(QUEUES[queue].id for queue in owned if QUEUES[queue].topic == TOPIC)
+        if has != should:
+            return f"{name} says that it has the queues {has}, and should have {should}"
+    return ""

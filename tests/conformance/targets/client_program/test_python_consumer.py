@@ -1,0 +1,234 @@
+"""Consumers in Python behind ``python:module:factory``: hosted by a program of the kit, and judged as programs are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import hosted_consumers
+import pytest
+from places import HELPERS, ROOT
+
+from rocketmq_conformance import Err, Ok, run
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.targets.address import AddressError, is_program, open_address, through
+from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.program import Program
+from rocketmq_conformance.conformance.targets.client_program.python_consumer import command
+from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
+from rocketmq_conformance.reports.event import CONFORMS, SuiteEnded
+from rocketmq_conformance.suites import whole_push
+
+VARIABLES = {
+    f"ROCKETMQ_{name}": value
+    for name, value in {
+        "NAME_SERVER": "127.0.0.1:1",
+        "GROUP": "G",
+        "TOPIC": "T",
+        "INSTANCE": "member-0",
+        "KIND": "push",
+        "MODEL": "CLUSTERING",
+        "OFFSETS": "/tmp/files",
+        "STRATEGY": "AVG",
+        "CONSUME_FROM": "CONSUME_FROM_LAST_OFFSET",
+        "CONSUME_TIMESTAMP": "20260101000000",
+    }.items()
+}
+#: Seconds until something has happened on a busy machine.
+LIMIT = 60.0
+
+
+#: The programs that a test has started.
+STARTED: list[Program] = []
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_running() -> Iterator[None]:
+    yield
+    while STARTED:
+        STARTED.pop().kill()
+
+
+def hosted(factory: str, **options: str) -> Program:
+    """A program that hosts what a factory of the helpers makes."""
+    words = command(f"hosted_consumers:{factory}", getattr(hosted_consumers, factory), options)
+    STARTED.append(Program(words, VARIABLES))
+    return STARTED[-1]
+
+
+def until(done: Callable[[], object]) -> None:
+    """Wait for something."""
+    limit = time.monotonic() + LIMIT
+    while not done():
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+
+
+def noted(program: Program) -> list[str]:
+    """The lines of its standard error so far."""
+    return program._errors.decode().splitlines()
+
+
+def test_a_consumer_is_given_its_settings_and_shut_down_by_sigterm() -> None:
+    program = hosted("plain")
+    until(lambda: "started member-0 push files" in noted(program))
+    assert program.takes == {"seek"}
+    assert program.stop(LIMIT)
+    assert (program.code, noted(program)[-1]) == (0, "shut down")
+
+
+def test_a_listener_says_what_it_is_given_and_does_what_commands_say() -> None:
+    for factory, takes in {"listening": {"listen", "seek"}, "on_a_loop": {"listen", "strategy"}}.items():
+        program = hosted(factory, **({"word": "x"} if factory == "on_a_loop" else {}))
+        # three messages succeed at once: what comes next is decided by the command before it
+        until(lambda program=program: len(program.got) == 3)
+        until(lambda program=program: "2 True" in noted(program))
+        assert (list(program.got), program.takes) == ([("T", 1, offset) for offset in range(3)], takes)
+        assert ("made x" in noted(program)) == (factory == "on_a_loop")
+        assert program.stop(LIMIT)
+        assert noted(program)[-1] == "shut down"
+
+
+def test_commands_are_calls_and_one_that_is_refused_changes_nothing() -> None:
+    program = hosted("plain")
+    program.send({"seek": ["T", 0, -1]})
+    program.send({"pause": True, "unknown": 1})
+    program.send({"seek": ["T", 0, 7]})
+    until(lambda: "seek T 0 7" in noted(program))
+    assert "ValueError: -1" in noted(program)
+
+
+def test_the_queues_of_a_consumer_are_said_when_they_change() -> None:
+    program = hosted("owner")
+    until(lambda: program.owned == {("T", 0), ("T", 1)})
+    program.send({"seek": ["T", 0, 0]})
+    until(lambda: program.owned == {("T", 0), ("T", 1), ("T", 2)})
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_listener_that_holds_returns_with_the_next_command(asynchronous: bool) -> None:
+    script = HELD_ASYNC if asynchronous else HELD
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=LIMIT, check=True)
+    assert shown.stdout.split() == ["False", "False", "True"]
+
+
+HELD = """
+import threading
+from rocketmq_conformance.conformance.targets.client_program.host import Listener
+given = threading.Semaphore(0)
+listener = Listener(lambda line: given.release())
+listener.do("fails")
+print(listener.consume("T", 0, 0))
+given.acquire()
+for how in ("fails", "succeeds"):
+    listener.do("holds")
+    held = threading.Thread(target=lambda: print(listener.consume("T", 0, 1)))
+    held.start()
+    given.acquire()
+    held.join(0.05)
+    assert held.is_alive()
+    listener.do(how)
+    held.join()
+"""
+HELD_ASYNC = """
+import asyncio
+from rocketmq_conformance.conformance.targets.client_program.host import Listener
+async def main():
+    listener = Listener(lambda line: None)
+    listener.do("fails")
+    print(await listener.consume_async("T", 0, 0))
+    for how in ("fails", "succeeds"):
+        listener.do("holds")
+        held = asyncio.ensure_future(listener.consume_async("T", 0, 1))
+        await asyncio.sleep(0.05)
+        assert not held.done()
+        listener.do(how)
+        print(await held)
+asyncio.run(main())
+"""
+
+
+def test_what_is_no_consumer_is_said_in_a_sentence() -> None:
+    sentences = {
+        "nothing": "has no start() and no shutdown()",
+        "fails_to_start": "ZeroDivisionError: division by zero",
+    }
+    for factory, sentence in sentences.items():
+        program = open_address(f"python:hosted_consumers:{factory}")
+        assert isinstance(program, ClientProgram)
+        with pytest.raises(CannotRunError) as raised:
+            look_at(program)
+        assert str(raised.value).startswith(f"python:hosted_consumers:{factory} ended with exit code")
+        assert sentence in str(raised.value)
+    with pytest.raises(CannotRunError, match="takes the settings as its first argument"):
+        open_address("python:hosted_consumers:without_settings")
+
+
+def test_settings_are_those_of_programs_and_others_are_the_factorys() -> None:
+    address = "python:hosted_consumers:on_a_loop"
+    hello = open_address(f"{address}?word=x&pace=20&lanes=2").hello()
+    assert (hello.name, hello.pace, hello.sides) == (address, 20, ("whole",))
+    with pytest.raises(AddressError, match="no number of lanes"):
+        open_address(f"{address}?lanes=0")
+    assert through(f"{address}?pace=2", "broker:5.5.0") == f"{address}?pace=2&through=broker:5.5.0"
+    assert through(address, "broker:5.5.0") == f"{address}?through=broker:5.5.0"
+
+
+def test_a_factory_that_needs_no_argument_makes_a_stepped_implementation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    assert not is_program("python:minimal_port:MinimalPort")
+    assert is_program("python:hosted_consumers:plain")
+    assert is_program("client:./consumer")
+    assert not is_program("port")
+
+
+@pytest.mark.clock
+@pytest.mark.parametrize("address", ["push_consumer:make", "threaded_consumer:make"])
+def test_a_right_consumer_conforms(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
+    monkeypatch.syspath_prepend(str(HELPERS))
+    events = run(
+        f"python:{address}?pace=20&lanes=4", suites=["whole-push"], cases=4, seed=2, tiers=["seeded"], out=tmp_path
+    )
+    ended = [event for event in events if isinstance(event, SuiteEnded)]
+    assert [event.verdict for event in ended] == [CONFORMS]
+
+
+@pytest.mark.clock
+def test_a_consumer_that_says_it_has_what_it_does_not_pull_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
+    monkeypatch.syspath_prepend(str(HELPERS))
+    shown = []
+    for address in ("push_consumer:make?pace=20", "hosted_consumers:forgetful?pace=20"):
+        program = open_address(f"python:{address}")
+        assert isinstance(program, ClientProgram)
+        program.reset_many([(0, whole_push.SUITE)])
+        try:
+            shown.append([program.apply(whole_push.Join(member)) for member in (0, 1)])
+        finally:
+            program.close()
+    right, wrong = shown
+    assert [type(outcome) for outcome in right] == [Ok, Ok]
+    assert right[0] == wrong[0]
+    detail = "member-0 says that it has the queues [0, 1, 2, 3], and should have [0, 1]"
+    assert isinstance(wrong[1], Err)
+    assert (wrong[1].code, wrong[1].detail) == ("OWNS_OTHERWISE", detail)
+
+
+@pytest.mark.clock
+def test_a_consumer_that_begins_elsewhere_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HELPERS))
+    program = open_address("python:threaded_consumer:make?pace=20&begins=8")
+    assert isinstance(program, ClientProgram)
+    program.reset_many([(0, whole_push.SUITE)])
+    try:
+        program.apply(whole_push.Prepare(1, "young", 7, "CONSUME_FROM_LAST_OFFSET"))
+        shown = program.apply(whole_push.Join(0))
+    finally:
+        program.close()
+    assert isinstance(shown, Ok)
+    assert isinstance(shown.value, tuple)
+    assert shown.value[1] == ((0, 0, 8, 4),)  # from 8 on, where 7 is expected
