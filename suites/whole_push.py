@@ -196,6 +196,7 @@ SUITE = Suite(
         *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST", "REB-ROUTE-1"),
         *whole_end.RULES_OF_ENDS,
     ),
+    beneath=("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=41,

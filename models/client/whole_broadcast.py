@@ -9,6 +9,7 @@ meantime. The broker is asked for no stored offset, and told none.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
@@ -79,9 +80,9 @@ class WholeBroadcastModel:
             return self._look(state)
         file = state.files.get(name)
         store = file_store({}, (MISSING if file is None else file, MISSING))
-        where, pulls = state.setting.where, {}
+        where, pulls, starts = state.setting.where, {}, {}
         for at in self._queues(state):
-            store, found, _ = self._start.push_from_file(
+            store, found, starts[at] = self._start.push_from_file(
                 store, state.broker, at, where, TIMESTAMP_TEXT, "UTC", self._start.client.checked_start, "answer"
             )
             assert isinstance(found, int)  # every broker answers
@@ -89,7 +90,11 @@ class WholeBroadcastModel:
         members = dict(sorted({**state.members, name: pulls}.items()))
         state, seen, why = self._look(state._replace(members=members, begun=True))
         if why is not _MOVED:
-            why = _BEGUN["without a file" if file is None else "by its file"]
+            # it shows where each queue began
+            rules = (rule for one in starts.values() for rule in one.rules)
+            why = replace(
+                _BEGUN["without a file" if file is None else "by its file"], beneath=tuple(dict.fromkeys(rules))
+            )
         return state, seen, why
 
     def leave(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:

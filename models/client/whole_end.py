@@ -15,6 +15,8 @@ unlocks        how an orderly member unlocked its queues at its end     TIMER-EN
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rocketmq_conformance.models.client.whole import BROADCAST, ORDERLY
 from rocketmq_conformance.models.outcome import Expected, Value
 from rocketmq_conformance.models.rule import Reason
@@ -60,4 +62,4 @@ def end_of(seen: Expected) -> Ended:
 
 def end_reason(why: Reason, kind: str) -> Reason:
     """Why a group, and a member of a kind that is shut down, show what they show."""
-    return Reason((*why.rules, *(RULES_OF_BROADCAST_ENDS if kind == BROADCAST else RULES_OF_ENDS)), why.kind)
+    return replace(why, rules=(*why.rules, *(RULES_OF_BROADCAST_ENDS if kind == BROADCAST else RULES_OF_ENDS)))

@@ -20,7 +20,7 @@ from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shap
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.whole import PUSH
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_reason, ended, with_end
-from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
+from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel, with_starts
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import PULL, Fail, Join, Leave, Mend, ResetTo
 from rocketmq_conformance.models.outcome import Value
@@ -167,7 +167,7 @@ class WholePushModel:
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen, and why."""
         state, seen, fired = self._seen(state)
-        return state, seen, _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), bool(seen[1]))
+        return shown(state, seen, _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), bool(seen[1])))
 
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
         """What is seen once the members have finished their work, and the rules that fired."""
@@ -186,6 +186,11 @@ class WholePushModel:
         )
         fired = dict.fromkeys(rule for why in group.reasons for rule in why.rules)
         return state._replace(group=group._replace(reasons=())), (places, given, stored), tuple(fired)
+
+
+def shown(state: WholePushState, seen: Value, why: Reason) -> Answer[WholePushState]:
+    """An answer, whose reason has the rules beneath it by which queues began since the last one."""
+    return state._replace(group=state.group._replace(starts={})), seen, with_starts(why, state.group)
 
 
 def _reason(fired: tuple[str, ...], given: bool) -> Reason:

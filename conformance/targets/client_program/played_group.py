@@ -19,6 +19,7 @@ from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.whole_case import Brought, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker, UnsupportedMoveError
+from rocketmq_conformance.conformance.targets.client_program.points import Points
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
@@ -149,6 +150,8 @@ class PlayedGroup:
         #: The messages that members said they were given since the last step, and whether any ever said so.
         self._given: list[Brought] = []
         self._says = False
+        #: What is to be seen of members before it means something that nothing happens.
+        self._points = Points()
         self.case = make(self._model == BROADCASTING)
         self._prepare(Setting())
         if suite is whole_allocation.SUITE:
@@ -282,7 +285,8 @@ class PlayedGroup:
 
     def _expect(self, operation: Operation) -> Expected:
         """Follow an operation by the model: its answer."""
-        self._state, expected, _ = self._bound.handlers[type(operation)](self._state, *operation.args)
+        self._state, expected, why = self._bound.handlers[type(operation)](self._state, *operation.args)
+        self._points.begin(operation, why.rules, self.case.traffic.sent)
         return expected
 
     # --- members ----------------------------------------------------------------------------------------------
@@ -448,19 +452,23 @@ class PlayedGroup:
         def agrees() -> bool:
             return filled(spec, expected, self._observed(brought, known))[0] == expected
 
+        def reached() -> bool:
+            return self._reached(joined) and not self._unseen()
+
         until = time.monotonic() + limit
         while True:
-            self._wait(lambda: self._ended() or (agrees() and self._reached(joined)), until - time.monotonic())
+            self._wait(lambda: self._ended() or (agrees() and reached()), until - time.monotonic())
             self._wait(self._ended, self._timing.quiet)
             ended = self._ended()
             if ended:
                 return Err("ENDED", detail=ended)
-            shows = agrees() and self._reached(joined)
+            shows = agrees() and reached()
             if shows or time.monotonic() >= until:
                 break
         self._refuse_strangers()
         if agrees() and not shows:
-            return Err("NOT_REACHED", definite=False, detail=f"{joined} neither asked for the members nor pulled")
+            detail = self._unseen() or f"{joined} neither asked for the members nor pulled"
+            return Err("NOT_REACHED", definite=False, detail=detail)
         return Ok(self._observed(brought, end))
 
     def _refuse_strangers(self) -> None:
@@ -479,6 +487,10 @@ class PlayedGroup:
         if self._model == BROADCASTING:
             return joined is None or self.case.traffic.has_sent(joined, Request.PULL_MESSAGE)
         return joined is None or self.case.traffic.has_sent(joined, Request.GET_CONSUMER_LIST_BY_GROUP)
+
+    def _unseen(self) -> str:
+        """What members have not been seen to do that they would do before something could happen, or ""."""
+        return self._points.unseen([self._ids[member] for member in self._programs], self.case.traffic.sent)
 
     def _observed(self, brought: list[Brought], end: Ended | None) -> Value:
         seen = self._shown(brought)
