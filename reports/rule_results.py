@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rocketmq_conformance.reports.event import (
     DIFFERS,
@@ -93,6 +93,13 @@ def rule_results(
     return [_result(rule, seen.get(rule.id, _Seen()), places, by_name) for rule in rules.values()]
 
 
+def borne_out(said: RuleResult, own: RuleResult | None) -> RuleResult:
+    """A rule that is said to hold, as the ends of suites bear it out."""
+    if own is None:
+        return replace(said, result=NOT_REACHED, reason="no suite of the run met it")
+    return said if own.result == HOLDS else replace(said, result=own.result, reason=own.reason)
+
+
 def result_counts(results: Iterable[RuleResult]) -> dict[str, int]:
     """How many rules have which result; all three are there."""
     found = Counter(one.result for one in results)
@@ -109,7 +116,7 @@ def counted(counts: Mapping[str, int]) -> str:
 def summed_up(
     results: Sequence[RuleResult], silent: Iterable[str], names: Callable[[Sequence[str]], str] = first_names
 ) -> str:
-    """The numbers, and by name the rules that differ and those that suites of the run could have reached."""
+    """The numbers, and by name the rules that differ, and those that suites of the run could have reached only."""
     parts = [counted(result_counts(results))]
     differing = [one.rule for one in results if one.result == DIFFERS]
     not_reached = {one.rule for one in results if one.result == NOT_REACHED}
@@ -117,7 +124,7 @@ def summed_up(
     if differing:
         parts.append(f"different: {names(differing)}")
     if missed:
-        parts.append(f"not reached though these suites can: {names(missed)}")
+        parts.append(f"the suites missed {names(missed)}")
     return "; ".join(parts)
 
 

@@ -12,6 +12,7 @@ from pathlib import PurePath
 
 from rocketmq_conformance.reports.event import (
     CONFORMS,
+    HOLDS,
     MODEL,
     TIME_LIMIT,
     UNDECIDED,
@@ -31,7 +32,7 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
     SuiteStarted,
 )
-from rocketmq_conformance.reports.rule_results import rule_results
+from rocketmq_conformance.reports.rule_results import borne_out, rule_results
 from rocketmq_conformance.reports.tiers import COVER, HYPOTHESIS, SEEDED
 
 #: Exit codes of the process.
@@ -131,10 +132,15 @@ class RunSummary:
 
     @property
     def rules(self) -> list[RuleResult]:
-        """The result of every rule; of a run that did not say it, of those that its suites name."""
-        if self.judged:
-            return self.judged.rules
-        return rule_results((), list(self.ended.values()), self.divergences, self.expected)
+        """The result of every rule; of a run that did not say it, of those that its suites name.
+
+        What a run says to hold counts only when the ends of its suites agree.
+        """
+        own = rule_results((), list(self.ended.values()), self.divergences, self.expected)
+        if self.judged is None:
+            return own
+        by_rule = {one.rule: one for one in own}
+        return [borne_out(one, by_rule.get(one.rule)) if one.result == HOLDS else one for one in self.judged.rules]
 
     @property
     def expected_faults(self) -> list[ExpectedDivergence]:

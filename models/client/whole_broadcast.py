@@ -9,7 +9,6 @@ meantime. The broker is asked for no stored offset, and told none.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
@@ -22,6 +21,7 @@ from rocketmq_conformance.models.client.local_store import MISSING
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole import BROADCAST, SENT_ON, first_message
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_reason, ended, with_end
+from rocketmq_conformance.models.client.whole_group import with_starts
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_broker
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -91,10 +91,7 @@ class WholeBroadcastModel:
         state, seen, why = self._look(state._replace(members=members, begun=True))
         if why is not _MOVED:
             # it shows where each queue began
-            rules = (rule for one in starts.values() for rule in one.rules)
-            why = replace(
-                _BEGUN["without a file" if file is None else "by its file"], beneath=tuple(dict.fromkeys(rules))
-            )
+            why = with_starts(_BEGUN["without a file" if file is None else "by its file"], starts)
         return state, seen, why
 
     def leave(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:

@@ -184,7 +184,7 @@ class WholeBrokersModel:
         state = state._replace(group=group._replace(reasons=(), left={}, starts={}))
         brought = frozenset(number for _, number, _, _ in given)
         why = _reason(group.reasons, fired, brought, len(group.members))
-        return state, (tuple(places), given, stored), with_starts(why, group)
+        return state, (tuple(places), given, stored), with_starts(why, group.starts)
 
 
 def _because(state: WholeBrokersState, why: Reason) -> WholeBrokersState:

@@ -648,10 +648,10 @@ def _hiding(group: WholeGroup, queue: int) -> WholeGroup:
     return group._replace(starts={other: why for other, why in group.starts.items() if other != queue})
 
 
-def with_starts(why: Reason, group: WholeGroup) -> Reason:
+def with_starts(why: Reason, starts: Mapping[int, Reason]) -> Reason:
     """A reason, and beneath it the rules by which queues began."""
-    beneath = tuple(dict.fromkeys(rule for one in group.starts.values() for rule in one.rules))
-    return replace(why, beneath=beneath) if beneath else why
+    beneath = dict.fromkeys(rule for one in starts.values() for rule in one.rules if rule not in why.rules)
+    return replace(why, beneath=tuple(beneath)) if beneath else why
 
 
 def _is_known(begins: int | Err) -> bool:

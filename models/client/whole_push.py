@@ -190,7 +190,7 @@ class WholePushModel:
 
 def shown(state: WholePushState, seen: Value, why: Reason) -> Answer[WholePushState]:
     """An answer, whose reason has the rules beneath it by which queues began since the last one."""
-    return state._replace(group=state.group._replace(starts={})), seen, with_starts(why, state.group)
+    return state._replace(group=state.group._replace(starts={})), seen, with_starts(why, state.group.starts)
 
 
 def _reason(fired: tuple[str, ...], given: bool) -> Reason:

@@ -11,9 +11,10 @@ from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Rule
+from rocketmq_conformance.suites import whole_lite
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
-from rocketmq_conformance.suites.declare.reach import reach, reachable, where
+from rocketmq_conformance.suites.declare.reach import reach, reachable, shows, where
 from rocketmq_conformance.suites.declare.sampler import Sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -75,6 +76,9 @@ RARE = {
     ("broker-restart", "BQ-GROUP-2"),
     ("broker-restart", "BQ-GROUP-3"),
 }
+#: Cases, and releases, in which rules beneath answers are looked for.
+BENEATH = 25
+BORDERS = (Profile.of("4.9.8"), Profile.of("5.5.0"), Profile.of("5.5.0", "4.0.0"))
 #: Cases of a suite, and of those whose cases are long.
 CASES, LONG = 40, {"broker-process": 2, "broker-restart": 4}
 
@@ -114,6 +118,34 @@ def test_a_rule_that_is_declared_reachable_fires() -> None:
         if (name, rule) not in RARE and not profile.configuration
     ]
     assert not offenders, offenders[:5]
+
+
+def beneath_of(suite: Suite, profile: Profile) -> set[str]:
+    """The rules that answers show beneath those that decide them, in some cases."""
+    bound, drawn, found = suite.bind(profile), Sampler(suite, profile), set[str]()
+    for case in range(BENEATH):
+        state = bound.initial
+        for at, args in drawn.case(7, case, suite.steps):
+            state, _, why = bound.by_position[at](state, *args)
+            found.update(why.beneath)
+    return found
+
+
+def test_rules_beneath_answers_are_declared_and_show() -> None:
+    shown: set[str] = set()
+    whole = [suite for suite in SUITES.values() if suite.side is Side.WHOLE]
+    for suite in whole:
+        for profile in BORDERS:
+            rules = beneath_of(suite, profile)
+            shown |= rules
+            assert not [rule for rule in rules if rule not in suite.beneath or shows(suite, profile)[rule]]
+    assert shown == {rule for suite in whole for rule in suite.beneath}
+
+
+def test_what_a_suite_shows_depends_on_the_release() -> None:
+    assert shows(whole_lite.SUITE, Profile())["START-LITE-1"] == ""
+    assert "nothing of whole-lite" not in shows(whole_lite.SUITE, Profile())["WHOLE-FIRST"]
+    assert "4.6.1+" in shows(whole_lite.SUITE, Profile.of("4.6.0"))["START-LITE-1"]
 
 
 def test_a_property_makes_its_rules_fire() -> None:

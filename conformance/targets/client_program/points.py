@@ -54,9 +54,9 @@ class Points:
             silent = [client for client in clients if _count(sent, client) <= _count(self._step, client)]
             if silent:
                 return f"{silent[0]} sent nothing after it was told to reset"
-        if self._failing and self._rules.intersection(_FAILING):
-            if _of_any(sent, self._failing) <= _of_any(self._failure, self._failing):
-                return f"no member was seen to send {self._failing.name}, which fails"
+        failing = self._failing if self._rules.intersection(_FAILING) else None
+        if failing and _of_any(sent, failing) <= _of_any(self._failure, failing):
+            return f"no member was seen to send {failing.name}, which fails"
         return ""
 
 
