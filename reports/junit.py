@@ -18,6 +18,7 @@ not ended is an error.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -31,6 +32,7 @@ from rocketmq_conformance.reports.event import (
     UNSUPPORTED,
     DivergenceFound,
     Event,
+    RuleResult,
     RunStarted,
     SuiteEnded,
 )
@@ -87,8 +89,11 @@ class JunitReport:
 def document(summary: RunSummary) -> bytes:
     """The XML file of the events that a summary has collected."""
     root = ElementTree.Element("testsuites", name=_PACKAGE)
-    suites = [(summary.part_name(*part), _suite_cases(summary, *part)) for part in summary.parts]
-    others = _other_rules(summary, {case.name for _, cases in suites for case in cases})
+    # until the run says what became of rules, a suite alone says it of its own
+    rules = summary.rules if summary.judged else []
+    reasons = {one.rule: one.reason for one in rules}
+    suites = [(summary.part_name(*part), _suite_cases(summary, *part, reasons)) for part in summary.parts]
+    others = _other_rules(rules, {case.name for _, cases in suites for case in cases})
     suites += [("rules not reached", others)] if others else []
     everything = [case for _, cases in suites for case in cases] + _run_cases(summary)
     for name, number in _numbers(everything).items():
@@ -112,15 +117,16 @@ def _run_cases(summary: RunSummary) -> list[_TestCase]:
     return [_TestCase("verdict", "failure" if conclusion.verdict == DIVERGES else "error", message)]
 
 
-def _suite_cases(summary: RunSummary, suite: str, address: str) -> list[_TestCase]:
+def _suite_cases(summary: RunSummary, suite: str, address: str, reasons: Mapping[str, str]) -> list[_TestCase]:
+    """The test cases of a suite; ``reasons`` are why rules were not reached."""
     # A divergence without an address counts against every implementation.
     others = set(summary.addresses) - {address}
     found = [one for one in summary.divergences if one.suite == suite and one.address not in others]
     ended = summary.ended.get((suite, address))
     if ended is None:
         error = _TestCase("verdict", "error", "the suite did not end, so nothing is known of it")
-        return [*_rule_cases(summary, found, []), error]
-    rules = _rule_cases(summary, found, [ended])
+        return [*_rule_cases(summary, found, [], reasons), error]
+    rules = _rule_cases(summary, found, [ended], reasons)
     return [
         *rules,
         _verdict_case(summary, ended),
@@ -128,9 +134,10 @@ def _suite_cases(summary: RunSummary, suite: str, address: str) -> list[_TestCas
     ]
 
 
-def _rule_cases(summary: RunSummary, divergences: list[DivergenceFound], ended: list[SuiteEnded]) -> list[_TestCase]:
+def _rule_cases(
+    summary: RunSummary, divergences: list[DivergenceFound], ended: list[SuiteEnded], reasons: Mapping[str, str]
+) -> list[_TestCase]:
     """A test case per rule of a suite; a divergence fails the rule that is responsible for it."""
-    reasons = {one.rule: one.reason for one in summary.rules}
     cases = []
     for one in rule_results((), ended, divergences):
         # Divergences with the same fingerprint differ only in values: the first one represents them.
@@ -150,9 +157,9 @@ def _rule_cases(summary: RunSummary, divergences: list[DivergenceFound], ended: 
     return sorted(cases, key=lambda case: case.outcome != "failure")
 
 
-def _other_rules(summary: RunSummary, named: set[str]) -> list[_TestCase]:
+def _other_rules(rules: list[RuleResult], named: set[str]) -> list[_TestCase]:
     """The rules that are no test case of a suite."""
-    others = [one for one in summary.rules if one.rule not in named]
+    others = [one for one in rules if one.rule not in named]
     return [_TestCase(one.rule, "skipped", _not_reached(one.reason)) for one in others]
 
 
