@@ -39,7 +39,7 @@ def listed_rules(
     every = {**SUITES, **chosen}
     reached: dict[str, Mapping[str, str]] = {name: shows(suite, profile) for name, suite in every.items()}
     own = {rule.id: rule for suite in suites for rule in suite.own_rules}
-    #: Which halves of the rule book are judged: that of brokers (True), that of clients (False), or both.
+    # which halves of the rule book are judged: that of brokers (True), that of clients (False), or both.
     halves = {side == Side.BROKER.value for side in hello.sides}
     for rule in sorted((*rulebook.RULES.values(), *own.values()), key=lambda rule: rule.id):
         naming = [name for name, reasons in reached.items() if rule.id in reasons]
