@@ -1,7 +1,7 @@
 """Points that members must be seen to reach before it means something that nothing happens.
 
 A member that has not asked for the members of its group since that request fails has not yet had the chance to let go
-of its queues, and one that has sent nothing since it was told to reset may not have read that. A look that agrees
+of its queues, and one that has sent nothing since it was asked to reset may not have read that. A look that agrees
 before such a point was seen decides nothing.
 """
 
@@ -20,7 +20,7 @@ _LIST = Request.GET_CONSUMER_LIST_BY_GROUP
 #: Rules about requests that fail: any member sends the one that does.
 _FAILING = ("WHOLE-UNREAD", "WHOLE-PULL", "WHOLE-LOST")
 #: Operations after which every member asks anew for the members of its group.
-_TOLD = (operations.Join, operations.Leave, operations.Crash, operations.Resize, whole_allocation.Crowd)
+_NOTIFIED = (operations.Join, operations.Leave, operations.Crash, operations.Resize, whole_allocation.Crowd)
 
 
 class Points:
@@ -46,14 +46,14 @@ class Points:
         """What was not yet seen of the members that run, as half a sentence, or ""."""
         operation = self._operation
         if isinstance(operation, whole_allocation.Crowd) or "WHOLE-LIST" in self._rules:
-            since = self._step if isinstance(operation, _TOLD) else self._failure
+            since = self._step if isinstance(operation, _NOTIFIED) else self._failure
             silent = [client for client in clients if _count(sent, client, _LIST) <= _count(since, client, _LIST)]
             if silent:
                 return f"{silent[0]} was not seen to ask for the members of its group"
         if isinstance(operation, operations.Reset) and "WHOLE-RESET-LITE" in self._rules:
             silent = [client for client in clients if _count(sent, client) <= _count(self._step, client)]
             if silent:
-                return f"{silent[0]} sent nothing after it was told to reset"
+                return f"{silent[0]} sent nothing after it was asked to reset"
         failing = self._failing if self._rules.intersection(_FAILING) else None
         if failing and _of_any(sent, failing) <= _of_any(self._failure, failing):
             return f"no member was seen to send {failing.name}, which fails"

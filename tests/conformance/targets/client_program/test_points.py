@@ -20,7 +20,7 @@ def test_members_keep_queues_without_a_list_once_each_has_asked_for_it() -> None
         "b was not seen to ask for the members of its group"
     )
     assert points.unseen(["a", "b"], {("a", LIST): 4, ("b", LIST): 4}) == ""
-    # what was asked since it fails counts later, too, but not when members are told that one is gone
+    # what was asked since it fails counts later, too, but not when members are notified that one is gone
     sent = {("a", LIST): 4, ("b", LIST): 4}
     points.begin(operations.Send(0), ("WHOLE-LIST",), sent)
     assert points.unseen(["a"], sent) == ""
@@ -38,7 +38,7 @@ def test_members_among_others_that_do_not_exist_have_asked_for_them() -> None:
 def test_a_lite_consumer_that_ignores_a_reset_has_sent_something_since() -> None:
     points = Points()
     points.begin(operations.Reset(3), ("WHOLE-RESET-LITE",), {("a", BEAT): 1})
-    assert points.unseen(["a"], {("a", BEAT): 1}) == "a sent nothing after it was told to reset"
+    assert points.unseen(["a"], {("a", BEAT): 1}) == "a sent nothing after it was asked to reset"
     assert points.unseen(["a"], {("a", BEAT): 2}) == ""
     points.begin(operations.Reset(3), ("WHOLE-RESET",), {("a", BEAT): 1})
     assert points.unseen(["a"], {("a", BEAT): 1}) == ""
