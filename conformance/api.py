@@ -39,6 +39,7 @@ from rocketmq_conformance.conformance.engine.signed import Signed
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.startup import Listener, starting, unseen
 from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.conformance.targets.clause_steps import clause_steps
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import INTERRUPTED, Event, ExpectedDivergence, RunEnded
 from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED, TIERS
@@ -162,7 +163,9 @@ def judge(
         elif not named and planned is None:
             suites = [suite for suite in suites if not hello.refuses(suite)] or suites
         choice = release_choice(hello, releases, profile)
-        options = replace(options, judged_as=judged_as, notes=tuple(notes), release_choice=choice)
+        options = replace(
+            options, judged_as=judged_as, notes=tuple(notes), release_choice=choice, clauses=clause_steps()
+        )
         yield from Runner(stage, hello, profile, options).run(suites)
     finally:
         if stage:

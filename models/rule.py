@@ -64,6 +64,9 @@ class Reason:
     kind: str
     #: Is the answer an accident of Java (``Level.QUIRK``), whatever the level of its rules?
     quirk: bool = False
+    #: Rules of single decisions that show in the answer without deciding all of it, such as where a queue begins that a
+    #: whole consumer takes: they are met with it, and no difference is named after them.
+    beneath: tuple[str, ...] = ()
 
 
 def reasons_by_kind(rules: tuple[str, ...], *kinds: str) -> dict[str, Reason]:

@@ -9,8 +9,9 @@ from rocketmq_conformance import models
 from rocketmq_conformance.models.rule import Rule
 
 
-def _collect() -> dict[str, Rule]:
+def _collect() -> tuple[dict[str, Rule], frozenset[str]]:
     found: dict[str, Rule] = {}
+    of_brokers = set()
     for module in walk_packages(models.__path__, models.__name__ + "."):
         if module.name == __name__:
             continue
@@ -18,11 +19,15 @@ def _collect() -> dict[str, Rule]:
             if rule.id in found:
                 raise ValueError(f"two rules are called {rule.id}")
             found[rule.id] = rule
-    return dict(sorted(found.items()))
+            if module.name.startswith(f"{models.__name__}.broker."):
+                of_brokers.add(rule.id)
+    return dict(sorted(found.items())), frozenset(of_brokers)
 
 
-#: Every rule by id, in the order of ids.
-RULES: dict[str, Rule] = _collect()
+#: Every rule by id, in the order of ids, and the ids of those that brokers follow; all others are for clients.
+RULES: dict[str, Rule]
+OF_BROKERS: frozenset[str]
+RULES, OF_BROKERS = _collect()
 
 
 def digest() -> str:

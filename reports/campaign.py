@@ -41,6 +41,7 @@ from rocketmq_conformance.reports.event import (
 )
 from rocketmq_conformance.reports.kinds import first_kinds, kinds_of
 from rocketmq_conformance.reports.progress import CASES, bars
+from rocketmq_conformance.reports.rule_lines import rule_lines
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.short_block import separator, show_kinds
@@ -139,7 +140,7 @@ class CampaignReport:
                 self._screen.show(replay_line(divergence), wrap=False)
         else:
             if any(suite.coverage for suite in summary.ended.values()):
-                self._left_out.append("the coverage of rules")
+                self._left_out.append("the result of each rule")
             show_left_out(self._screen, summary, self._left_out)
         self._screen.gap()
         self._screen.show(last_line(summary, summary.conclusion()), wrap=False)
@@ -163,6 +164,8 @@ class CampaignReport:
         if self._verbose:
             for suite in ended:
                 self._screen.show(*_below(summary, suite))
+            self._heading("Rules")
+            self._screen.show(*rule_lines(summary.rules))
             self._heading("Coverage")
             self._screen.show(coverage.table(ended))
             return
@@ -258,7 +261,7 @@ def _row(table: Table, name: str, together: list[SuiteEnded], address: list[str]
 
 
 def _below(summary: RunSummary, suite: SuiteEnded) -> list[RenderableType]:
-    """The lines below a suite: its numbers, reasons, unsupported operations and rules that never fired."""
+    """The lines below a suite: its numbers, reasons, unsupported operations and rules that were not reached."""
     name = summary.part_name(suite.suite, suite.address)
     numbers = {verdict: number for verdict, number in suite.cases.items() if number}
     lines = [suite.reason] if suite.reason else []
@@ -266,7 +269,7 @@ def _below(summary: RunSummary, suite: SuiteEnded) -> list[RenderableType]:
         lines.insert(0, ", ".join(f"{verdict} {number:,}" for verdict, number in numbers.items()))
     lines += [f"unsupported: {operation}" for operation in suite.unsupported]
     if suite.silent_rules:
-        lines.append(f"never fired: {', '.join(suite.silent_rules)}")
+        lines.append(f"not reached: {', '.join(suite.silent_rules)}")
     return [Padding(Text(clean(f"{name}: {line}")), (0, 0, 0, 2)) for line in lines]
 
 

@@ -1,8 +1,8 @@
 """The console report of a run: header, a line per suite, divergences, numbers and the verdict.
 
 A short report, the default, has at most 60 lines when a run conforms, and a dozen more for each divergence that it
-shows. A verbose one has everything, each divergence as it is found, and the coverage of every rule. On a terminal the
-running suite has a progress bar; elsewhere the output is plain lines, the same on every machine.
+shows. A verbose one has everything, each divergence as it is found, and the result and the coverage of every rule. On a
+terminal the running suite has a progress bar; elsewhere the output is plain lines, the same on every machine.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ from rocketmq_conformance.reports.event import (
 )
 from rocketmq_conformance.reports.kinds import first_kinds, kinds_of
 from rocketmq_conformance.reports.progress import LiveProgress
+from rocketmq_conformance.reports.rule_lines import rule_lines
+from rocketmq_conformance.reports.rule_results import summed_up
 from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.short_block import show_kinds
@@ -144,7 +146,7 @@ class ConsoleReport:
         if self._short.left_out:
             left_out.append(count(self._short.left_out, "reason"))
         return (
-            [*left_out, "the coverage of rules"]
+            [*left_out, "the result of each rule"]
             if any(part.coverage for part in self._summary.ended.values())
             else left_out
         )
@@ -152,6 +154,9 @@ class ConsoleReport:
     def _coverage(self) -> None:
         ended = list(self._summary.ended.values())
         if any(suite.coverage or suite.silent_rules for suite in ended):
+            self._screen.gap()
+            self._screen.show(Rule(Text("Rules", style="bold"), style="dim", align="left"))
+            self._screen.show(*rule_lines(self._summary.rules))
             self._screen.gap()
             self._screen.show(Rule(Text("Coverage", style="bold"), style="dim", align="left"))
             self._screen.show(coverage.table(ended))
@@ -271,13 +276,11 @@ def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, Ren
     text = f"{noticed}/{planted}" + (f", silent in {names(silent_controls)}" if silent_controls else "")
     rows.append(("controls", Text(text, style="" if noticed == planted else "yellow")))
     rows += [(tier, _played(tier, verdicts)) for tier, verdicts in summary.tiers.items()]
-    fired = {(str(row[0]), str(row[1])) for suite in ended for row in suite.coverage}
-    if fired and not verbose:
-        rules = count(len({rule for rule, _ in fired}), "rule")
-        rows.append(("fired", Text(f"{rules} in {count(len(fired), 'kind')} of state")))
-    silent = footer.silent_rules if footer else sorted({rule for suite in ended for rule in suite.silent_rules})
-    if silent:
-        rows.append(("never fired", Text(names(silent), style="yellow")))
+    results = summary.rules
+    if results:
+        silent = footer.silent_rules if footer else sorted({rule for suite in ended for rule in suite.silent_rules})
+        text = summed_up(results, silent, names)
+        rows.append(("rules", Text(text, style="yellow" if silent else "")))
     steps = footer.steps if footer else sum(suite.steps for suite in ended)
     seconds = footer.seconds if footer else sum(suite.seconds for suite in ended)
     speed = f" ({rate(steps, seconds)}/s)" if steps else ""

@@ -13,14 +13,14 @@ from rocketmq_conformance.reports.text import clean
 
 
 def table(suites: Sequence[SuiteEnded]) -> Table:
-    """The table: a row per rule and kind of state, and one per rule that never fired."""
+    """The table: a row per rule and kind of state."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     made.add_column("rule", no_wrap=True)
     made.add_column("times", justify="right", no_wrap=True)
     made.add_column("kind of state", overflow="fold")
     made.add_column("outcomes", overflow="fold")
     for suite in suites:
-        if not suite.coverage and not suite.silent_rules:
+        if not suite.coverage:
             continue
         made.add_row(Text(clean(suite.suite), style="bold"))
         for rule, kinds in _by_rule(suite.coverage).items():
@@ -28,8 +28,6 @@ def table(suites: Sequence[SuiteEnded]) -> Table:
             for kind, outcomes in kinds.items():
                 made.add_row(name, f"{sum(outcomes.values()):,}", Text(clean(kind)), _outcomes(outcomes))
                 name = Text("")
-        for rule in suite.silent_rules:
-            made.add_row(Text("  " + clean(rule)), "0", "never fired", "", style="yellow")
     return made
 
 

@@ -5,7 +5,8 @@ A run emits, in this order: one ``RunStarted``; per suite one ``SuiteStarted``, 
 ``RunEnded`` was cut off, and nothing may be concluded from it. Values are JSON values only.
 
 A campaign emits the same, with one ``SuiteEnded`` per suite and implementation, and ``Discovery`` and ``CaseLost``
-before ``RunEnded``. A run with a file of expected divergences emits an ``ExpectedDivergence`` per entry.
+before ``RunEnded``. A run with a file of expected divergences emits an ``ExpectedDivergence`` per entry. Before its
+``RunEnded`` a run says in one ``RulesJudged`` what became of every rule.
 
 A measurement of power is a stream of its own: ``PowerStarted``, a ``MutantJudged`` per mutant, ``PowerEnded``; so is
 one in which answers are corrupted: ``CorruptionStarted``, ``CorruptionJudged`` per suite, rule and way,
@@ -39,6 +40,9 @@ CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED = (
 VERDICTS = (CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED)
 #: Exit codes of a process, by the verdict of its run.
 EXIT_CODES = {CONFORMS: 0, DIVERGES: 1, UNDECIDED: 3, UNSUPPORTED: 3, COULD_NOT_RUN: 4}
+
+#: The results of a rule.
+HOLDS, DIFFERS, NOT_REACHED = "holds", "differs", "not reached"
 
 #: Why a run ended before its time. An interrupted run never conforms; one that used up its time may.
 INTERRUPTED, TIME_LIMIT = "interrupted", "time limit"
@@ -276,6 +280,9 @@ class SuiteEnded(Event):
     consequences: int = 0
     #: Parts of answers that the implementation left open (null), so that they were not compared: how often each.
     unsaid: dict[str, int] = field(default_factory=dict)
+    #: How often a rule was met in a step that does not show that it holds, by rule: the step differs, or its case
+    #: decides nothing. These are among the times of ``coverage``.
+    unproven: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,6 +311,37 @@ class CaseLost(Event):
     case: int
     address: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleResult(Event):
+    """What became of a rule in a run."""
+
+    kind: ClassVar[str] = "rule"
+    rule: str
+    sentence: str
+    level: str
+    #: HOLDS, DIFFERS or NOT_REACHED.
+    result: str
+    #: Steps that it decided: those that agreed, in cases that decide something, and divergences.
+    times: int
+    #: Suites in which it was met.
+    suites: list[str]
+    #: Why it was not reached; of one that differs, by whom that is signed for; or "".
+    reason: str = ""
+    #: Clauses that have steps of their own, how many of them were reached, and the words of the others.
+    clauses: int = 0
+    clauses_reached: int = 0
+    clauses_missing: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesJudged(Event):
+    """The result of every rule of the side that is judged, and of every other one that the suites of the run reach."""
+
+    kind: ClassVar[str] = "rules-judged"
+    nested: ClassVar[tuple[str, ...]] = ("rules",)
+    rules: list[RuleResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -504,6 +542,7 @@ EVENTS: tuple[type[Event], ...] = (
     Discovery,
     CaseLost,
     ExpectedDivergence,
+    RulesJudged,
     RunEnded,
     PowerStarted,
     MutantJudged,

@@ -1,18 +1,20 @@
-"""The rules section of the page: the verdict on each rule, and how often each class of outcomes was observed."""
+"""The rules section of the page: the result of each rule, and how often each class of outcomes was observed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from rocketmq_conformance.reports.event import DIVERGES, SuiteEnded
+from rocketmq_conformance.reports.event import DIFFERS, HOLDS, NOT_REACHED, RuleResult, SuiteEnded
 from rocketmq_conformance.reports.html_text import clipped, figure, first_items
-from rocketmq_conformance.reports.html_verdict import verdict_and_tone
+from rocketmq_conformance.reports.rule_results import clauses_of, counted, is_row, result_counts
 from rocketmq_conformance.reports.run_summary import RunSummary
 
 #: Rules, classes of outcomes of a rule, and rows of kinds of state that are shown.
 RULES, CLASSES, KINDS = 600, 24, 3000
+#: The order of results, and the tone of each.
+_ORDER = {DIFFERS: 0, HOLDS: 1, NOT_REACHED: 2}
+_TONES = {DIFFERS: "bad", HOLDS: "ok", NOT_REACHED: "open"}
 #: Classes in the order in which they stand; others, which are names of errors, follow.
 _CLASSES = ("done", "true", "false", "empty", "items", "negative", "zero", "positive", "text", "undefined")
 
@@ -28,13 +30,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class RuleRow:
-    """A rule, the verdict on it and its cells."""
+    """A rule, its result and its cells."""
 
     rule: str
-    verdict: str
+    sentence: str
+    level: str
+    result: str
     tone: str
     times: str
+    #: Reached clauses of all, and the words of the others.
+    clauses: str
+    missing: list[str]
     kinds: str
+    #: Why it was not reached, or by whom its divergence is signed for.
+    reason: str
     suites: str
     #: The classes that were observed, in the order of all rules.
     cells: list[Cell]
@@ -56,7 +65,8 @@ class Rules:
 
     rows: list[RuleRow] = field(default_factory=list)
     kinds: list[KindRow] = field(default_factory=list)
-    silent: int = 0
+    #: "88 hold, 1 differs, 20 not reached".
+    counted: str = ""
     more_rows: int = 0
     more_kinds: int = 0
     #: Rows of coverage that are malformed.
@@ -65,40 +75,27 @@ class Rules:
 
 @dataclass
 class _Observed:
-    """The observations of one rule."""
+    """The answers of one rule."""
 
     outcomes: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, dict[str, int]] = field(default_factory=dict)
-    suites: dict[str, None] = field(default_factory=dict)
-    #: Did a suite whose control was noticed agree?
-    agreed: bool = False
 
 
 def rules(summary: RunSummary) -> Rules:
-    """The rules that fired, diverged or stayed silent, in the order of the suites."""
+    """Every rule with its result: those that differ, those that hold, and those that were not reached."""
     made, seen = Rules(), dict[str, _Observed]()
     for ended in summary.ended.values():
-        agreed = verdict_and_tone(summary, ended)[1] == "ok" or (
-            ended.verdict == DIVERGES and ended.control is not False
-        )
         for rule, kind, outcome, times in _rows(ended, made):
             one = seen.setdefault(rule, _Observed())
             one.outcomes[outcome] = one.outcomes.get(outcome, 0) + times
             of_kind = one.kinds.setdefault(kind, {})
             of_kind[outcome] = of_kind.get(outcome, 0) + times
-            one.suites[ended.suite] = None
-            one.agreed |= agreed
-        for rule in ended.silent_rules:
-            seen.setdefault(rule, _Observed()).suites[ended.suite] = None
-    wrong = dict.fromkeys(rule.get("id", "?") for one in summary.divergences for rule in one.rules)
-    for rule in wrong:
-        seen.setdefault(rule, _Observed())
     classes = _ordered({outcome for one in seen.values() for outcome in one.outcomes})
-    made.more_rows = max(0, len(seen) - RULES)
-    # Those that diverge are never among those left out.
-    order = sorted(seen, key=lambda rule: rule not in wrong)[:RULES] if made.more_rows else list(seen)
-    made.rows = [_row(rule, seen[rule], classes, rule in wrong) for rule in order]
-    made.silent = sum(not one.outcomes for rule, one in seen.items() if rule not in wrong)
+    # Those that differ are never among those left out.
+    results = sorted(summary.rules, key=lambda one: _ORDER.get(one.result, len(_ORDER)))
+    shown, made.more_rows = first_items(results, RULES)
+    made.rows = [_row(one, seen.get(one.rule, _Observed()), classes) for one in shown]
+    made.counted = counted(result_counts(results))
     kinds = [
         KindRow(clipped(rule, 80), clipped(kind, 200), _outcome_counts(outcomes))
         for rule, kind, outcomes in _kinds(seen)
@@ -110,14 +107,10 @@ def rules(summary: RunSummary) -> Rules:
 def _rows(ended: SuiteEnded, made: Rules) -> Iterable[tuple[str, str, str, int]]:
     """The well-formed rows of coverage; the others are counted."""
     for row in ended.coverage:
-        if _is_row(row):
+        if is_row(row):
             yield row[0], row[1], row[2], row[3]
         else:
             made.malformed += 1
-
-
-def _is_row(row: list[Any]) -> bool:
-    return len(row) == 4 and all(isinstance(text, str) for text in row[:3]) and type(row[3]) is int
 
 
 def _ordered(classes: set[str]) -> list[str]:
@@ -125,31 +118,23 @@ def _ordered(classes: set[str]) -> list[str]:
     return [*known, *sorted(classes - set(known))]
 
 
-def _row(rule: str, seen: _Observed, classes: list[str], diverges: bool) -> RuleRow:
-    total = sum(seen.outcomes.values())
-    verdict, tone = _verdict(seen, diverges)
+def _row(one: RuleResult, seen: _Observed, classes: list[str]) -> RuleRow:
     cells, more = first_items([name for name in classes if seen.outcomes.get(name, 0) > 0], CLASSES)
     return RuleRow(
-        clipped(rule, 80) or "nameless",
-        verdict,
-        tone,
-        figure(total),
-        figure(len(seen.kinds)),
-        ", ".join(clipped(suite, 60) for suite in list(seen.suites)[:12]),
-        [_cell(seen.outcomes[name], clipped(name, 40)) for name in cells],
-        more,
+        rule=clipped(one.rule, 80) or "nameless",
+        sentence=clipped(one.sentence, 600),
+        level=clipped(one.level, 20),
+        result=clipped(one.result, 40),
+        tone=_TONES.get(one.result, "open"),
+        times=figure(one.times),
+        clauses=clauses_of(one),
+        missing=[clipped(words, 200) for words in one.clauses_missing[:CLASSES]],
+        kinds=figure(len(seen.kinds)),
+        reason=clipped(one.reason, 600),
+        suites=", ".join(clipped(suite, 60) for suite in one.suites[:12]),
+        cells=[_cell(seen.outcomes[name], clipped(name, 40)) for name in cells],
+        more_cells=more,
     )
-
-
-def _verdict(seen: _Observed, diverges: bool) -> tuple[str, str]:
-    """The verdict on a rule and its tone."""
-    if diverges:
-        return "diverges", "bad"
-    if not seen.outcomes:
-        return "never fired", "open"
-    if set(seen.outcomes) == {"undefined"}:
-        return "nothing promised", "none"
-    return ("conforms", "ok") if seen.agreed else ("undecided", "open")
 
 
 def _cell(times: int, outcome: str) -> Cell:

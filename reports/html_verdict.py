@@ -75,7 +75,6 @@ class SuiteRow:
     control: str
     reasons: list[str]
     more_reasons: int
-    silent: list[str]
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,6 @@ class VerdictReasons:
     addresses: str
     reasons: list[str]
     more_reasons: int
-    silent: list[str]
 
 
 def numbers(cases: dict[str, int]) -> list[Number]:
@@ -202,16 +200,16 @@ def suites(summary: RunSummary) -> tuple[list[SuiteRow], int]:
 
 def verdict_reasons(rows: list[SuiteRow]) -> list[VerdictReasons]:
     """The reasons behind verdicts; implementations with the same reasons share an entry."""
-    groups: dict[tuple[str, tuple[str, ...], int, tuple[str, ...]], list[str]] = {}
+    groups: dict[tuple[str, tuple[str, ...], int], list[str]] = {}
     sizes: dict[str, int] = {}
     for row in rows:
         sizes[row.suite] = sizes.get(row.suite, 0) + 1
-        if row.reasons or row.silent:
-            key = (row.suite, tuple(row.reasons), row.more_reasons, tuple(row.silent))
+        if row.reasons:
+            key = (row.suite, tuple(row.reasons), row.more_reasons)
             groups.setdefault(key, []).append(row.address)
     return [
-        VerdictReasons(suite, "" if len(whose) == sizes[suite] else ", ".join(whose), list(reasons), more, list(silent))
-        for (suite, reasons, more, silent), whose in groups.items()
+        VerdictReasons(suite, "" if len(whose) == sizes[suite] else ", ".join(whose), list(reasons), more)
+        for (suite, reasons, more), whose in groups.items()
     ]
 
 
@@ -226,7 +224,7 @@ def _row(summary: RunSummary, suite: str, address: str) -> SuiteRow:
         counts = summary.counted.get(suite, {}) if not summary.addresses or address == summary.addresses[0] else {}
         return SuiteRow(
             *(clipped(suite, 120), shown_address, span, sentence, "did not end", "open", numbers(counts), "", "", ""),
-            *(["nothing can be concluded from it", *reasons_of_cases], more, []),
+            *(["nothing can be concluded from it", *reasons_of_cases], more),
         )
     verdict, tone, contradiction = verdict_and_tone(summary, ended)
     reasons = [contradiction] if contradiction else []
@@ -237,7 +235,6 @@ def _row(summary: RunSummary, suite: str, address: str) -> SuiteRow:
     return SuiteRow(
         *(clipped(suite, 120), shown_address, span, sentence, verdict, tone, numbers(ended.cases)),
         *(figure(ended.steps), seconds(ended.seconds), control, reasons, more + further),
-        [clipped(rule, 80) for rule in ended.silent_rules],
     )
 
 

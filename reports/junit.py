@@ -6,10 +6,11 @@ history of a rule, and two more: ``verdict``, the suite as a whole, and ``contro
 =========== ========================================================================================
 failure     a divergence; a suite that diverges
 error       undecided, could not run, not finished, a control that stayed silent: nothing is known
-skipped     unsupported; a rule that never fired; a control that no case could carry
+skipped     unsupported; a rule that was not reached, with the reason; a control that no case could carry
 =========== ========================================================================================
 
-One more test suite, ``run``, holds the verdict of the whole run. The file is written when the run begins and again
+One more test suite, ``rules not reached``, has the rules that no suite of the run can reach, and another one, ``run``,
+the verdict of the whole run. The file is written when the run begins and again
 whenever a suite ends: a killed run leaves neither an old pass nor no file at all, but one in which each suite that has
 not ended is an error.
 """
@@ -17,6 +18,7 @@ not ended is an error.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -25,12 +27,16 @@ from rocketmq_conformance.reports.divergence_block import plain_text
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
+    HOLDS,
+    NOT_REACHED,
     UNSUPPORTED,
     DivergenceFound,
     Event,
+    RuleResult,
     RunStarted,
     SuiteEnded,
 )
+from rocketmq_conformance.reports.rule_results import rule_results
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import clean, count, profile
 
@@ -83,7 +89,12 @@ class JunitReport:
 def document(summary: RunSummary) -> bytes:
     """The XML file of the events that a summary has collected."""
     root = ElementTree.Element("testsuites", name=_PACKAGE)
-    suites = [(summary.part_name(*part), _suite_cases(summary, *part)) for part in summary.parts]
+    # until the run says what became of rules, a suite alone says it of its own
+    rules = summary.rules if summary.judged else []
+    reasons = {one.rule: one.reason for one in rules}
+    suites = [(summary.part_name(*part), _suite_cases(summary, *part, reasons)) for part in summary.parts]
+    others = _other_rules(rules, {case.name for _, cases in suites for case in cases})
+    suites += [("rules not reached", others)] if others else []
     everything = [case for _, cases in suites for case in cases] + _run_cases(summary)
     for name, number in _numbers(everything).items():
         # "skipped" is no attribute of the root.
@@ -106,21 +117,16 @@ def _run_cases(summary: RunSummary) -> list[_TestCase]:
     return [_TestCase("verdict", "failure" if conclusion.verdict == DIVERGES else "error", message)]
 
 
-def _suite_cases(summary: RunSummary, suite: str, address: str) -> list[_TestCase]:
+def _suite_cases(summary: RunSummary, suite: str, address: str, reasons: Mapping[str, str]) -> list[_TestCase]:
+    """The test cases of a suite; ``reasons`` are why rules were not reached."""
     # A divergence without an address counts against every implementation.
     others = set(summary.addresses) - {address}
     found = [one for one in summary.divergences if one.suite == suite and one.address not in others]
     ended = summary.ended.get((suite, address))
     if ended is None:
         error = _TestCase("verdict", "error", "the suite did not end, so nothing is known of it")
-        return [*_rule_cases(summary, found, (), ()), error]
-    fired = [str(row[0]) for row in ended.coverage]
-    rules = _rule_cases(summary, found, fired, ended.silent_rules)
-    if ended.control is False:
-        # A suite that does not notice a wrong answer cannot confirm a rule.
-        rules = [
-            case if case.outcome else _TestCase(case.name, "skipped", "the control stayed silent") for case in rules
-        ]
+        return [*_rule_cases(summary, found, [], reasons), error]
+    rules = _rule_cases(summary, found, [ended], reasons)
     return [
         *rules,
         _verdict_case(summary, ended),
@@ -129,32 +135,36 @@ def _suite_cases(summary: RunSummary, suite: str, address: str) -> list[_TestCas
 
 
 def _rule_cases(
-    summary: RunSummary,
-    divergences: list[DivergenceFound],
-    fired: list[str] | tuple[()],
-    silent: list[str] | tuple[()],
+    summary: RunSummary, divergences: list[DivergenceFound], ended: list[SuiteEnded], reasons: Mapping[str, str]
 ) -> list[_TestCase]:
-    """A test case per rule. A divergence fails every rule that made the expected answer."""
-    failed: dict[str, list[DivergenceFound]] = {}
-    for divergence in divergences:
-        for rule in divergence.rules:
-            failed.setdefault(rule.get("id", ""), []).append(divergence)
+    """A test case per rule of a suite; a divergence fails the rule that is responsible for it."""
     cases = []
-    for rule in dict.fromkeys([*failed, *fired, *silent]):
-        if rule in failed:
-            # Divergences with the same fingerprint differ only in values: the first one represents them.
-            stories = {divergence.fingerprint: divergence for divergence in reversed(failed[rule])}
-            first = failed[rule][0]
-            message = f"expected {first.expected}, observed {first.observed}"
+    for one in rule_results((), ended, divergences):
+        # Divergences with the same fingerprint differ only in values: the first one represents them.
+        failed = [found for found in divergences if found.rules and found.rules[0].get("id", "") == one.rule]
+        if failed:
+            stories = {divergence.fingerprint: divergence for divergence in reversed(failed)}
+            message = f"expected {failed[0].expected}, observed {failed[0].observed}"
             bodies = [
-                plain_text(one, _WIDTH, summary.case_name(one.suite, one.case)) for one in reversed(stories.values())
+                plain_text(story, _WIDTH, summary.case_name(story.suite, story.case))
+                for story in reversed(stories.values())
             ]
-            cases.append(_TestCase(rule, "failure", message, "\n\n".join(bodies)))
-        elif rule in fired:
-            cases.append(_TestCase(rule))
+            cases.append(_TestCase(one.rule, "failure", message, "\n\n".join(bodies)))
+        elif one.result == HOLDS:
+            cases.append(_TestCase(one.rule))
         else:
-            cases.append(_TestCase(rule, "skipped", "the rule never fired"))
-    return cases
+            cases.append(_TestCase(one.rule, "skipped", _not_reached(reasons.get(one.rule) or one.reason)))
+    return sorted(cases, key=lambda case: case.outcome != "failure")
+
+
+def _other_rules(rules: list[RuleResult], named: set[str]) -> list[_TestCase]:
+    """The rules that are no test case of a suite."""
+    others = [one for one in rules if one.rule not in named]
+    return [_TestCase(one.rule, "skipped", _not_reached(one.reason)) for one in others]
+
+
+def _not_reached(reason: str) -> str:
+    return f"{NOT_REACHED}: {reason}" if reason else NOT_REACHED
 
 
 def _verdict_case(summary: RunSummary, ended: SuiteEnded) -> _TestCase:

@@ -1,8 +1,8 @@
 """summary.md and badge.json: a run for the summary page of a CI server, and for a README.
 
-The summary holds the verdict, a line per suite that does not simply conform, the suites that do, and the first kinds of
-divergences with their replay lines. The badge is an endpoint of shields.io: a label, a message and a colour. Both are
-written when the run begins and again when it ends, so that a killed run never shows an old pass.
+The summary holds the verdict, a line per suite that does not simply conform, the suites that do, the results of rules,
+and the first kinds of divergences with their replay lines. The badge is an endpoint of shields.io: a label, a message
+and a colour. Both are written when the run begins and again when it ends, so that a killed run never shows an old pass.
 """
 
 from __future__ import annotations
@@ -14,15 +14,19 @@ from pathlib import Path
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     COULD_NOT_RUN,
+    DIFFERS,
     DIVERGES,
     MODEL,
+    NOT_REACHED,
     UNDECIDED,
     UNSUPPORTED,
     Event,
+    RuleResult,
     RunStarted,
     SuiteEnded,
 )
 from rocketmq_conformance.reports.kinds import Kind, first_kinds, kinds_of
+from rocketmq_conformance.reports.rule_results import by_reason, clauses_of, counted, result_counts
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import clean, count, duration, first_names, profile
 
@@ -84,6 +88,7 @@ def summary_page(summary: RunSummary) -> str:
     if header is not None and header.notes:
         lines += [*(f"- {_text(note)}" for note in header.notes), ""]
     lines += _suites(summary)
+    lines += _rules(summary.rules)
     kinds = kinds_of(summary.divergences + summary.differences)
     shown = first_kinds(kinds)
     for kind in shown:
@@ -110,6 +115,29 @@ def _suites(summary: RunSummary) -> list[str]:
         names = ", ".join(_text(summary.part_name(*part)) for part in conforming)
         lines += [f"Conforming: {names}.", ""]
     return lines
+
+
+def _rules(results: list[RuleResult]) -> list[str]:
+    """How many rules hold, differ and were not reached, and behind it each of them, or its reason."""
+    if not results:
+        return []
+    reached = sorted((one for one in results if one.result != NOT_REACHED), key=lambda one: one.result != DIFFERS)
+    lines = [f"<details><summary>Rules: {counted(result_counts(results))}</summary>", ""]
+    if reached:
+        lines += ["| rule | level | result | times | clauses | |", "|---|---|---|---:|---|---|"]
+        lines += [
+            f"| {_text(one.rule)} | {_text(one.level)} | {_text(one.result)} | {one.times:,} | {clauses_of(one)} "
+            f"| {_text(one.reason or one.sentence)} |"
+            for one in reached
+        ]
+        lines.append("")
+    missed = by_reason(results)
+    if missed:
+        lines += ["| not reached | why |", "|---|---|"]
+        for reason, rules in missed.items():
+            lines.append(f"| {_text(', '.join(one.rule for one in rules))} | {_text(reason)} |")
+        lines.append("")
+    return [*lines, "</details>", ""]
 
 
 def _why(ended: SuiteEnded) -> str:

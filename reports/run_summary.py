@@ -12,6 +12,7 @@ from pathlib import PurePath
 
 from rocketmq_conformance.reports.event import (
     CONFORMS,
+    HOLDS,
     MODEL,
     TIME_LIMIT,
     UNDECIDED,
@@ -24,11 +25,14 @@ from rocketmq_conformance.reports.event import (
     Event,
     ExpectedDivergence,
     Progress,
+    RuleResult,
+    RulesJudged,
     RunEnded,
     RunStarted,
     SuiteEnded,
     SuiteStarted,
 )
+from rocketmq_conformance.reports.rule_results import borne_out, rule_results
 from rocketmq_conformance.reports.tiers import COVER, HYPOTHESIS, SEEDED
 
 #: Exit codes of the process.
@@ -71,6 +75,8 @@ class RunSummary:
     lost: list[CaseLost] = field(default_factory=list)
     #: Entries of a file of expected divergences.
     expected: list[ExpectedDivergence] = field(default_factory=list)
+    #: The result of every rule, once the run has said it.
+    judged: RulesJudged | None = None
     footer: RunEnded | None = None
     #: Why the first misplaced event is out of place, or "".
     disorder: str = ""
@@ -95,6 +101,8 @@ class RunSummary:
                 self.lost.append(event)
             case ExpectedDivergence():
                 self.expected.append(event)
+            case RulesJudged():
+                self.judged = event
             case RunEnded():
                 self.footer = event
 
@@ -121,6 +129,18 @@ class RunSummary:
             (isinstance(event, SuiteEnded) and (event.suite, event.address) in self.ended, "ends a suite twice"),
         )
         return next((text for wrong, text in checks if wrong), "")
+
+    @property
+    def rules(self) -> list[RuleResult]:
+        """The result of every rule; of a run that did not say it, of those that its suites name.
+
+        What a run says to hold counts only when the ends of its suites agree.
+        """
+        own = rule_results((), list(self.ended.values()), self.divergences, self.expected)
+        if self.judged is None:
+            return own
+        by_rule = {one.rule: one for one in own}
+        return [borne_out(one, by_rule.get(one.rule)) if one.result == HOLDS else one for one in self.judged.rules]
 
     @property
     def expected_faults(self) -> list[ExpectedDivergence]:

@@ -59,6 +59,7 @@ SUITE = Suite(
     cases=40,
     show=group.show,
     rules=(*RULE_OF.values(), "REB-CLU-2", "REB-CLU-4", *whole_end.RULES_OF_ENDS),
+    beneath=("START-PUSH-1", "OFF-R-READ"),
     beginning="A topic of four young queues, in each of which a group has stored 7, and no member.",
     confirmations=2,
     case_seconds=41,

@@ -139,6 +139,7 @@ SUITE = Suite(
         *("REB-CLU-2", "REB-ROUTE-1"),
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE"),
     ),
+    beneath=("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
     beginning="A topic of two young queues on each of two brokers, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=80,

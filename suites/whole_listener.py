@@ -142,6 +142,7 @@ SUITE = Suite(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD"),
         *whole_end.RULES_OF_ENDS,
     ),
+    beneath=("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
     limits=(
         RuleLimit(
             rules=("WHOLE-UNREAD",),

@@ -74,6 +74,7 @@ SUITE = Suite(
         *("WHOLE-RESET-LITE", "WHOLE-SEEK", "LITE-POLL", "LITE-COMMIT"),
         *whole_end.RULES_OF_ENDS,
     ),
+    beneath=("START-LITE-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
     limits=(
         RuleLimit(
             rules=("WHOLE-FIRST", "LITE-POLL", "LITE-COMMIT", *whole_end.RULES_OF_ENDS),

@@ -260,6 +260,7 @@ SUITE = Suite(
         *("WHOLE-UNHEARD", "WHOLE-SILENT", "WHOLE-CUT", "WHOLE-LATE"),
         *("REB-SVC-WAKE", "REB-SVC-1", "TIMER-PERSIST", "TIMER-ROUTE"),
     ),
+    beneath=("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=60,

@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.proof.unit import BROKER
 from rocketmq_conformance.conformance.properties import defaults, properties_docs
 from rocketmq_conformance.conformance.provenance import history
 from rocketmq_conformance.conformance.provenance.hashing import hashed
-from rocketmq_conformance.conformance.targets import clauses, mutants_list
+from rocketmq_conformance.conformance.targets import clause_steps, clauses, mutants_list
 from rocketmq_conformance.conformance.targets.exec_client import schema
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 from rocketmq_conformance.models import switches_docs
@@ -62,7 +62,10 @@ GOLDEN_FILES = ("tests/data/digests.json", "tests/golden/*", "docs/folklore.md")
     help="Also hash what rules name in the published sources of every release (Maven; some minutes).",
 )
 @click.option(
-    "--covering", "searches", is_flag=True, help="Also search the covering plans of every suite anew (some minutes)."
+    "--covering",
+    "searches",
+    is_flag=True,
+    help="Also search the covering plans of every suite anew, and the steps that show clauses (some minutes).",
 )
 def regenerate(check: bool, asks_brokers: bool, reads_sources: bool, searches: bool) -> None:
     """Rewrite all files that are made from the code, and list what is still missing.
@@ -148,7 +151,8 @@ def _history(root: Path, check: bool) -> Iterator[str]:
 
 
 def _covering(root: Path, check: bool) -> Iterator[str]:
-    """The files of covering plans that were stale; without ``check`` they are written."""
+    """The files of covering plans, and of the steps that show clauses, that were stale; without ``check`` they are
+    written."""
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
         found = processes.map(covering_plans.searched_by_name, SUITES)
         for suite, plans in zip(SUITES.values(), found, strict=True):
@@ -156,6 +160,11 @@ def _covering(root: Path, check: bool) -> Iterator[str]:
                 if not check:
                     covering_plans.write(suite, plans)
                 yield str(covering_plans.file_of(suite).relative_to(root))
+    text = clause_steps.text()
+    if clause_steps.FILE.read_text("utf-8") != text:
+        if not check:
+            clause_steps.FILE.write_text(text, "utf-8")
+        yield str(clause_steps.FILE.resolve().relative_to(root))
 
 
 def _golden(root: Path, check: bool) -> list[str]:

@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.transcript import Message
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import CONFORMS, Event
+from rocketmq_conformance.reports.event import CONFORMS, DivergenceFound
 from rocketmq_conformance.reports.tiers import CORPUS
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Row
@@ -80,7 +80,7 @@ class Findings:
         plays = any(self._suite.operations[at].spec.side is not Side.WORLD for at, _ in left)
         return left if plays else rows
 
-    def found(self, player: Player, number: int, judged: Judged) -> Iterator[Event]:
+    def found(self, player: Player, number: int, judged: Judged) -> Iterator[DivergenceFound]:
         """The events of a case up to a step that diverges: none while that may follow from an earlier one."""
         mark = fingerprint(self._suite, judged.steps[-1])
         found = len(judged.steps)
@@ -138,7 +138,7 @@ class Findings:
 
     def _report(
         self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]], unshrunk: str
-    ) -> Event:
+    ) -> DivergenceFound:
         """The event of a divergence; ``unshrunk`` is why it was not shrunk, or "".
 
         The first of its kind is kept as a plan when it is minimal; the others are replayed from the seed.

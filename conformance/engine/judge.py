@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
@@ -104,7 +104,7 @@ class Coverage:
         self._fold()
         counted: Counter[tuple[str, str, str]] = Counter()
         for (why, kind), times in self._folded.items():
-            for rule in why.rules:
+            for rule in (*why.rules, *why.beneath):
                 counted[rule, why.kind, kind] += times
         return [[*key, times] for key, times in sorted(counted.items())]
 
@@ -125,6 +125,8 @@ class Judge:
         self.quirks = quirks
         self.bound: BoundModel = suite.bind(profile)
         self.coverage = coverage or Coverage()
+        #: How often each rule was met in a step that does not show that it holds; these are counted there, too.
+        self.unproven: Counter[str] = Counter()
         self._guards = [op.spec.guard for op in suite.operations]
         self._guarded = any(self._guards)
         self._observes = any(op.spec.observes for op in suite.operations)
@@ -192,8 +194,21 @@ class Judge:
         return judged
 
     def count(self, judged: Judged) -> None:
-        """Count what a case covered."""
+        """Count what a case covered, and what it shows of no rule."""
         self.coverage.add([step.why for step in judged.steps], [step.expected for step in judged.steps])
+        if judged.verdict == DIVERGES:
+            self._doubt(judged.steps[at] for at in judged.differing)
+        elif judged.verdict == UNDECIDED:
+            self._doubt(judged.steps)
+
+    def decides_nothing(self, judged: Judged, was: str) -> None:
+        """A case that was counted with the verdict ``was`` decides nothing after all: no step shows that a rule
+        holds."""
+        differing = judged.differing if was == DIVERGES else ()
+        self._doubt(step for at, step in enumerate(judged.steps) if at not in differing)
+
+    def _doubt(self, steps: Iterable[Step]) -> None:
+        self.unproven.update(rule for step in steps for rule in (*step.why.rules, *step.why.beneath))
 
     @property
     def guarded(self) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.expected import Entry
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
+from rocketmq_conformance.reports.rule_results import Place
 from rocketmq_conformance.suites.declare.suite import Row
 
 
@@ -43,3 +45,5 @@ class Options:
     quirks: bool = False
     #: The rule book whose rules count; divergences from newer ones are counted, and no failure.
     rulebook: RuleBook | None = None
+    #: By rule and the words of its clause: which steps show it.
+    clauses: Mapping[str, Mapping[str, frozenset[Place]]] = field(default_factory=dict)

@@ -114,6 +114,7 @@ class Player:
         if len(outcomes) < len(rows):
             judged = self.execute(rows, number, goes_on=self._goes_on)
             if judged.verdict == CONFORMS:
+                self.judge.decides_nothing(judged, CONFORMS)
                 judged.verdict, judged.reason = UNDECIDED, ENDED_ONCE
             return self._settled(number, rows, judged, time.monotonic() - start)
         if not any(isinstance(outcome, Unsupported) for outcome in outcomes):
@@ -223,8 +224,11 @@ class Player:
         return judged
 
     def _settled(self, number: int, rows: list[Row], judged: Judged, seconds: float) -> Played:
+        counted, verdict = judged, judged.verdict
         judged, differences = self._doubts.settle(self.suite, judged)
         if differences and self.stage.times and self.suite.confirmations:
             judged = self._confirmed(judged)
+        if verdict != judged.verdict:
+            self.judge.decides_nothing(counted, verdict)
         of = (judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
         return Played(number, rows, *of, differences if judged.verdict == DIVERGES else ())

@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisC
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.peak_memory import peak_memory
 from rocketmq_conformance.conformance.engine.player import Numbered
+from rocketmq_conformance.conformance.engine.rule_list import listed_rules
 from rocketmq_conformance.conformance.engine.signed import Signed
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.suite_run import Stop, SuiteRun
@@ -29,6 +30,7 @@ from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED, Event
+from rocketmq_conformance.reports.rule_results import ListedRule, rule_results
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -75,6 +77,10 @@ class Runner:
         self.expected_faults = 0
         #: Did the time limit end a suite before its last case?
         self.cut_short = False
+        #: What the results of rules are made from: the ends of suites, their divergences, and the expected ones.
+        self.ended: list[event.SuiteEnded] = []
+        self.found: list[event.DivergenceFound] = []
+        self.occurred: list[event.ExpectedDivergence] = []
 
     def run(self, suites: Sequence[Suite]) -> Events:
         """Run the suites. The last event is RunEnded, unless the caller closes the generator before.
@@ -98,6 +104,7 @@ class Runner:
             aside = self._aside(entry, chosen)
             if aside:
                 yield entry.event(aside=aside)
+        yield self._rules(suites)
         verdict = self._verdict(stopped)
         yield event.RunEnded(
             verdict=verdict,
@@ -132,6 +139,14 @@ class Runner:
             release_choice=self.options.release_choice,
             properties=[one.json() for one in self.hello.properties],
         )
+
+    def _rules(self, suites: Sequence[Suite]) -> event.RulesJudged:
+        """What became of every rule; of a plan that is replayed, of those that it comes to."""
+        listed: Iterable[ListedRule] = ()
+        if not self.options.plan:
+            quirks = self.hello.quirks or self.options.quirks
+            listed = listed_rules(suites, self.hello, self.profile, self.options.clauses, quirks=quirks)
+        return event.RulesJudged(rules=rule_results(listed, self.ended, self.found, self.occurred))
 
     def _verdict(self, stopped: str) -> str:
         verdict = together(Counter(self.verdicts))
@@ -217,6 +232,9 @@ class Runner:
         """Add the numbers of a suite to those of the run."""
         for verdict, count in part.counts.items():
             self.totals[verdict] += count
+        self.ended += [part.ended] if part.ended else []
+        self.found += part.found
+        self.occurred += part.signed.events()
         self.steps += part.steps
         self.playing += part.playing
         self.divergences += part.divergences

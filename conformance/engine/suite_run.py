@@ -78,6 +78,9 @@ class SuiteRun:
         self.counts = dict.fromkeys(event.VERDICTS, 0)
         self.steps = 0
         self.divergences = 0
+        #: The divergences, and the end, once it is there.
+        self.found: list[event.DivergenceFound] = []
+        self.ended: event.SuiteEnded | None = None
         self.verdict = UNDECIDED
         #: Was the planted wrong answer noticed? None when none could be planted.
         self.control: bool | None = None
@@ -269,6 +272,7 @@ class SuiteRun:
                 seen.add(mark)
                 for found in self.findings.found(player, number, one):
                     self.divergences += 1
+                    self.found.append(found)
                     yield found
         if self.options.stop_at_first and self.divergences:
             raise Stop("first divergence")
@@ -281,7 +285,7 @@ class SuiteRun:
             self.silent = [rule for rule in reachable(self.suite, self.profile) if rule not in fired]
         if self.verdict == UNDECIDED and (self.cut_short or not self.reason):
             self.reason = ": ".join(filter(None, (self.reason, self._why_undecided())))
-        return event.SuiteEnded(
+        self.ended = event.SuiteEnded(
             suite=self.suite.name,
             verdict=self.verdict,
             cases=dict(self.counts),
@@ -294,7 +298,9 @@ class SuiteRun:
             reason=self.reason,
             consequences=self.findings.consequences,
             unsaid=dict(sorted(self.unsaid.items())),
+            unproven=dict(sorted(self.judge.unproven.items())),
         )
+        return self.ended
 
     def _judged(self, stop: BaseException | None) -> str:
         """The verdict. What the corpus alone says is no pass: its plans are few, and known to implementers."""

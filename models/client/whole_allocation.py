@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rocketmq_conformance.models.client.fixtures import TOPIC
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_moves import Crowd
-from rocketmq_conformance.models.client.whole_push import Setting, WholePushModel, WholePushState
+from rocketmq_conformance.models.client.whole_push import Setting, WholePushModel, WholePushState, shown
 from rocketmq_conformance.models.rule import Answer, Reason
 
 #: Client ids that sort before and after those of members, whatever these are.
@@ -61,9 +61,10 @@ class WholeAllocationModel(WholePushModel):
         state, seen, _ = self._seen(state)
         group = state.group
         if not group.members:
-            return state, seen, Reason(("REB-CLU-4",), "nobody is there")
+            return shown(state, seen, Reason(("REB-CLU-4",), "nobody is there"))
         queues, members = group.broker.topics[TOPIC].read_queues, len(group.members) + len(group.others)
-        return state, seen, Reason((RULE_OF[group.strategy], "REB-CLU-2", "REB-CLU-4"), _kind(queues, members))
+        why = Reason((RULE_OF[group.strategy], "REB-CLU-2", "REB-CLU-4"), _kind(queues, members))
+        return shown(state, seen, why)
 
 
 def _kind(queues: int, members: int) -> str:

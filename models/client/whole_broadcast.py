@@ -21,6 +21,7 @@ from rocketmq_conformance.models.client.local_store import MISSING
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole import BROADCAST, SENT_ON, first_message
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_reason, ended, with_end
+from rocketmq_conformance.models.client.whole_group import with_starts
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_broker
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -79,9 +80,9 @@ class WholeBroadcastModel:
             return self._look(state)
         file = state.files.get(name)
         store = file_store({}, (MISSING if file is None else file, MISSING))
-        where, pulls = state.setting.where, {}
+        where, pulls, starts = state.setting.where, {}, {}
         for at in self._queues(state):
-            store, found, _ = self._start.push_from_file(
+            store, found, starts[at] = self._start.push_from_file(
                 store, state.broker, at, where, TIMESTAMP_TEXT, "UTC", self._start.client.checked_start, "answer"
             )
             assert isinstance(found, int)  # every broker answers
@@ -89,7 +90,8 @@ class WholeBroadcastModel:
         members = dict(sorted({**state.members, name: pulls}.items()))
         state, seen, why = self._look(state._replace(members=members, begun=True))
         if why is not _MOVED:
-            why = _BEGUN["without a file" if file is None else "by its file"]
+            # it shows where each queue began
+            why = with_starts(_BEGUN["without a file" if file is None else "by its file"], starts)
         return state, seen, why
 
     def leave(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:

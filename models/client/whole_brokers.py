@@ -19,7 +19,7 @@ from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, NOTHING,
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
+from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel, with_starts
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import Join, Leave, Move
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_group
@@ -181,9 +181,10 @@ class WholeBrokersModel:
             (MEMBERS.index(name), number, first, count) for name, _, found in shown for number, first, count in found
         )
         fired = frozenset(rule for why in group.reasons for rule in why.rules)
-        state = state._replace(group=group._replace(reasons=(), left={}))
+        state = state._replace(group=group._replace(reasons=(), left={}, starts={}))
         brought = frozenset(number for _, number, _, _ in given)
-        return state, (tuple(places), given, stored), _reason(group.reasons, fired, brought, len(group.members))
+        why = _reason(group.reasons, fired, brought, len(group.members))
+        return state, (tuple(places), given, stored), with_starts(why, group.starts)
 
 
 def _because(state: WholeBrokersState, why: Reason) -> WholeBrokersState:

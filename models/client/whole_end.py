@@ -18,6 +18,8 @@ down nothing is said, and nothing of the connections of one that has lost one.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rocketmq_conformance.models.client.whole import BROADCAST, ORDERLY
 from rocketmq_conformance.models.outcome import Expected, Value
 from rocketmq_conformance.models.rule import Reason
@@ -64,4 +66,4 @@ def end_of(seen: Expected) -> Ended:
 def end_reason(why: Reason, end: Ended) -> Reason:
     """Why a group, and a member that is shut down, show what they show: the parts that are not null have rules."""
     deciding = {rule for value, rules in zip(end, PARTS.values(), strict=True) if value is not None for rule in rules}
-    return Reason((*why.rules, *(rule for rule in RULES_OF_ENDS if rule in deciding)), why.kind)
+    return replace(why, rules=(*why.rules, *(rule for rule in RULES_OF_ENDS if rule in deciding)))

@@ -18,6 +18,7 @@ commits                                its progress is not stored
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
@@ -36,6 +37,7 @@ from rocketmq_conformance.models.client.fixtures import (
     TOPIC,
 )
 from rocketmq_conformance.models.client.member import division_of
+from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.orderly_work import OrderlyWork
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
@@ -258,6 +260,8 @@ class WholeGroup(NamedTuple):
     others: tuple[str, ...] = ()
     #: The reasons of all steps so far.
     reasons: tuple[Reason, ...] = ()
+    #: Why queues began where they did, by queue, where that shows: they were pulled from there, and not sent elsewhere.
+    starts: Mapping[int, Reason] = MappingProxyType({})
 
 
 class WholeGroupModel:
@@ -415,8 +419,9 @@ class WholeGroupModel:
             fault = "cut" if failing.fault == "garbage" else failing.fault
         bound = group.fails.get(SEARCH if group.where == TIMESTAMP else MAX)
         decide = self.start.lite_pull if group.kind == LITE else self.start.push
-        store, found, _ = decide(
-            RemoteStore(group.members[name].memory, frozenset(), group.broker),
+        before = RemoteStore(group.members[name].memory, frozenset(), group.broker)
+        store, found, why = decide(
+            before,
             queue,
             group.where,
             group.timestamp,
@@ -427,6 +432,12 @@ class WholeGroupModel:
         )
         group = _with(group, name, group.members[name]._replace(memory=store.memory))
         begins = cast(int | Err, found)
+        if _is_known(begins):
+            kind = MEMORY_THEN_STORE if group.kind == LITE else STORE
+            _, held, read = self.start.store.read(before, queue, kind, fault)
+            if held == begins:
+                why = Reason((*why.rules, *read.rules), why.kind)
+            group = group._replace(starts={**group.starts, queue: why})
         if fault != "answer" and _is_known(begins):
             group = _with_reason(group, _MISTAKEN)
         return group, begins
@@ -489,9 +500,11 @@ class WholeGroupModel:
                 return group, None
         if PULL in group.fails or QUEUES[queue].id >= group.broker.topics[QUEUES[queue].topic].read_queues:
             # the broker does not let a queue be pulled that the topic has lost
-            return _with_reason(group, _PUT_OFF), None
+            return _with_reason(_hiding(group, queue), _PUT_OFF), None
         member, before = group.members[name], group.broker.stored
         broker, first, found = first_message(self.start, group.broker, group.kind, queue, member.pulls[queue])
+        if first != member.pulls[queue]:
+            group = _hiding(group, queue)
         if group.kind == PUSH and group.fails.keys() & {COMMIT, MEMBERS, QUERY} and _is_moved(found):
             return self._moved(group._replace(reasons=group.reasons + found), broker, name, queue)
         group = _answered(group._replace(broker=broker, reasons=group.reasons + found), queue)
@@ -668,6 +681,17 @@ def _with_reason(group: WholeGroup, why: Reason) -> WholeGroup:
 
 def _with(group: WholeGroup, name: str, member: WholeMember) -> WholeGroup:
     return group._replace(members={**group.members, name: member})
+
+
+def _hiding(group: WholeGroup, queue: int) -> WholeGroup:
+    """The group when it does not show where a queue began."""
+    return group._replace(starts={other: why for other, why in group.starts.items() if other != queue})
+
+
+def with_starts(why: Reason, starts: Mapping[int, Reason]) -> Reason:
+    """A reason, and beneath it the rules by which queues began."""
+    beneath = dict.fromkeys(rule for one in starts.values() for rule in one.rules if rule not in why.rules)
+    return replace(why, beneath=tuple(beneath)) if beneath else why
 
 
 def _is_known(begins: int | Err) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.client.fixtures import GROUP, HOLDS, MEMBERS, NOTHING, QUEUES, RETRY_TOPIC
 from rocketmq_conformance.models.client.whole_moves import RETRIES, SEND_BACK, Deliver, Fail, Listen, Mend
-from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, WholePushModel, WholePushState
+from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, WholePushModel, WholePushState, shown
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Answer, Reason
 
@@ -65,7 +65,7 @@ class WholeListenerModel(WholePushModel):
             place = MEMBERS.index(owner), group.members[owner].pulls[_RETRY_QUEUE]
         stored = group.broker.stored.get((GROUP, RETRY_TOPIC, 0), NOTHING)
         why = _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), seen[1], group.delayed)
-        return state, (*seen, (*place, stored, group.delayed)), why
+        return shown(state, (*seen, (*place, stored, group.delayed)), why)
 
 
 def _reason(fired: tuple[str, ...], given: tuple[tuple[int, int, int, int], ...], delayed: int) -> Reason:

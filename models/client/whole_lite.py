@@ -9,7 +9,7 @@ from __future__ import annotations
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_moves import Seek
-from rocketmq_conformance.models.client.whole_push import NO_OWNER, WholePushModel, WholePushState
+from rocketmq_conformance.models.client.whole_push import NO_OWNER, WholePushModel, WholePushState, shown
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
 
@@ -39,7 +39,7 @@ class WholeLiteModel(WholePushModel):
         why = _reason(tuple(rule for rule in fired if rule.startswith("WHOLE-")), bool(seen[1]))
         if why is None:
             why = _IDLE if state.group.members else _DESERTED
-        return state, (*seen, nobody, seen[1]), why
+        return shown(state, (*seen, nobody, seen[1]), why)
 
 
 def _reason(fired: tuple[str, ...], given: bool) -> Reason | None:

@@ -8,11 +8,13 @@ their lock timers are granted the locks again.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole import ORDERLY
 from rocketmq_conformance.models.client.whole_locks import lock_holders, locks_taken
 from rocketmq_conformance.models.client.whole_moves import LOCK, STRANGER
-from rocketmq_conformance.models.client.whole_push import NO_OWNER, WholePushModel, WholePushState
+from rocketmq_conformance.models.client.whole_push import NO_OWNER, WholePushModel, WholePushState, shown
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
 
@@ -39,7 +41,7 @@ class WholeOrderlyModel(WholePushModel):
         """A minute passes at the broker, in which the members alone confirm their locks."""
         state, seen, why = self._look(state._replace(group=state.group._replace(kept={})))
         if any(state.group.members.values()) and "REB-LOCK-3" not in why.rules:
-            why = Reason((*why.rules, "REB-LOCK-3"), why.kind)
+            why = replace(why, rules=(*why.rules, "REB-LOCK-3"))
         return state, seen, why
 
     def refuse_locks(self, state: WholePushState, code: str) -> Answer[WholePushState]:
@@ -51,7 +53,7 @@ class WholeOrderlyModel(WholePushModel):
         state, seen, fired = self._seen(state)
         locks = tuple(map(holder_number, lock_holders(state.group)))
         why = _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), bool(seen[1]))
-        return state, (*seen, locks, seen[1]), why
+        return shown(state, (*seen, locks, seen[1]), why)
 
 
 def holder_number(name: str) -> int:

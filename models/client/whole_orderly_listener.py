@@ -29,7 +29,7 @@ from rocketmq_conformance.models.client.whole_group import (
 from rocketmq_conformance.models.client.whole_locks import lock_holders
 from rocketmq_conformance.models.client.whole_moves import GivenMessages, Listen
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel, holder_number
-from rocketmq_conformance.models.client.whole_push import WholePushState
+from rocketmq_conformance.models.client.whole_push import WholePushState, shown
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
@@ -224,7 +224,7 @@ class WholeOrderlyListenerModel(WholeOrderlyModel):
         locks = tuple(map(holder_number, lock_holders(state.group)))
         given, again, group = _given_since(state.group, owners)
         why = _reason(frozenset(fired))
-        return state._replace(group=group), (*seen, locks, given, again), why
+        return shown(state._replace(group=group), (*seen, locks, given, again), why)
 
 
 def is_between(state: WholePushState) -> bool:

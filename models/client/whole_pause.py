@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.client.fixtures import MEMBERS, QUEUES, TOPIC
 from rocketmq_conformance.models.client.whole_moves import Resume, Suspend
-from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState, reason_of
+from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState, reason_of, shown
 from rocketmq_conformance.models.rule import Answer, Reason
 
 _SUSPENDED = Reason(("WHOLE-PAUSE",), "suspended")
@@ -60,10 +60,10 @@ class WholePauseModel(WholePushModel):
         group = self._group.move(state.group, Suspend(name) if suspends else Resume(name))
         state, seen, _ = self._seen(state._replace(group=group))
         if suspends:
-            return state, seen, _SUSPENDED
+            return shown(state, seen, _SUSPENDED)
         if state.group.members[name].pulls.keys() != who.pulls.keys():
-            return state, seen, _TAKEN
-        return state, seen, _BROUGHT if seen[1] else _RESUMED
+            return shown(state, seen, _TAKEN)
+        return shown(state, seen, _BROUGHT if seen[1] else _RESUMED)
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen, and why; a suspended member is the reason, unless others are given messages."""
@@ -71,9 +71,9 @@ class WholePauseModel(WholePushModel):
         members, logs = state.group.members, state.group.broker.logs
         name, given = suspended(state), bool(seen[1])
         if name is None or given:
-            return state, seen, reason_of(fired, given)
+            return shown(state, seen, reason_of(fired, given))
         if len({queue for member in members.values() for queue in member.pulls}) < len(seen[2]):
-            return state, seen, _UNTAKEN
+            return shown(state, seen, _UNTAKEN)
         kept = members[name].pulls.items()
         waiting = any(logs[TOPIC, QUEUES[queue].id].max > offset for queue, offset in kept)
-        return state, seen, _WAITS if waiting else _IDLE
+        return shown(state, seen, _WAITS if waiting else _IDLE)

@@ -22,7 +22,7 @@ from rocketmq_conformance.models.client.whole import PUSH
 from rocketmq_conformance.models.client.whole_deadlines import ROUND, due
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_reason, ended, with_end
 from rocketmq_conformance.models.client.whole_faults import loses_connections, loses_members
-from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
+from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel, with_starts
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import LATE, PULL, SILENT, Fail, Join, Leave, Mend, ResetTo
 from rocketmq_conformance.models.outcome import Value
@@ -218,7 +218,7 @@ class WholePushModel:
         state, seen, fired = self._seen(state)
         if state.group.broker.stored != before and seen[1]:
             fired = (*fired, *_PERSISTED.rules)
-        return state, seen, reason_of(fired, bool(seen[1]))
+        return shown(state, seen, reason_of(fired, bool(seen[1])))
 
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
         """What is seen once the members have finished their work, and the rules that fired."""
@@ -237,6 +237,11 @@ class WholePushModel:
         )
         fired = dict.fromkeys(rule for why in group.reasons for rule in why.rules)
         return state._replace(group=group._replace(reasons=())), (places, given, stored), tuple(fired)
+
+
+def shown(state: WholePushState, seen: Value, why: Reason) -> Answer[WholePushState]:
+    """An answer, whose reason has the rules beneath it by which queues began since the last one."""
+    return state._replace(group=state.group._replace(starts={})), seen, with_starts(why, state.group.starts)
 
 
 def reason_of(fired: tuple[str, ...], given: bool) -> Reason:

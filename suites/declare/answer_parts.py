@@ -6,6 +6,7 @@ a name, and a responsible rule: the one that decides that part.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -81,4 +82,4 @@ def weaker(why: Reason, spec: OperationSpec, left: tuple[str, ...]) -> Reason:
         parts = [name for name, rules in spec.answer.items() if rule in rules]
         return not parts or any(name not in left for name in parts)
 
-    return Reason(tuple(rule for rule in why.rules if decided(rule)), why.kind)
+    return replace(why, rules=tuple(rule for rule in why.rules if decided(rule)))

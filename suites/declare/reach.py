@@ -45,6 +45,16 @@ def reach(suite: Suite, profile: Profile) -> Mapping[str, str]:
     return {name: _why_not(suite, rule_of(suite, name), profile) for name in suite.rules}
 
 
+def shows(suite: Suite, profile: Profile) -> Mapping[str, str]:
+    """The same of each rule that its answers show, those beneath the rules that it names included."""
+    named = reach(suite, profile)
+    if not any(not reason for reason in named.values()):
+        why = next(iter(named.values()), "")
+        return {**named, **dict.fromkeys(suite.beneath, why)}
+    profile = profile.judged()
+    return {**{name: _why_not(suite, rule_of(suite, name), profile) for name in suite.beneath}, **named}
+
+
 def rule_of(suite: Suite, name: str) -> Rule:
     """The rule of this id that the suite names: of the rule book, or one that the suite brings."""
     return rulebook.RULES.get(name) or next(rule for rule in suite.own_rules if rule.id == name)

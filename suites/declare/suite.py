@@ -62,6 +62,8 @@ class Suite:
     #: Ids of the rules that the suite can reach: every rule that fires in it, on any release. Which of them can fire by
     #: a profile says :mod:`reach`.
     rules: tuple[str, ...] = ()
+    #: Ids of rules of single decisions that its answers show beneath these (``Reason.beneath``), on any release.
+    beneath: tuple[str, ...] = ()
     #: Where it reaches some of them on fewer releases than these are for.
     limits: tuple[RuleLimit, ...] = ()
     #: Rules that are not in the kit's rule book: those of a suite in another package.

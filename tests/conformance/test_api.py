@@ -61,7 +61,7 @@ def kinds(events: Iterator[Event] | list[Event]) -> list[str]:
 
 def test_events_come_one_by_one() -> None:
     events = list(run("port", suites=["allocation"], cases=3, seed=1, tiers=["seeded"]))
-    assert kinds(events) == ["RunStarted", "SuiteStarted", *["CaseEnded"] * 3, "SuiteEnded", "RunEnded"]
+    assert kinds(events) == ["RunStarted", "SuiteStarted", *["CaseEnded"] * 3, "SuiteEnded", "RulesJudged", "RunEnded"]
     assert events[0].json()["address"] == "port"
     assert events[-1].json()["verdict"] == CONFORMS
 
@@ -143,7 +143,15 @@ def test_ctrl_c_while_a_case_is_played_ends_the_run_and_then_the_caller() -> Non
     events: list[Event] = []
     with pytest.raises(KeyboardInterrupt):
         events.extend(run(adapter, suites=["remote-store", "allocation"], cases=5, seed=1, tiers=["seeded"]))
-    assert kinds(events) == ["RunStarted", "SuiteStarted", "CaseEnded", "CaseEnded", "SuiteEnded", "RunEnded"]
+    assert kinds(events) == [
+        "RunStarted",
+        "SuiteStarted",
+        "CaseEnded",
+        "CaseEnded",
+        "SuiteEnded",
+        "RulesJudged",
+        "RunEnded",
+    ]
     assert json.loads(json.dumps(events[-1].json()))["stopped"] == INTERRUPTED
     assert adapter.closed
 
@@ -158,7 +166,7 @@ def test_ctrl_c_while_an_event_is_handed_over_ends_the_run_in_good_order() -> No
             raise KeyboardInterrupt
 
     deliver(judge(adapter, [SUITES["remote-store"]], Options("x", 1, cases=5)), receive)
-    assert kinds(events) == ["RunStarted", "SuiteStarted", "CaseEnded", "SuiteEnded", "RunEnded"]
+    assert kinds(events) == ["RunStarted", "SuiteStarted", "CaseEnded", "SuiteEnded", "RulesJudged", "RunEnded"]
     (suite,) = [event for event in events if isinstance(event, SuiteEnded)]
     assert suite.reason == "interrupted after 1 of 5 cases"
     assert isinstance(events[-1], RunEnded)

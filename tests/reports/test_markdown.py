@@ -36,7 +36,7 @@ def test_a_conforming_run_is_a_few_lines() -> None:
     assert page.startswith("## RocketMQ conformance: conforms\n")
     assert "Conforming: " in page
     assert "| suite |" not in page
-    assert len(page.splitlines()) < 12
+    assert len(page.partition("<details>")[0].splitlines()) < 12
     assert badge(summary) == {
         "schemaVersion": 1,
         "label": "RocketMQ conformance",

@@ -84,7 +84,7 @@ def test_a_run_without_its_footer_is_undecided() -> None:
         (GOOD[1:], "its stream"),
         ([*GOOD, GOOD[2]], "its stream goes on after its end"),
         ([GOOD[0], *GOOD], "its stream begins twice"),
-        ([*GOOD[:-1], GOOD[-2], GOOD[-1]], "its stream ends a suite twice"),
+        ([*GOOD[:-1], GOOD[-3], GOOD[-1]], "its stream ends a suite twice"),
     ],
 )
 def test_a_footer_that_the_events_speak_against_is_not_believed(stream: list[Event], doubt: str) -> None:
@@ -101,7 +101,7 @@ def test_a_run_that_used_up_its_time_may_pass() -> None:
 
 
 def test_an_unsupported_suite_beside_a_conforming_one_may_pass() -> None:
-    *before, last, footer = GOOD
+    *before, last, _, footer = GOOD
     assert isinstance(last, SuiteEnded)
     unsupported = dataclasses.replace(last, verdict="unsupported", cases={"unsupported": 200}, control=None)
     assert concluded([*before, unsupported, footer]).passed

@@ -10,9 +10,10 @@ from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Rule
+from rocketmq_conformance.suites import whole_lite
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
-from rocketmq_conformance.suites.declare.reach import reach, reachable, where
+from rocketmq_conformance.suites.declare.reach import reach, reachable, shows, where
 from rocketmq_conformance.suites.declare.sampler import Sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -77,6 +78,9 @@ RARE = {
 }
 #: Cases of a suite: fewer where they are long, more where the first ones happen to lack a rule that is not rare.
 CASES, OTHERWISE = 40, {"broker-process": 2, "broker-restart": 4, "whole-orderly": 60}
+#: Cases, and releases, in which rules beneath answers are looked for.
+BENEATH = 25
+BORDERS = (Profile.of("4.9.8"), Profile.of("5.5.0"), Profile.of("5.5.0", "4.0.0"))
 
 
 def rules_of(suite: Suite, profile: Profile, cases: int) -> set[str]:
@@ -112,6 +116,34 @@ def test_rules_fire_where_they_are_declared_reachable_and_nowhere_else() -> None
     assert not undeclared, undeclared[:5]
     assert not unseen, unseen[:5]
     assert [rule for rule, seen in by_property.items() if not seen] == []
+
+
+def beneath_of(suite: Suite, profile: Profile) -> set[str]:
+    """The rules that answers show beneath those that decide them, in some cases."""
+    bound, drawn, found = suite.bind(profile), Sampler(suite, profile), set[str]()
+    for case in range(BENEATH):
+        state = bound.initial
+        for at, args in drawn.case(7, case, suite.steps):
+            state, _, why = bound.by_position[at](state, *args)
+            found.update(why.beneath)
+    return found
+
+
+def test_rules_beneath_answers_are_declared_and_show() -> None:
+    shown: set[str] = set()
+    whole = [suite for suite in SUITES.values() if suite.side is Side.WHOLE]
+    for suite in whole:
+        for profile in BORDERS:
+            rules = beneath_of(suite, profile)
+            shown |= rules
+            assert not [rule for rule in rules if rule not in suite.beneath or shows(suite, profile)[rule]]
+    assert shown == {rule for suite in whole for rule in suite.beneath}
+
+
+def test_what_a_suite_shows_depends_on_the_release() -> None:
+    assert shows(whole_lite.SUITE, Profile())["START-LITE-1"] == ""
+    assert "nothing of whole-lite" not in shows(whole_lite.SUITE, Profile())["WHOLE-FIRST"]
+    assert "4.6.1+" in shows(whole_lite.SUITE, Profile.of("4.6.0"))["START-LITE-1"]
 
 
 def test_limits_and_rules_fit_together() -> None:

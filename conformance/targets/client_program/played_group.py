@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.targets.client_program.case_broker import 
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Clock, Interrupted, Limits, shows
 from rocketmq_conformance.conformance.targets.client_program.owned import differing
+from rocketmq_conformance.conformance.targets.client_program.points import Points
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS, TIMESTAMP_TEXT
@@ -179,6 +180,8 @@ class PlayedGroup:
         self._given: list[Brought] = []
         self._says = False
         self._access = access
+        #: What is to be seen of members before it means something that nothing happens.
+        self._points = Points()
         self.case = make(self._model == BROADCASTING)
         self.case.guard = access.guard(profile.broker)
         self._prepare(Setting())
@@ -320,6 +323,7 @@ class PlayedGroup:
     def _expect(self, operation: Operation) -> tuple[Expected, Reason]:
         """Follow an operation by the model: its answer, and why."""
         self._state, expected, why = self._bound.handlers[type(operation)](self._state, *operation.args)
+        self._points.begin(operation, why.rules, self.case.traffic.sent)
         return expected, why
 
     def _is_left_out(self, operation: Operation) -> bool:
@@ -586,7 +590,7 @@ class PlayedGroup:
             self._clock,
             limits,
             owners,
-            lambda: agrees() and self._reached(joined),
+            lambda: agrees() and self._reached(joined) and not self._unseen(),
             lambda: self._ended() or self.case.guard.refused,
         )
         ended = self._ended()
@@ -597,7 +601,8 @@ class PlayedGroup:
             return Err("NOT_SIGNED", detail=f"{refused}: {_SIGN}")
         self._refuse_strangers()
         if agrees() and not shown:
-            return Err("NOT_REACHED", definite=False, detail=f"{joined} neither asked for the members nor pulled")
+            detail = self._unseen() or f"{joined} neither asked for the members nor pulled"
+            return Err("NOT_REACHED", definite=False, detail=detail)
         return Ok(self._observed(brought, end))
 
     def _limits(self, before: WholePushState, operation: Operation, why: Reason) -> Limits:
@@ -642,6 +647,11 @@ class PlayedGroup:
         asked = self._sent(Request.GET_CONSUMER_LIST_BY_GROUP)
         # over a connection that was opened again no heartbeat may have come yet, nor any before there is a route
         return not joined or asked[joined] > 0 or asked[""] > self._unnamed
+
+    def _unseen(self) -> str:
+        """What members have not been seen to do that they would do before something could happen, or ""."""
+        known = [self._ids[member] for member in self._programs if member in self._ids]
+        return self._points.unseen(known, self.case.traffic.sent)
 
     def _observed(self, brought: list[Brought], end: Ended | None) -> Value:
         seen = self._shown(brought)

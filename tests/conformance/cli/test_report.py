@@ -137,7 +137,8 @@ def test_the_command_that_a_run_names_prints_what_it_left_out(tmp_path: Path) ->
     arguments = ["run", "port", "-k", "start-pull", "--cases", "3", "--seed", "1", "--out", str(tmp_path)]
     ran = CliRunner().invoke(cli, arguments)
     assert (
-        f"\nleft out       the coverage of rules\nall of it      rocketmq-conformance report {tmp_path} " in ran.output
+        f"\nleft out       the result of each rule\nall of it      rocketmq-conformance report {tmp_path} "
+        in ran.output
     )
     assert "Coverage ─" not in ran.output
     assert "Coverage ─" in report(tmp_path, "--verbose").output

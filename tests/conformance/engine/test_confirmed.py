@@ -48,14 +48,16 @@ class Differs:
 
 
 def verdict(wrong: int, lanes: int) -> tuple[str, str, int]:
-    """(verdict, reason, plays) of a case of one step."""
+    """(verdict, reason, plays) of a case of one step, which never proves a rule."""
     adapter = Differs(wrong, lanes)
     stage = Stage(adapter, Profile())
     hello_of(stage)
-    player = Player(stage, Judge(whole_push.SUITE, Profile()))
+    judge = Judge(whole_push.SUITE, Profile())
+    player = Player(stage, judge)
     row = whole_push.SUITE.row(whole_push.Prepare(4, "young", 7, "CONSUME_FROM_LAST_OFFSET"))
     (played,) = player.play([(0, [row])])
     stage.close()
+    assert judge.unproven["WHOLE-SHARE"] == 1
     return played.verdict, played.reason, adapter.plays
 
 

@@ -77,6 +77,13 @@ def made(*ops: type[Operation], name: str = "sums") -> Suite:
     return Suite(name=name, sentence="Sums.", side=Side.CLIENT, bind=lambda profile: bound)
 
 
+SHOWN = Reason(("R-SHOW",), "shown", beneath=("R-BELOW",))
+BENEATH = Suite(
+    name="shows",
+    sentence="Shows.",
+    side=Side.CLIENT,
+    bind=lambda profile: BoundModel(0, {Sum: lambda state: (state, 0, SHOWN)}),
+)
 SUMS, GUARDED, TOLD_SUMS = made(Add, Sum, Whatever), made(Add, SumIfAny), made(Add, Sum, Tell)
 ADD_1, ADD_2, SUM, WHATEVER = (0, (1,)), (0, (2,)), (1, ()), (2, ())
 TELL = (2, ())
@@ -208,6 +215,30 @@ def test_coverage_counts_rules_kinds_and_classes() -> None:
         ["R-SUM", "even", "zero", 1],
         ["R-SUM", "odd", "positive", 1],
     ]
+
+
+def test_steps_that_differ_and_cases_that_decide_nothing_prove_no_rule() -> None:
+    judge = Judge(SUMS, Profile())
+    judge.judge([ADD_1, SUM, ADD_1, SUM], Adder(s3=Ok(7)).do)
+    assert judge.unproven == {"R-SUM": 1, "R-EVEN": 1}
+    judge = Judge(SUMS, Profile())
+    found = judge.judge([ADD_1, SUM, SUM], Adder(s2=Err("TIMEOUT", definite=False)).do)
+    assert (found.verdict, judge.unproven) == (UNDECIDED, {"R-ADD": 1, "R-SUM": 1})
+
+
+def test_a_case_that_decides_nothing_after_all_proves_no_rule() -> None:
+    judge = Judge(SUMS, Profile())
+    found = judge.judge([ADD_1, SUM], Adder(s1=Ok(7)).do)
+    judge.decides_nothing(found, DIVERGES)
+    assert judge.unproven == {"R-ADD": 1, "R-SUM": 1}
+
+
+def test_rules_beneath_a_reason_are_counted_with_it() -> None:
+    judge = Judge(BENEATH, Profile())
+    judge.judge([(0, ())], lambda row: Ok(0))
+    judge.judge([(0, ())], lambda row: Ok(7))
+    assert judge.coverage.rows() == [["R-BELOW", "shown", "zero", 2], ["R-SHOW", "shown", "zero", 2]]
+    assert judge.unproven == {"R-SHOW": 1, "R-BELOW": 1}
 
 
 def test_what_is_played_while_shrinking_is_not_counted() -> None:

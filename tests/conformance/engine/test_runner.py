@@ -23,13 +23,16 @@ from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapte
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     COULD_NOT_RUN,
     DIVERGES,
+    HOLDS,
     INTERRUPTED,
+    NOT_REACHED,
     TIME_LIMIT,
     UNDECIDED,
     UNSUPPORTED,
@@ -37,6 +40,7 @@ from rocketmq_conformance.reports.event import (
     DivergenceFound,
     Event,
     Progress,
+    RulesJudged,
     RunEnded,
     RunStarted,
     SuiteEnded,
@@ -127,7 +131,7 @@ def test_events_come_in_their_order() -> None:
     ran = run(Port(), ALLOCATION, STORE, cases=3)
     kinds = [type(e) for e in ran.events if not isinstance(e, Progress)]
     suite = [SuiteStarted, CaseEnded, CaseEnded, CaseEnded, SuiteEnded]
-    assert kinds == [RunStarted, *suite, *suite, RunEnded]
+    assert kinds == [RunStarted, *suite, *suite, RulesJudged, RunEnded]
     assert [e.suite for e in ran.of(SuiteEnded)] == ["allocation", "remote-store"]
     assert [e.case for e in ran.of(CaseEnded, "allocation")] == [0, 1, 2]
 
@@ -552,6 +556,27 @@ def test_rules_that_never_fired_are_named() -> None:
     assert "OFF-R-REM" not in silent
     assert "OFF-R-FETCH" not in silent  # client 5.0.0 has it alone
     assert ran.end.silent_rules == sorted(silent)
+
+
+def test_every_rule_of_the_side_has_a_result_in_the_end() -> None:
+    ran = run(Port(), STORE)
+    (judged,) = ran.of(RulesJudged)
+    results = {one.rule: one for one in judged.rules}
+    assert {rule for rule in rulebook.RULES if rule not in rulebook.OF_BROKERS} <= set(results)
+    reached = results["OFF-R-READ"]
+    fired = sum(row[3] for row in ran.verdict(STORE).coverage if row[0] == "OFF-R-READ")
+    assert (reached.result, reached.times, reached.suites) == (HOLDS, fired, ["remote-store"])
+    assert "BQ-QUERY-1" in results
+    assert (results["CONS-1-FULL"].result, results["CONS-1-FULL"].reason) == (
+        NOT_REACHED,
+        "the suite consume was not run (-k)",
+    )
+
+
+def test_a_plan_that_is_replayed_has_results_of_the_rules_that_it_comes_to() -> None:
+    plans = {"remote-store": {0: [(STORE.index["remove"], (0,))]}}
+    (judged,) = run(Port(), STORE, plans=plans, plan=Path("x.plan.jsonl")).of(RulesJudged)
+    assert {one.rule for one in judged.rules} == {"OFF-R-REM"}
 
 
 # --- hello ------------------------------------------------------------------------------------------------------

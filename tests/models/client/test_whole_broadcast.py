@@ -39,6 +39,11 @@ def test_who_comes_back_goes_on_by_its_file() -> None:
         assert (seen[1], kind) == (given, "by its file")
 
 
+def test_a_member_that_joins_shows_why_its_queues_begin_where_they_do() -> None:
+    state, _, _ = after(TWO_QUEUES)
+    assert MODEL.join(state, 0)[2].beneath == ("START-PUSH-1", "API-ADM-1")
+
+
 def test_a_file_without_the_queue_leaves_the_start_to_where() -> None:
     _, seen, kind = after(TWO_QUEUES, (MODEL.join, 0), (MODEL.come_back, 0, False))
     assert (seen, kind) == (((((0, 13),), ((0, 13),)), (), (7, 7), NO_LOCKS, ()), "by its file")

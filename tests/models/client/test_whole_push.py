@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
-from rocketmq_conformance.models.client.start import FIRST, LAST
+from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole_end import RULES_OF_ENDS
 from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState, keeps_members, runs_nobody
 from rocketmq_conformance.models.profile import Profile
@@ -29,6 +29,22 @@ def test_one_member_pulls_every_queue_and_commits_what_it_was_given() -> None:
     _, seen, why = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0))
     assert seen == (((0, 12), (0, 12)), ((0, 0, 7, 5), (0, 1, 7, 5)), (12, 12))
     assert why.rules == ("WHOLE-FIRST", "WHOLE-COMMIT", "TIMER-PERSIST")
+
+
+def test_a_queue_that_is_pulled_from_its_start_shows_why_it_begins_there() -> None:
+    _, _, stored = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0))
+    assert set(stored.beneath) == {"START-PUSH-1", "OFF-R-READ"}
+    state, _, bound = after((MODEL.prepare, 1, "gone", NOTHING, TIMESTAMP), (MODEL.join, 0))
+    assert bound.beneath == ("START-PUSH-1", "API-ADM-1", "START-TS-1")
+    assert MODEL.look(state)[2].beneath == ()
+
+
+def test_a_queue_that_is_not_pulled_from_its_start_does_not_show_it() -> None:
+    _, _, elsewhere = after((MODEL.prepare, 1, "empty", 7, LAST), (MODEL.join, 0))
+    assert elsewhere.beneath == ()
+    prepared = MODEL.prepare, 1, "young", 7, LAST
+    state, _, failing = after(prepared, (MODEL.fail, "PULL_MESSAGE", "SYSTEM_BUSY"), (MODEL.join, 0))
+    assert failing.beneath == MODEL.mend(state)[2].beneath == ()
 
 
 def test_a_second_member_takes_the_second_half_and_is_given_nothing_again() -> None:
