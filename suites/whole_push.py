@@ -23,7 +23,9 @@ from rocketmq_conformance.models.client.whole_push import (
     WholePushModel,
     WholePushState,
     keeps_members,
+    keeps_subscriptions,
     runs_nobody,
+    takes_resets,
 )
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
@@ -89,12 +91,19 @@ class Join(Operation):
     answer=with_end(PARTS),
     unsaid=("given", *ENDS_UNSAID),
     idle=tuple(whole_end.PARTS),
+    guard=keeps_subscriptions,
 )
 class Leave(Operation):
     member: Annotated[int, MEMBER]
 
 
-@operation(f"A member's process is killed, if it runs. {SEEN}", side=Side.WHOLE, answer=PARTS, unsaid=("given",))
+@operation(
+    f"A member's process is killed, if it runs. {SEEN}",
+    side=Side.WHOLE,
+    answer=PARTS,
+    unsaid=("given",),
+    guard=keeps_subscriptions,
+)
 class Crash(Operation):
     member: Annotated[int, MEMBER]
 
@@ -120,6 +129,7 @@ class Look(Operation):
     side=Side.WHOLE,
     answer=PARTS,
     unsaid=("given",),
+    guard=takes_resets,
 )
 class Reset(Operation):
     offset: Annotated[int, Values(3, 0, 9)]

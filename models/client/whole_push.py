@@ -24,7 +24,17 @@ from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_r
 from rocketmq_conformance.models.client.whole_faults import loses_connections, loses_members
 from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel, with_starts
 from rocketmq_conformance.models.client.whole_locks import crashed
-from rocketmq_conformance.models.client.whole_moves import LATE, PULL, SILENT, Fail, Join, Leave, Mend, ResetTo
+from rocketmq_conformance.models.client.whole_moves import (
+    HEARTBEAT,
+    LATE,
+    PULL,
+    SILENT,
+    Fail,
+    Join,
+    Leave,
+    Mend,
+    ResetTo,
+)
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
@@ -78,6 +88,28 @@ def runs_nobody(state: WholePushState) -> bool:
 def keeps_members(state: WholePushState) -> bool:
     """Does no request fail so that the broker may not know every member? Only a mend ends that."""
     return not loses_members(state.group.fails)
+
+
+def keeps_subscriptions(state: object) -> bool:
+    """Does the broker take the heartbeats of members whose queues may change when another one goes?
+
+    When its queues change, a push consumer raises the version of its subscription, and says so by a heartbeat. Until
+    that is taken, its pulls are refused as SUBSCRIPTION_NOT_LATEST, each as soon as the one before it has ended, which
+    depends on timing.
+    """
+    return _missed(state) < 2
+
+
+def takes_resets(state: object) -> bool:
+    """The same where the queues of any member change that runs."""
+    return not _missed(state)
+
+
+def _missed(state: object) -> int:
+    """How many members the broker knows whose heartbeats fail now; none in suites of other states."""
+    if not isinstance(state, WholePushState) or HEARTBEAT not in state.group.fails:
+        return 0
+    return sum(member.registered for member in state.group.members.values())
 
 
 def known_end(group: WholeGroup, name: str, end: Ended) -> Ended:

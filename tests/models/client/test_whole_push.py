@@ -9,7 +9,14 @@ import pytest
 from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole_end import RULES_OF_ENDS
-from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState, keeps_members, runs_nobody
+from rocketmq_conformance.models.client.whole_push import (
+    WholePushModel,
+    WholePushState,
+    keeps_members,
+    keeps_subscriptions,
+    runs_nobody,
+    takes_resets,
+)
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
 
@@ -370,3 +377,16 @@ def test_a_step_names_what_it_waits_for() -> None:
     assert times(MODEL.mend(MODEL.fail(begun, PULL, "SYSTEM_ERROR")[0])[2]) == set()
     nobody = MODEL.fail(MODEL.initial(), LIST, "SYSTEM_ERROR")[0]
     assert times(MODEL.mend(nobody)[2]) == set()
+
+
+def test_queues_change_only_while_heartbeats_are_taken() -> None:
+    state = MODEL.initial()
+    assert keeps_subscriptions(state)
+    assert takes_resets(state)
+    state = MODEL.join(state, 0)[0]
+    failing = MODEL.fail(state, "HEART_BEAT", "SYSTEM_ERROR")[0]
+    assert (keeps_subscriptions(failing), takes_resets(failing)) == (True, False)
+    failing = MODEL.fail(MODEL.join(state, 1)[0], "HEART_BEAT", "SYSTEM_ERROR")[0]
+    assert (keeps_subscriptions(failing), takes_resets(failing)) == (False, False)
+    assert takes_resets(MODEL.mend(failing)[0])
+    assert takes_resets("the state of another suite")
