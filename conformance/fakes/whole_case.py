@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
 from rocketmq_conformance.conformance.fakes.responses import command, document
 from rocketmq_conformance.conformance.remoting import heartbeat
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body
-from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import first_offset
 from rocketmq_conformance.conformance.remoting.server import GARBAGE, Peer
@@ -98,6 +98,8 @@ class Traffic:
         self.subscribed: set[str] = set()
         #: What is seen of those that have ended.
         self.ends = ClientEnds()
+        #: Was a pull refused, as its client had changed its subscription and no heartbeat had said so yet?
+        self.outdated = False
 
     def request(self, peer: Peer, command: Command) -> None:
         """A request arrived."""
@@ -190,6 +192,7 @@ class Traffic:
         """A pull of the topic was answered. It counts if it is the latest of its queue; a late one, and any that
         must be confirmed, if the next pull shows that it arrived."""
         client, pulled = self._of(peer, command)
+        self.outdated = self.outdated or response.code == Response.SUBSCRIPTION_NOT_LATEST
         if response.code == 0 and self.latest.get(pulled) is command:
             first = first_offset(response.body)
             if first is None:

@@ -46,11 +46,13 @@ class Clock:
 
 
 class Limits(NamedTuple):
-    """Seconds until owners, and everything, are seen; and how long it goes on to be seen."""
+    """Seconds until owners, and everything, are seen; how long it goes on to be seen; and how much later both may be
+    when a heartbeat has to come first."""
 
     owners: float
     everything: float
     quiet: float
+    heartbeat: float = 0.0
 
 
 def shows(
@@ -59,20 +61,29 @@ def shows(
     owners: Callable[[], bool],
     everything: Callable[[], bool],
     ended: Callable[[], object],
+    outdated: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Was everything seen in time, and for a while? Back at once when members have ``ended``, or owners are late."""
+    """Was everything seen in time, and for a while? Back at once when members have ``ended``, or owners are late.
+
+    Is a subscription ``outdated``? Its member pulls once its next heartbeat has come.
+    """
     began = clock.now()
 
+    def spent() -> float:
+        return clock.now() - began - (limits.heartbeat if outdated() else 0.0)
+
     def is_late() -> bool:
-        return clock.now() - began >= limits.owners and not owners()
+        return spent() >= limits.owners and not owners()
 
     while True:
-        left = limits.everything - (clock.now() - began)
-        clock.wait(lambda: ended() or everything() or is_late(), left)
+        clock.wait(
+            lambda: ended() or everything() or is_late() or spent() >= limits.everything,
+            limits.everything + limits.heartbeat,
+        )
         if is_late():
             return False
         clock.wait(ended, limits.quiet)
         if ended() or everything():
             return not ended()
-        if clock.now() - began >= limits.everything:
+        if spent() >= limits.everything:
             return False

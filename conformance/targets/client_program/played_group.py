@@ -216,6 +216,7 @@ class PlayedGroup:
         if self._in_order is not None:
             self._read_lines()
             self._in_order.begin_step()
+        self.case.traffic.outdated = False
         before = self._state
         left_out = self._is_left_out(operation)
         expected, why = self._expect(operation)
@@ -592,6 +593,7 @@ class PlayedGroup:
             owners,
             lambda: agrees() and self._reached(joined) and not self._unseen(),
             lambda: self._ended() or self.case.guard.refused,
+            lambda: self.case.traffic.outdated,
         )
         ended = self._ended()
         if ended:
@@ -625,7 +627,10 @@ class PlayedGroup:
         youngest = max((self._known_since.get(member, 0.0) for member in self._programs), default=0.0)
         first = max(0.0, youngest + FIRST_COMMIT / timing.pace - self._clock.now())
         return Limits(
-            promised.owners / timing.pace + margin, promised.stored / timing.pace + first + margin, timing.quiet
+            promised.owners / timing.pace + margin,
+            promised.stored / timing.pace + first + margin,
+            timing.quiet,
+            timing.routes,
         )
 
     def _refuse_strangers(self) -> None:
