@@ -78,6 +78,7 @@ def opened_campaign(
     folder that cannot be used; AddressError and CannotRunError for an address, Java or Spark that cannot. ``on_start``
     gets to know what starts of implementations are doing.
     """
+    folder.require_folder(out)
     need_packages()
     if SUBMITTED not in os.environ:
         need_java()

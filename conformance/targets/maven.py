@@ -69,12 +69,12 @@ def is_snapshot(version: str) -> bool:
     return version.endswith("-SNAPSHOT")
 
 
-def class_path(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
+def class_path(artifacts: Sequence[str], version: str, group: str = GROUP) -> tuple[Path, ...]:
     """The jars of artifacts such as "rocketmq-client" in one version, with all that they need at run time.
 
     CannotRunError when there is no Maven, or when Maven cannot get them.
     """
-    return _jars(artifacts, version, _DEPENDENCY, "")
+    return _jars(artifacts, version, _DEPENDENCY.replace("{group}", group), "")
 
 
 def source_jars(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:

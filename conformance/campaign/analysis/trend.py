@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster, clusters
 from rocketmq_conformance.conformance.campaign.analysis.coverage import UNTOLD, Cell, coverage
 from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, BehaviourCounter
+from rocketmq_conformance.conformance.campaign.tables.folder import require_folder
 from rocketmq_conformance.conformance.campaign.tables.reading import FILE, Campaign, CampaignError, open_campaign
 from rocketmq_conformance.reports.campaign_trend import StoredCampaign, Trend, TrendCluster
 
@@ -52,6 +53,7 @@ def _campaigns(folders: Sequence[Path]) -> list[Path]:
     """The folders of campaigns, each once."""
     found: dict[Path, None] = {}
     for folder in folders:
+        require_folder(folder)
         inside = [folder] if (folder / FILE).exists() else sorted(path.parent for path in folder.glob(f"*/{FILE}"))
         if not inside:
             raise CampaignError(f"{folder} holds no campaign: name the folder that has a {FILE}, or the one above it.")

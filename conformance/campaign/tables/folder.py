@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -22,6 +23,20 @@ STOP = "stop"
 PLAYING = "playing"
 #: Fields that may change when a campaign is resumed: they do not affect the result of a case.
 FREE = ("patience", "start_timeout", "memory")
+
+
+#: A place with a scheme, of which a path has lost a slash.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+
+
+def require_folder(folder: Path) -> None:
+    """Raise CampaignError for a place with a scheme, such as ``hdfs://…``, which a path would take for a folder."""
+    found = _SCHEME.match(str(folder))
+    if found:
+        raise CampaignError(
+            f"A campaign plays in a folder, and only `campaign diff` reads {found[1]}://…: name a folder without a "
+            "scheme, and copy it there or from there."
+        )
 
 
 def require_unused(folder: Path) -> None:

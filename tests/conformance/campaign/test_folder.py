@@ -290,3 +290,12 @@ def test_the_library_says_the_same(begun: Path) -> None:
     with pytest.raises(CampaignError, match="twice"):
         campaign(begun.parent / "new", addresses=("port", "port"), cases=3, seed=1)
     assert replace(SPEC) == folder.resume(begun, {})
+
+
+@pytest.mark.parametrize("place", ["hdfs://name:8020/nightly", "s3a://lab/nightly", "file:///nightly"])
+@pytest.mark.parametrize("command", [["--out"], ["--resume", "--out"], ["trend"]])
+def test_other_storage_is_for_copies(command: list[str], place: str, tmp_path: Path) -> None:
+    ended = command_line.kit("campaign", *command, place, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert f"only `campaign diff` reads {place.partition('://')[0]}://…: name a folder without a scheme" in ended.stderr
+    assert not list(tmp_path.iterdir())
