@@ -20,7 +20,7 @@ SEEN = (
     "first offset, messages), then the stored offset of each queue."
 )
 _GOES = "Nothing happens while another member is suspended and a third one runs."
-_MEMBER = Values(0, 1, 2, weights=(6, 6, 1))
+_MEMBER = Values(0, 1, 2, weights=(10, 10, 1))
 #: The parts of an answer, and the rules that decide each.
 PARTS = {
     "places": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-SHARE"),
@@ -33,19 +33,19 @@ PARTS = {
     "Before the first member joins: the topic has so many queues of a shape, and the group has stored an offset in "
     "each (-1: none). Later nothing happens.",
     side=Side.WHOLE,
-    weight=4,
+    weight=10,
 )
 class Prepare(group.Prepare):
     queues: Annotated[int, Values(4, 2)]
-    shape: Annotated[str, Values("expired", "young", weights=(3, 1))]
-    stored: Annotated[int, Values(NOTHING, 7, weights=(3, 1))]
+    shape: Annotated[str, Values("expired", "young", weights=(6, 1))]
+    stored: Annotated[int, Values(NOTHING, 7, weights=(6, 1))]
     where: Annotated[str, Values(LAST)]
 
 
 @operation(
     f"A member is started, unless it runs or another one is suspended. {SEEN}",
     side=Side.WHOLE,
-    weight=12,
+    weight=10,
     answer=PARTS,
 )
 class Join(group.Join):
@@ -55,7 +55,7 @@ class Join(group.Join):
 @operation(
     f"A member is shut down, if it runs. {_GOES} {SEEN} {group.ENDS}",
     side=Side.WHOLE,
-    weight=2,
+    weight=3,
     answer=group.with_end(PARTS),
     unsaid=group.ENDS_UNSAID,
     idle=tuple(whole_end.PARTS),
@@ -64,7 +64,7 @@ class Leave(group.Leave):
     member: Annotated[int, _MEMBER]
 
 
-@operation(f"A member's process is killed, if it runs. {_GOES} {SEEN}", side=Side.WHOLE, weight=2, answer=PARTS)
+@operation(f"A member's process is killed, if it runs. {_GOES} {SEEN}", side=Side.WHOLE, weight=3, answer=PARTS)
 class Crash(group.Crash):
     member: Annotated[int, _MEMBER]
 
@@ -88,12 +88,12 @@ class Look(group.Look):
     "A member that runs is suspended, unless another one is, or resumed. When one is suspended, the pulls that the "
     f"broker holds are answered by an error: otherwise it would be given one more message by each. {SEEN}",
     side=Side.WHOLE,
-    weight=10,
+    weight=16,
     answer=PARTS,
 )
 class Pause(Operation):
     member: Annotated[int, _MEMBER]
-    suspends: Annotated[bool, Values(True, False, weights=(2, 3))]
+    suspends: Annotated[bool, Values(True, False, weights=(1, 1))]
 
 
 def is_left_out(state: WholePushState, operation: Operation) -> bool:
@@ -132,7 +132,7 @@ SUITE = Suite(
     sentence="Push consumers that are suspended and resumed: who has their queues meanwhile, and what they are given.",
     side=Side.WHOLE,
     bind=_bind,
-    steps=16,
+    steps=24,
     cases=40,
     show=_show,
     rules=(
@@ -149,5 +149,5 @@ SUITE = Suite(
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
-    case_seconds=60,
+    case_seconds=90,
 )

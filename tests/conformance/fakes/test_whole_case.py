@@ -11,7 +11,7 @@ import pytest
 
 from rocketmq_conformance.conformance.fakes.whole_case import DELAY, Traffic, WholeCase
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, Command, MalformedFrame
 from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
 from rocketmq_conformance.models.profile import Profile
@@ -227,3 +227,12 @@ def test_over_a_wire_answers_are_late_or_no_frames_and_the_name_server_has_a_por
                     connection.call(int(Request.HEART_BEAT), {}, b'{"clientID":"x","consumerDataSet":[]}')
     finally:
         case.broker.stop()
+
+
+def test_a_pull_by_a_subscription_that_no_heartbeat_has_named_is_noted() -> None:
+    traffic = Traffic()
+    pull = Command(int(Request.PULL_MESSAGE), {"topic": TOPIC, "queueId": "0", "queueOffset": "0"})
+    traffic.answer(lines(), pull, Command(int(Response.PULL_NOT_FOUND)))
+    assert not traffic.outdated
+    traffic.answer(lines(), pull, Command(int(Response.SUBSCRIPTION_NOT_LATEST)))
+    assert traffic.outdated

@@ -94,3 +94,15 @@ def test_the_end_of_a_run_ends_every_wait() -> None:
     interrupted.set()
     with pytest.raises(Interrupted):
         Clock(interrupted).wait(lambda: False, 60.0)
+
+
+def test_a_member_whose_subscription_is_outdated_has_the_time_of_a_heartbeat_more() -> None:
+    for outdated in (True, False):
+        clock = PlayedClock()
+        began = clock.time
+
+        def pulls(clock: Clock = clock, began: float = began) -> bool:
+            return clock.now() - began >= 35.0
+
+        limits = Limits(10.0, 15.0, 1.0, heartbeat=31.0)
+        assert shows(clock, limits, pulls, pulls, lambda: False, lambda outdated=outdated: outdated) is outdated
