@@ -17,8 +17,12 @@ from rocketmq_conformance.suites.declare.operation import Operation
 #: How often each client sent each kind of request, by (client id, request code).
 Sent = Mapping[tuple[str, int], int]
 _LIST = Request.GET_CONSUMER_LIST_BY_GROUP
-#: Rules about requests that fail: any member sends the one that does.
-_FAILING = ("WHOLE-UNREAD", "WHOLE-PULL", "WHOLE-LOST")
+#: Rules about requests that fail, and these: any member sends the one that does.
+_FAILING = {
+    "WHOLE-UNREAD": (Request.QUERY_CONSUMER_OFFSET, Request.GET_MAX_OFFSET, Request.SEARCH_OFFSET_BY_TIMESTAMP),
+    "WHOLE-PULL": (Request.PULL_MESSAGE,),
+    "WHOLE-LOST": (Request.UPDATE_CONSUMER_OFFSET,),
+}
 #: Operations after which every member asks anew for the members of its group.
 _NOTIFIED = (operations.Join, operations.Leave, operations.Crash, operations.Resize, whole_allocation.Crowd)
 
@@ -65,8 +69,9 @@ class Points:
             silent = [client for client in clients if _count(sent, client) <= _count(self._step, client)]
             if silent:
                 return f"{silent[0]} sent nothing after it was asked to reset"
-        failing = self._failing if self._rules.intersection(_FAILING) else None
-        if failing and _of_any(sent, failing) <= _of_any(self._failure, failing):
+        failing = self._failing
+        matters = any(failing in requests for rule, requests in _FAILING.items() if rule in self._rules)
+        if failing and matters and _of_any(sent, failing) <= _of_any(self._failure, failing):
             return f"no member was seen to send {failing.name}, which fails"
         return ""
 

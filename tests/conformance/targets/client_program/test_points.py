@@ -52,3 +52,12 @@ def test_a_request_that_fails_was_sent_by_some_member() -> None:
     assert points.unseen(["a"], {("a", QUERY): 4, ("", QUERY): 1}) == ""
     points.begin(operations.Mend(), ("WHOLE-UNREAD",), {})
     assert points.unseen(["a"], {}) == ""
+
+
+def test_a_request_that_fails_matters_only_to_its_own_rules() -> None:
+    points = Points()
+    points.begin(operations.Fail("GET_MAX_OFFSET", "SYSTEM_ERROR"), ["WHOLE-PULL"], {})
+    assert points.unseen([], {}) == ""
+    points.begin(operations.Fail("GET_MAX_OFFSET", "SYSTEM_ERROR"), ["WHOLE-UNREAD"], {})
+    assert points.unseen([], {}) == "no member was seen to send GET_MAX_OFFSET, which fails"
+    assert points.unseen([], {("a", int(Request.GET_MAX_OFFSET)): 1}) == ""
