@@ -12,7 +12,7 @@ import hosted_consumers
 import pytest
 from places import HELPERS, ROOT
 
-from rocketmq_conformance import Err, Ok, run
+from rocketmq_conformance import Err, Ok, Operation, Outcome, run
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.address import AddressError, is_program, open_address, through
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
@@ -201,16 +201,9 @@ def test_a_right_consumer_conforms(address: str, tmp_path: Path, monkeypatch: py
 def test_a_consumer_that_says_it_has_what_it_does_not_pull_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
     monkeypatch.syspath_prepend(str(HELPERS))
-    shown = []
-    for address in ("push_consumer:make?pace=20", "hosted_consumers:forgetful?pace=20"):
-        program = open_address(f"python:{address}")
-        assert isinstance(program, ClientProgram)
-        program.reset_many([(0, whole_push.SUITE)])
-        try:
-            shown.append([program.apply(whole_push.Join(member)) for member in (0, 1)])
-        finally:
-            program.close()
-    right, wrong = shown
+    joins = whole_push.Join(0), whole_push.Join(1)
+    right = _play("push_consumer:make?pace=20", *joins)
+    wrong = _play("hosted_consumers:forgetful?pace=20", *joins)
     assert [type(outcome) for outcome in right] == [Ok, Ok]
     assert right[0] == wrong[0]
     detail = "member-0 says that it has the queues [0, 1, 2, 3], and should have [0, 1]"
@@ -221,14 +214,18 @@ def test_a_consumer_that_says_it_has_what_it_does_not_pull_differs(monkeypatch: 
 @pytest.mark.clock
 def test_a_consumer_that_begins_elsewhere_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HELPERS))
-    program = open_address("python:threaded_consumer:make?pace=20&begins=8")
-    assert isinstance(program, ClientProgram)
-    program.reset_many([(0, whole_push.SUITE)])
-    try:
-        program.apply(whole_push.Prepare(1, "young", 7, "CONSUME_FROM_LAST_OFFSET"))
-        shown = program.apply(whole_push.Join(0))
-    finally:
-        program.close()
+    prepare = whole_push.Prepare(1, "young", 7, "CONSUME_FROM_LAST_OFFSET")
+    _, shown = _play("threaded_consumer:make?pace=20&begins=8", prepare, whole_push.Join(0))
     assert isinstance(shown, Ok)
     assert isinstance(shown.value, tuple)
     assert shown.value[1] == ((0, 0, 8, 4),)  # from 8 on, where 7 is expected
+
+
+def _play(address: str, *operations: Operation) -> list[Outcome]:
+    program = open_address(f"python:{address}")
+    assert isinstance(program, ClientProgram)
+    try:
+        (ended,) = program.stream(whole_push.SUITE, [lambda do: [do(operation) for operation in operations]])
+        return ended.result()
+    finally:
+        program.close()
