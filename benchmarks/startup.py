@@ -34,13 +34,10 @@ SHOWS = (
     ("list", "operations", "--format", "schema"),
     ("list", "mutants"),
     ("explain", "OFF-R-READ"),
-    ("explain", "--help"),
-    ("list", "--help"),
-    ("run", "--help"),
+    *((name, "--help") for name in sorted(main.COMMANDS)),
+    *(("campaign", name, "--help") for name in sorted(campaign.COMMANDS)),
 )
 OTHERS = (
-    *((name, "--help") for name in sorted(main.COMMANDS.keys() - {"explain", "list", "run"})),
-    *(("campaign", name, "--help") for name in sorted(campaign.COMMANDS)),
     ("scenario",),
     ("run", "port", "-k", "rebalance-plain", "--cases", "1", "--tier", "seeded"),
 )

@@ -6,10 +6,7 @@ import sys
 
 import click
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish
-from rocketmq_conformance.reports.campaign_diff import EXIT_CODES, NOTHING, show
-from rocketmq_conformance.reports.text import clean
 
 
 @click.command()
@@ -58,6 +55,10 @@ def diff(
         from rocketmq_conformance.conformance.campaign.tables.reading import CampaignError, DamagedError
     except ModuleNotFoundError as error:
         raise CouldNot(f"Campaigns need {error.name}: install the kit as rocketmq-conformance[spark].") from error
+    from rocketmq_conformance.conformance.adapter import CannotRunError
+    from rocketmq_conformance.reports.campaign_diff import EXIT_CODES, NOTHING, show
+    from rocketmq_conformance.reports.text import clean
+
     if master and engine == PROCESS:
         raise click.UsageError("--master says where Spark runs: leave it out, or --engine process.")
     try:

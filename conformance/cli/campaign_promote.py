@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
-
-from rocketmq_conformance.conformance.campaign.promote import Promoted, matching, minimal_plans, read
-from rocketmq_conformance.conformance.campaign.promote import promote as copy_plans
-from rocketmq_conformance.conformance.cli.exit import CouldNot
-from rocketmq_conformance.conformance.cli.options import writable_folder
-from rocketmq_conformance.conformance.engine import corpus
-from rocketmq_conformance.conformance.engine.plan import Plan, PlanError
-from rocketmq_conformance.reports.text import clean, count
 
 
 @click.command()
@@ -32,58 +22,6 @@ def promote(folder: Path, patterns: tuple[str, ...], to: Path | None) -> None:
     PATTERN picks some of them: a part of the name, or a pattern such as 'start-*'. No plan is replaced, and none is
     taken whose steps are there already.
     """
-    try:
-        plans = read(matching(minimal_plans(folder), patterns))
-    except PlanError as error:
-        raise click.UsageError(clean(str(error))) from error
-    if not plans:
-        click.echo(f"{clean(str(folder))} kept no minimal plan: there is nothing to promote.")
-        return
-    to = corpus_folder() if to is None else to
-    writable_folder(to, "--to")
-    print_promoted(promote_plans(plans, to, "--to"), to)
+    from rocketmq_conformance.conformance.cli.promoting import promote_minimal_plans
 
-
-def promote_plans(plans: Sequence[tuple[Path, Plan]], to: Path, option: str) -> list[Promoted]:
-    """Copy minimal plans into a corpus, a folder that is there; ``option`` is how another one can be named."""
-    try:
-        return copy_plans(plans, to)
-    except PlanError as error:
-        raise click.UsageError(clean(str(error))) from error
-    except OSError as error:
-        raise CouldNot(
-            f"Writing to {to} failed ({error.strerror or error}): name another folder with {option}."
-        ) from error
-
-
-def corpus_folder() -> Path:
-    """The corpus that plans are promoted to by default: the kit's in its source tree, else that of this folder."""
-    if not corpus.in_source_tree():
-        return Path(corpus.NAME)
-    folder = corpus.kit_folder()
-    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
-
-
-def print_promoted(done: Sequence[Promoted], to: Path, *, err: bool = False) -> None:
-    """Print what was promoted and what was there, to standard output or, with ``err``, to standard error."""
-    new, known = [one for one in done if one.new], [one for one in done if not one.new]
-    width = max(len(clean(one.target.name if one.new else one.source.name)) for one in done)
-    if new:
-        click.echo(f"promoted to {clean(str(to))}", err=err)
-    for one in new:
-        origin = "" if one.target.name == one.source.name else f", from {clean(one.source.name)}"
-        click.echo(f"  {clean(one.target.name):<{width}}  {count(one.steps, 'step')}{origin}", err=err)
-    if known:
-        click.echo(f"already in {clean(str(to))}", err=err)
-    for one in known:
-        click.echo(f"  {clean(one.source.name):<{width}}  has the steps of {clean(one.target.name)}", err=err)
-    click.echo(f"{len(new):,} promoted, {len(known):,} already there. {_played(to)}", err=err)
-
-
-def _played(to: Path) -> str:
-    """Say which runs will play the plans."""
-    if to.resolve() == corpus.kit_folder().resolve():
-        return "Every `run` plays them first."
-    if to.resolve() == Path(corpus.NAME).resolve():
-        return "Every `run` in this folder plays them first."
-    return f"`run --corpus {clean(shlex.quote(str(to)))}` plays them first."
+    promote_minimal_plans(folder, patterns, to)

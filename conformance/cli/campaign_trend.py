@@ -8,8 +8,6 @@ from pathlib import Path
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish
-from rocketmq_conformance.reports.campaign_trend import show
-from rocketmq_conformance.reports.text import clean
 
 
 @click.command()
@@ -27,6 +25,9 @@ def trend(folders: tuple[Path, ...], verbose: bool, form: str) -> None:
         from rocketmq_conformance.conformance.campaign.tables.reading import CampaignError, DamagedError
     except ModuleNotFoundError as error:
         raise CouldNot(f"Campaigns need {error.name}: install the kit as rocketmq-conformance[spark].") from error
+    from rocketmq_conformance.reports.campaign_trend import show
+    from rocketmq_conformance.reports.text import clean
+
     try:
         found = comparing.trend(folders)
     except DamagedError as error:

@@ -55,7 +55,7 @@ def add(
     marks: tuple[str, ...],
 ) -> None:
     """Add to FILE the divergences of a run, of its folder DIR, that are not in it yet."""
-    from rocketmq_conformance.conformance.cli.report import summary_of
+    from rocketmq_conformance.conformance.cli.reporting import summary_of
     from rocketmq_conformance.conformance.engine import expected
 
     summary = summary_of(folder)

@@ -13,9 +13,9 @@ import click
 from rocketmq_conformance.conformance import api
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.campaign.promote import minimal_plans
-from rocketmq_conformance.conformance.cli.campaign_promote import print_promoted, promote_plans
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
 from rocketmq_conformance.conformance.cli.options import writable_folder
+from rocketmq_conformance.conformance.cli.promoting import print_promoted, promote_plans
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine.limits import MUTANT_CASES
 from rocketmq_conformance.conformance.engine.plan import Plan, PlanError

@@ -82,7 +82,7 @@ def power(
     """
     # The engine, with all suites and mutants, is imported when the command needs it: --help does not.
     from rocketmq_conformance.conformance.cli import measuring
-    from rocketmq_conformance.conformance.cli.campaign_promote import corpus_folder
+    from rocketmq_conformance.conformance.cli.promoting import corpus_folder
 
     asked = measuring.Asked(
         seed=1 if seed is None else seed, cases=cases, tier=tier, out=out, verbose=verbose, form=form

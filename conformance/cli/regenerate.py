@@ -5,46 +5,7 @@ For contributors, in a checkout of the project. ``--check`` changes nothing.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import get_context
-from pathlib import Path
-
 import click
-
-from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.cli import made_texts, missing
-from rocketmq_conformance.conformance.cli.exit import CouldNot
-from rocketmq_conformance.conformance.engine import corpus, covering_plans, rulebook_versions
-from rocketmq_conformance.conformance.proof import proof_docs
-from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
-from rocketmq_conformance.conformance.proof.unit import BROKER
-from rocketmq_conformance.conformance.properties import defaults, properties_docs
-from rocketmq_conformance.conformance.provenance import history
-from rocketmq_conformance.conformance.provenance.hashing import hashed
-from rocketmq_conformance.conformance.targets import clause_steps, clauses, mutants_list
-from rocketmq_conformance.conformance.targets.exec_client import schema
-from rocketmq_conformance.conformance.targets.mutants import MUTANTS
-from rocketmq_conformance.models import switches_docs
-from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.models.rulebook import RULES
-from rocketmq_conformance.suites.declare import operations_docs
-from rocketmq_conformance.suites.declare.discovery import SUITES
-
-#: Tests that write what they compare with when REWRITE_GOLDEN is set, and the files that they write.
-GOLDEN_TESTS = (
-    "tests/conformance/campaign/test_digests.py::test_the_golden_file_has_every_suite",
-    "tests/conformance/proof/test_proof_docs.py::test_a_small_page_is_as_it_was",
-    "tests/models/test_new_group_start.py::test_the_document_shows_the_run_that_is_kept",
-    "tests/reports/test_campaign.py",
-    "tests/reports/test_console.py",
-    "tests/reports/test_html.py",
-)
-GOLDEN_FILES = ("tests/data/digests.json", "tests/golden/*", "docs/folklore.md")
 
 
 @click.command()
@@ -73,13 +34,11 @@ def regenerate(check: bool, asks_brokers: bool, reads_sources: bool, searches: b
     For contributors: it needs a checkout of the project, and takes about a minute. Exit codes: 0, or 1 when --check
     found stale files.
     """
-    root = corpus.kit_folder().resolve().parents[1]
-    if not (root / "tests").is_dir() or not corpus.in_source_tree():
-        raise CouldNot("Only a checkout of the project has files to regenerate: clone it, and install it editable.")
-    stale = [*_defaults(root, check)] if asks_brokers else []
-    stale += [*_history(root, check)] if reads_sources else []
-    stale += [*_covering(root, check)] if searches else []
-    stale += [*_pages(root, check), *_golden(root, check)]
+    from rocketmq_conformance.conformance.cli import missing
+    from rocketmq_conformance.conformance.cli.regenerating import checkout, stale_files
+
+    root = checkout()
+    stale = stale_files(root, check=check, asks_brokers=asks_brokers, reads_sources=reads_sources, searches=searches)
     for path in stale:
         click.echo(f"{'stale' if check else 'written'}  {path}")
     lacking = missing.everything(root)
@@ -89,115 +48,3 @@ def regenerate(check: bool, asks_brokers: bool, reads_sources: bool, searches: b
         click.echo("Every file is up to date, and nothing is missing.")
     if stale and check:
         raise click.exceptions.Exit(1)
-
-
-def _pages(root: Path, check: bool) -> Iterator[str]:
-    """The pages that were stale; without ``check`` they are written."""
-    try:
-        from rocketmq_conformance.conformance.campaign.tables import tables_docs
-    except ModuleNotFoundError as error:
-        raise CouldNot(f"The tables of campaigns need {error.name}: pip install -e '.[dev,spark]'.") from error
-    book, rules = rulebook_versions.text_of_this()
-    pages = {
-        f"conformance/engine/rulebooks/{book}": rules,
-        "docs/operations.md": operations_docs.page(SUITES.values()),
-        "docs/campaign-tables.md": tables_docs.tables_page(),
-        "docs/clauses.md": clauses.page(),
-        "docs/switches.md": switches_docs.page(),
-        "docs/configuration.md": properties_docs.page(),
-        "docs/proof.md": proof_docs.page_of(KeptRows(root / "docs" / "proof")),
-        **{f"conformance/cli/made/{name}": text for name, text in made_texts.texts().items()},
-        "conformance/targets/mutants.txt": mutants_list.text(MUTANTS.values()),
-        "conformance/targets/exec_client/schema.json": schema.text(SUITES.values()),
-    }
-    for name, text in pages.items():
-        path = root / name
-        if not path.exists() or path.read_text("utf-8") != text:
-            if not check:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, "utf-8")
-            yield name
-
-
-def _defaults(root: Path, check: bool) -> Iterator[str]:
-    """The file of the defaults of brokers, if it was stale; without ``check`` it is written."""
-    from rocketmq_conformance.conformance.proof.broker_defaults import read_defaults
-    from rocketmq_conformance.conformance.proof.kinds import ALL
-
-    try:
-        read = {
-            release: read_defaults(release)
-            for release in (Release.parse(unit.release.partition("-incub")[0]) for unit in ALL[BROKER].units)
-        }
-    except CannotRunError as error:
-        raise CouldNot(str(error)) from error
-    text = defaults.text_of(read)
-    if defaults.FILE.read_text("utf-8") != text:
-        if not check:
-            defaults.FILE.write_text(text, "utf-8")
-        yield str(defaults.FILE.resolve().relative_to(root))
-
-
-def _history(root: Path, check: bool) -> Iterator[str]:
-    """The file of the hashes of what rules name, if it was stale; without ``check`` it is written."""
-    try:
-        text = history.text_of(hashed(RULES.values()))
-    except CannotRunError as error:
-        raise CouldNot(str(error)) from error
-    if not history.FILE.exists() or history.FILE.read_text("utf-8") != text:
-        if not check:
-            history.FILE.write_text(text, "utf-8")
-        yield str(history.FILE.resolve().relative_to(root))
-
-
-def _covering(root: Path, check: bool) -> Iterator[str]:
-    """The files of covering plans, and of the steps that show clauses, that were stale; without ``check`` they are
-    written."""
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
-        found = processes.map(covering_plans.searched_by_name, SUITES)
-        for suite, plans in zip(SUITES.values(), found, strict=True):
-            if plans != covering_plans.stored(suite):
-                if not check:
-                    covering_plans.write(suite, plans)
-                yield str(covering_plans.file_of(suite).relative_to(root))
-    text = clause_steps.text()
-    if clause_steps.FILE.read_text("utf-8") != text:
-        if not check:
-            clause_steps.FILE.write_text(text, "utf-8")
-        yield str(clause_steps.FILE.resolve().relative_to(root))
-
-
-def _golden(root: Path, check: bool) -> list[str]:
-    """The golden files that were stale; with ``check`` they are put back as they were."""
-    with _put_back(root, check) as before:
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *GOLDEN_TESTS],
-            cwd=root,
-            env={**os.environ, "REWRITE_GOLDEN": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        after = _contents(root)
-    if done.returncode:
-        raise CouldNot(f"The tests that write golden files failed:\n{done.stdout}{done.stderr}")
-    return [str(path.relative_to(root)) for path in after if after[path] != before.get(path)]
-
-
-@contextmanager
-def _put_back(root: Path, check: bool) -> Iterator[dict[Path, bytes]]:
-    """The contents of the golden files; with ``check`` they are restored in the end."""
-    before = _contents(root)
-    try:
-        yield before
-    finally:
-        if check:
-            for path, content in _contents(root).items():
-                if path not in before:
-                    path.unlink()
-                elif content != before[path]:
-                    path.write_bytes(before[path])
-
-
-def _contents(root: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for pattern in GOLDEN_FILES for path in sorted(root.glob(pattern))}

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
-from rocketmq_conformance.reports import html, jsonl
-from rocketmq_conformance.reports.campaign import CampaignReport
-from rocketmq_conformance.reports.console import ConsoleReport
-from rocketmq_conformance.reports.event import FolkloreStarted, PowerStarted
-from rocketmq_conformance.reports.fanout import Fanout
-from rocketmq_conformance.reports.run_summary import RunSummary
+from rocketmq_conformance.conformance.cli.exit import finish
 
 
 @click.command()
@@ -26,49 +19,6 @@ def report(events: Path, out: Path | None, verbose: bool) -> None:
     Events that end early make a page too, which says so. The exit code says whether the page was made, not what is
     in it.
     """
-    events = events / jsonl.NAME if events.is_dir() else events
-    summary = summary_of(events)
-    out = out or events.with_name(html.NAME)
-    if out.is_dir():
-        raise click.UsageError(f"{out} is a folder: name a file with --out.")
-    if out.exists() and out.samefile(events):
-        raise click.UsageError(f"{out} holds the events themselves: name another file with --out.")
-    try:
-        html.write(out, html.render(summary))
-    except OSError as error:
-        raise CouldNot(f"Nothing can be written to {out} ({error.strerror}): name another file with --out.") from error
-    conclusion = summary.conclusion()
-    click.echo(f"{out}  ({conclusion.verdict}{f': {conclusion.reason}' if conclusion.reason else ''})")
-    finish(_print(events, summary) if verbose else 0)
+    from rocketmq_conformance.conformance.cli.reporting import write_page
 
-
-def _print(events: Path, summary: RunSummary) -> int:
-    """Print what the run or campaign would have printed with --verbose; the exit code."""
-    campaign = any(address for _, address in summary.ended)
-    printed = Fanout([(CampaignReport if campaign else ConsoleReport)(sys.stdout, verbose=True)])
-    for event in jsonl.stream(events):
-        printed(event)
-    printed.close()
-    return reported(printed, 0)
-
-
-def summary_of(events: Path) -> RunSummary:
-    """The summary of a file of events, or of the folder that it is in; usage errors for any other file."""
-    events = events / jsonl.NAME if events.is_dir() else events
-    summary = RunSummary()
-    try:
-        for event in jsonl.stream(events):
-            if isinstance(event, PowerStarted):
-                raise click.UsageError(f"{events} is a measurement of mutants: a page shows a run or a campaign.")
-            if isinstance(event, FolkloreStarted):
-                raise click.UsageError(f"{events} is the folklore, whose report is the page beside it.")
-            summary.add(event)
-    except FileNotFoundError as error:
-        raise click.UsageError(f"There is no {events}: name the folder of a run, or its {jsonl.NAME}.") from error
-    except OSError as error:
-        raise click.UsageError(f"{events} cannot be read ({error.strerror}).") from error
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    if summary.header is None:
-        raise click.UsageError(f"{events} has no whole event: there is nothing to show.")
-    return summary
+    finish(write_page(events, out, verbose=verbose))

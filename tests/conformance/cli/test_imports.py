@@ -6,14 +6,19 @@ import json
 import subprocess
 import sys
 
+from rocketmq_conformance.conformance.cli import campaign
 from rocketmq_conformance.conformance.cli.main import COMMANDS
 
 LARGE = ("docker", "hypothesis", "jinja2", "jpype", "numpy", "pandas", "pyarrow", "pyspark", "rich", "testcontainers")
 ENGINE = ("rocketmq_conformance.conformance.engine.stage", "rocketmq_conformance.conformance.engine.plan")
 MODELS = ("rocketmq_conformance.models.rulebook", "rocketmq_conformance.suites.declare.discovery")
-#: Commands whose help names releases of proofs, that show events, or that are for contributors.
-NOT_LIGHT = {"explain", "prove", "regenerate", "report"}
-HELP = ["--help", "--version", "list rules --help", *(f"{name} --help" for name in COMMANDS if name not in NOT_LIGHT)]
+HELP = [
+    "--help",
+    "--version",
+    "list rules --help",
+    *(f"{name} --help" for name in COMMANDS if name != "explain"),
+    *(f"campaign {name} --help" for name in campaign.COMMANDS),
+]
 #: Commands that one process runs in turn, and what it must not have loaded at the end.
 GROUPS = (
     (HELP, (*LARGE, *ENGINE, *MODELS)),

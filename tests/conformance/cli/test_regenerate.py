@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.cli import missing, regenerate
+from rocketmq_conformance.conformance.cli import missing, regenerating
 from rocketmq_conformance.conformance.cli.main import cli
 
 #: The tables of campaigns, whose page is among those that are made, need the extra.
@@ -21,8 +21,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for folder in ("docs/proof", "tests", "suites/corpus", "conformance/targets/exec_client"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "pyproject.toml").write_text("")
-    monkeypatch.setattr(regenerate.corpus, "kit_folder", lambda: tmp_path / "suites" / "corpus")
-    monkeypatch.setattr(regenerate, "_golden", lambda root, check: [])
+    monkeypatch.setattr(regenerating.corpus, "kit_folder", lambda: tmp_path / "suites" / "corpus")
+    monkeypatch.setattr(regenerating, "_golden", lambda root, check: [])
     monkeypatch.setattr(missing, "everything", lambda root: ["rule X-1: no proof has a row for it"])
     return tmp_path
 
@@ -76,7 +76,7 @@ def test_golden_files_are_put_back_by_check(tmp_path: Path) -> None:
     data.mkdir(parents=True)
     (data / "digests.json").write_text("before")
     for check, left in ((True, "before"), (False, "after")):
-        with regenerate._put_back(tmp_path, check) as before:
+        with regenerating._put_back(tmp_path, check) as before:
             (data / "digests.json").write_text("after")
         assert list(before.values()) == [b"before"]
         assert (data / "digests.json").read_text() == left
