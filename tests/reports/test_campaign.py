@@ -128,23 +128,23 @@ def test_a_campaign_of_very_many_suites_that_conforms_prints_at_most_sixty_lines
             cases={"conforms": 100, "unsupported": number},
             unsupported=dict.fromkeys(map(str, range(number)), "not offered"),
         )
-        for number in range(60)
+        for number in range(25)
         for address in ("port", "java-client:5.5.0", "python:myport.adapter:create")
     ]
     arms = [
         Discovery(suite=suite, arm=arm, cases=9, behaviours=9, chance=0.1, curve=[])
-        for suite in ("", *(f"suite-{number}" for number in range(60)))
+        for suite in ("", *(f"suite-{number}" for number in range(25)))
         for arm in ("random", "steered")
     ]
     stream = [header, *suites, *arms, events()[-1]]
     short, verbose = (printed(stream, verbose=verbose) for verbose in (False, True))
     assert len(short.splitlines()) <= 60
-    assert re.search(r"^180 parts +conforms +23,310 cases +", short, re.MULTILINE)
+    assert re.search(r"^75 parts +conforms +8,400 cases +", short, re.MULTILINE)
     assert re.search(
         r"^left out +\d+ reasons, the new behaviour of each suite, the result\s+of\s+each\s+rule$", short, re.M
     )
     assert len(arms) > DISCOVERIES
-    assert len(re.findall("^suite-59 .* random ", verbose, re.MULTILINE)) == 1
+    assert len(re.findall("^suite-24 .* random ", verbose, re.MULTILINE)) == 1
 
 
 def test_very_many_lost_cases_are_not_all_named() -> None:

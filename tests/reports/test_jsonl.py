@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,7 @@ def test_progress_is_not_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["conforms", "power"])
 def test_a_file_cut_at_any_byte_is_not_complete_and_never_a_pass(name: str, tmp_path: Path) -> None:
-    # Less coverage, so that every byte can be tried.
+    # Less coverage, so that a cut of every line, at its ends and at every seventh byte, can be tried.
     events = [
         dataclasses.replace(event, coverage=event.coverage[:2]) if isinstance(event, SuiteEnded) else event
         for event in read(GOLDEN / f"{name}.events.jsonl").events
@@ -98,13 +99,15 @@ def test_a_file_cut_at_any_byte_is_not_complete_and_never_a_pass(name: str, tmp_
     whole = path.read_bytes()
     assert read(path).complete
     # Only the very last byte, a line end, may be missing.
-    for length in range(len(whole) - 1):
+    ends = {match.end() for match in re.finditer(rb"\n", whole)}
+    tried = {*range(0, len(whole), 7), *(end + near for end in ends for near in (-2, -1, 0, 1))}
+    for length in sorted(length for length in tried if length < len(whole) - 1):
         path.write_bytes(whole[:length])
         recording = read(path)
         assert not recording.complete
         assert not recording.conclusion().passed
-        ends = whole[:length].count(b"\n")
-        assert recording.events in (events[:ends], events[: ends + 1])
+        lines = whole[:length].count(b"\n")
+        assert recording.events in (events[:lines], events[: lines + 1])
     path.write_bytes(whole[:-1])
     assert read(path).complete
 

@@ -29,6 +29,8 @@ from rocketmq_conformance.reports.jsonl import JsonlReport, read
 from rocketmq_conformance.reports.junit import document
 from rocketmq_conformance.reports.run_summary import RunSummary
 
+#: How the last line of a pass begins; a suite may be called "Verdict: conforms".
+PASS = "Verdict: conforms (exit code "
 SCHEMA = xmlschema.XMLSchema(DATA / "junit.xsd")
 
 
@@ -56,11 +58,11 @@ def _no_terminal_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_good_run_is_a_pass_everywhere() -> None:
     assert may_pass(GOOD)
-    assert printed(GOOD, 80).splitlines()[-1].startswith("Verdict: conforms")
+    assert printed(GOOD, 80).splitlines()[-1].startswith(PASS)
     assert ledger_of(GOOD).conclusion().passed
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(STREAM)
 def test_no_report_makes_a_pass_of_what_did_not_pass(stream: list[Event]) -> None:
     passable = may_pass(stream)
@@ -68,17 +70,17 @@ def test_no_report_makes_a_pass_of_what_did_not_pass(stream: list[Event]) -> Non
     last = (printed(stream, 80).splitlines() or [""])[-1]
     root = ElementTree.fromstring(document(ledger_of(stream)))
     assert passable or not ledger_of(stream).conclusion().passed
-    assert passable or not last.startswith("Verdict: conforms")
+    assert passable or not last.startswith(PASS)
     assert passable or root.get("failures") != "0" or root.get("errors") != "0"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(STREAM)
 def test_junit_is_valid_for_any_stream(stream: list[Event]) -> None:
     SCHEMA.validate(ElementTree.fromstring(document(ledger_of(stream))))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(STREAM, st.sampled_from((20, 60, 80, 200)))
 def test_plain_output_is_lines_of_printable_text_for_any_stream(stream: list[Event], width: int) -> None:
     text = printed(stream, width)

@@ -293,7 +293,7 @@ def test_an_adapter_with_packages_called_models_and_reports_runs(tmp_path: Path)
         "assert (models.MINE, reports.MINE, suites.MINE) == ('models', 'reports', 'suites')\n"
         "def make():\n    return Slow()\n"
     )
-    done = kit("run", "python:my_port:make", "--cases", "10", cwd=tmp_path)
+    done = kit("run", "python:my_port:make", "-k", "remote-store", "--cases", "10", "--tier", "seeded", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

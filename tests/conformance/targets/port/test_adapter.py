@@ -110,13 +110,14 @@ def test_the_port_is_the_model_by_calls(name: str, stage: Stage) -> None:
     suite = SUITES[name]
     calls = stage.calls(suite)
     assert calls is not None
-    assert first_difference(stage, suite, 500, lambda row: calls[row[0]](*row[1])) is None
+    cases = 100 if suite.side is Side.WHOLE else 500
+    assert first_difference(stage, suite, cases, lambda row: calls[row[0]](*row[1])) is None
 
 
 @pytest.mark.parametrize("name", PORTED)
 def test_the_port_is_the_model_by_operations(name: str, stage: Stage) -> None:
     suite = SUITES[name]
-    assert first_difference(stage, suite, 200, done(stage, suite)) is None
+    assert first_difference(stage, suite, 40, done(stage, suite)) is None
 
 
 @pytest.mark.usefixtures("settled")
