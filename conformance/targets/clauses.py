@@ -47,11 +47,6 @@ class Clause:
     unseen: str = ""
 
 
-#: Rules about what whole consumers do: played with threads and sockets, against brokers that fail by a script; mutants
-#: of the port are not played there.
-WHOLE = "WHOLE-"
-
-
 def markers_of(sentence: str) -> list[tuple[str, str]]:
     """(kind, words) of all that a sentence says of these kinds."""
     return [
@@ -66,6 +61,9 @@ def _seen(rule: str, kind: str, words: str, mutant: str, blamed: str = "") -> Cl
 def _unseen(rule: str, kind: str, words: str, reason: str) -> Clause:
     return Clause(rule=rule, kind=kind, words=words, unseen=reason)
 
+
+_LATER = "Answers of whole consumers are a second late at most; PULL-ASK-WAIT is about the times themselves."
+_UNTIMED = "Looks at programs have it as a deadline; the port, with all its mutants, has no clock as a whole consumer."
 
 CLAUSES: tuple[Clause, ...] = (
     _unseen(
@@ -180,6 +178,42 @@ CLAUSES: tuple[Clause, ...] = (
     _seen("TIMER-ROUTE", TIME, "(30 s)", "routes-are-kept"),
     _seen("TIMER-ROUTE", AGAIN, ", once a topic", "routes-per-consumer"),
     _seen("TIMER-START", ORDER, "and then sends the heartbeat", "beats-before-routes"),
+    _seen("WHOLE-BUSY", TIME, "confirmed in the last 20 s", "ordered-lock-never-forced", "REB-REM-3"),
+    _seen("WHOLE-LATE", TIME, "comes a second late", "whole-push-impatient"),
+    _unseen("WHOLE-LATE", TIME, "wait 3 s for routes, members, max and searches", _LATER),
+    _unseen("WHOLE-LATE", TIME, "5 s for a stored offset", _LATER),
+    _unseen("WHOLE-LATE", TIME, "30 s for a pull", _LATER),
+    _unseen(
+        "WHOLE-LOST",
+        AGAIN,
+        "the messages are given again",
+        "Its steps see it, when a member ends and its last commit is lost; no mutant commits once more then.",
+    ),
+    _seen("WHOLE-MISTAKEN", AGAIN, "lost, or given again", "whole-push-not-found-fails"),
+    _unseen(
+        "WHOLE-MOVED",
+        TIME,
+        "10 s later up to 5.1.4",
+        "Looks at programs wait so long; up to 5.1.4 only, and the mutants are of the newest release.",
+    ),
+    _seen("WHOLE-PAUSE", AGAIN, "nothing is given twice", "whole-pause-again"),
+    _seen("WHOLE-PULL", AGAIN, "is tried again", "whole-push-failed-pull-is-last", "WHOLE-COMMIT"),
+    _unseen(
+        "WHOLE-PULL",
+        AGAIN,
+        "nothing is given twice",
+        "Steps count what pulls bring; no mutant asks twice because a pull failed.",
+    ),
+    _unseen(
+        "WHOLE-REREAD",
+        AGAIN,
+        "asks twice where a queue begins",
+        "Brokers that fail by a script refuse the second question; in suites all questions of a step fail alike.",
+    ),
+    _seen("WHOLE-SHARE", AGAIN, "is not given again", "whole-push-commits-nothing"),
+    _seen("WHOLE-SILENT", AGAIN, "sent again", "whole-push-silent-pull-is-last"),
+    _unseen("WHOLE-SILENT", TIME, "after 30 s", _UNTIMED),
+    _unseen("WHOLE-SILENT", TIME, "3 s later", _UNTIMED),
     _unseen(
         "WIRE-FRAME-1",
         FIELD,
@@ -200,8 +234,7 @@ def page() -> str:
         "A rule counts as confirmed when it decided an answer that was right. A clause on which no answer depends",
         "would be confirmed with it, unseen. So every clause about time, order, the number of requests, header",
         "fields, the one-way flag and repetition is listed here with a mutant that breaks it. A test sees to it that",
-        "a step which the rule decides notices the mutant, or a step of the rule behind *as*. Clauses about whole",
-        "consumers (WHOLE-*) are left out: they are played with threads and sockets, against brokers with a script.",
+        "a step which the rule decides notices the mutant, or a step of the rule behind *as*.",
         "",
         f"{len(CLAUSES) - len(unseen)} clauses are seen, and {len(unseen)} are not.",
         "",

@@ -75,9 +75,10 @@ RARE = {
     ("broker-restart", "BQ-COM-9"),
     ("broker-restart", "BQ-GROUP-2"),
     ("broker-restart", "BQ-GROUP-3"),
+    ("broker-upgrade", "BQ-TOPIC-5"),
 }
 #: Cases of a suite: fewer where they are long, more where the first ones happen to lack a rule that is not rare.
-CASES, OTHERWISE = 40, {"broker-process": 2, "broker-restart": 4, "whole-orderly": 60}
+CASES, OTHERWISE = 40, {"broker-process": 2, "broker-restart": 4, "broker-upgrade": 8, "whole-orderly": 60}
 #: Cases, and releases, in which rules beneath answers are looked for.
 BENEATH = 25
 BORDERS = (Profile.of("4.9.8"), Profile.of("5.5.0"), Profile.of("5.5.0", "4.0.0"))
