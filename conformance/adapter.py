@@ -214,6 +214,15 @@ class TakesTime(Protocol):
 
 
 @runtime_checkable
+class TakesPart(Protocol):
+    """An adapter whose cases may end without what is judged: a consumer program that no step of them starts."""
+
+    def took_part(self, suite: Suite) -> bool:
+        """Was what is judged seen in any case of the suite?"""
+        ...
+
+
+@runtime_checkable
 class RefusesFaults(Protocol):
     """An adapter that cannot be judged under some faults."""
 

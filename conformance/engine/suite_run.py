@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.adapter import AdapterError, TakesPart
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
@@ -306,7 +306,9 @@ class SuiteRun:
         """The verdict. What the corpus alone says is no pass: its plans are few, and known to implementers."""
         verdict = together(self.counts)
         if verdict == CONFORMS:
-            weak = stop or not self.control or self._by_corpus_alone or not self.judge.coverage.rows()
+            weak = (
+                stop or not self.control or self._by_corpus_alone or self._is_absent or not self.judge.coverage.rows()
+            )
             return UNDECIDED if weak else CONFORMS
         return UNDECIDED if verdict == UNSUPPORTED and not self.generated else verdict
 
@@ -314,6 +316,12 @@ class SuiteRun:
     def _by_corpus_alone(self) -> bool:
         """Do plans of the corpus conform, and no other case?"""
         return self.good is not None and self._in_corpus(self.good[0])
+
+    @property
+    def _is_absent(self) -> bool:
+        """Was what is judged part of no case?"""
+        adapter = self.stage.adapter
+        return isinstance(adapter, TakesPart) and not adapter.took_part(self.suite)
 
     def _in_corpus(self, number: int) -> bool:
         return number in self.stored and self.stored[number].tier == CORPUS
@@ -325,6 +333,8 @@ class SuiteRun:
             return "no generated case was played"
         if self._by_corpus_alone:
             return "no generated case conforms, only plans of the corpus do"
+        if self._is_absent:
+            return "no case came to start what is judged: play more of them"
         if self.unsaid and not self.judge.coverage.rows():
             return "no rule fired: the implementation left open all parts that rules decide"
         return "the planted wrong answer was not noticed" if self.control is False else "no control could be played"

@@ -63,6 +63,8 @@ class ClientProgram:
         #: The case that is played step by step, and whether any program ever connected.
         self._group: PlayedGroup | None = None
         self._connected = False
+        #: The suites in which one did.
+        self._seen_in: set[str] = set()
 
     def hello(self) -> Hello:
         """A consumer as a whole; CannotRunError when there is no such command."""
@@ -109,6 +111,10 @@ class ClientProgram:
     def case_seconds(self, suite: Suite) -> float:
         """Members wait for their timers, and their programs begin."""
         return suite.case_seconds / self._pace + BEGINNING
+
+    def took_part(self, suite: Suite) -> bool:
+        """Did a program connect in any case of the suite?"""
+        return suite.name in self._seen_in
 
     def lanes(self, suite: Suite) -> int:
         """How many cases are played side by side."""
@@ -175,7 +181,9 @@ class ClientProgram:
                 raise
             # one program of many that is late on a busy machine decides nothing
             return group.lose(Err("NOT_CONNECTED", definite=False, detail=str(error)))
-        self._connected = self._connected or bool(group.case.traffic.clients)
+        if group.case.traffic.clients:
+            self._connected = True
+            self._seen_in.add(group.suite.name)
         wrong = group.wrong_line()
         if wrong:
             return group.lose(Err("BAD_LINE", definite=False, detail=wrong))

@@ -143,6 +143,7 @@ class PlayedGroup:
         make: Callable[[bool], CaseBroker],
         access: GivenAccess,
     ) -> None:
+        self.suite = suite
         self._bound = suite.bind(profile)
         self._state = self._bound.initial
         self._command = command

@@ -91,7 +91,7 @@ def test_no_maven(tmp_path: Path) -> None:
     "address", ["java-client:", "java-client:newest", "java-client:5.5", "java-client:5.5.0?via=x"]
 )
 def test_no_client_release_at_all(address: str, tmp_path: Path) -> None:
-    done = child_kit("run", address, cwd=tmp_path)
+    done = kit("run", address, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
 

@@ -274,6 +274,20 @@ def test_a_suite_that_gets_no_time_still_plays_one_case(monkeypatch: pytest.Monk
     assert ran.code == 0
 
 
+class AwayFrom(Slow):
+    """A port that a suite of its cases never starts."""
+
+    def took_part(self, suite: Suite) -> bool:
+        return suite is not STORE
+
+
+def test_a_suite_whose_cases_start_nothing_decides_nothing() -> None:
+    ran = run(AwayFrom(), STORE, PULL, cases=5)
+    assert [ran.verdict(suite).verdict for suite in (STORE, PULL)] == [UNDECIDED, CONFORMS]
+    assert ran.verdict(STORE).reason == "no case came to start what is judged: play more of them"
+    assert ran.code == 3
+
+
 def test_a_run_that_ended_in_time_was_not_stopped() -> None:
     assert run(Port(), STORE, max_time=1000).end.stopped == ""
 

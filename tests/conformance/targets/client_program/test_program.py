@@ -140,6 +140,8 @@ def test_nothing_more_of_a_case_is_played_once_a_member_does_not_connect_where_o
     program = client("first", 5.0)
     (ended,) = program.stream(operations.SUITE, [plays(operations.Join(0), operations.Join(1), operations.Look())])
     program.close()
+    assert program.took_part(operations.SUITE)
+    assert not program.took_part(whole_lite.SUITE)
     joined, *others = ended.result()
     assert isinstance(joined, Ok)
     assert others == [Err("NOT_CONNECTED", definite=False)] * 2
