@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.targets.child_process import ErrorLog
 from rocketmq_conformance.conformance.targets.exec_client import lines
 from rocketmq_conformance.conformance.targets.exec_client.program import Program
-from rocketmq_conformance.conformance.targets.exec_client.skeletons import SKELETONS
+from rocketmq_conformance.conformance.targets.skeletons import SKELETONS
 from rocketmq_conformance.reports.event import CaseEnded
 
 STEPS, CASES, ROUNDS = 40, 250, 5
@@ -55,7 +55,7 @@ def at_once(program: Program) -> None:
 def judged(folder: Path, *, whole: bool) -> int:
     """Judge the skeleton in Python; how many steps that were."""
     (folder / "adapter.py").unlink(missing_ok=True)
-    (made,) = SKELETONS["python"].write(folder)
+    (made,) = SKELETONS["stepped", "python"].write(folder)
     made.write_text(made.read_text().replace('"whole_cases": True', f'"whole_cases": {whole}'))
     events = run(f"exec:{sys.executable} {made}", suites=["allocation"], cases=1000, seed=1, corpus=False)
     return sum(event.steps for event in events if isinstance(event, CaseEnded))

@@ -24,7 +24,7 @@ COMMANDS = {
     "explain": Lazy(f"{_HERE}.explain:explain", "Show what a rule requires, of which releases, by which source."),
     "list": Lazy(f"{_HERE}.list:list_", "Name the suites, rules, operations or mutants."),
     "matrix": Lazy(f"{_HERE}.matrix:matrix", "Show rule by rule what each of many releases does."),
-    "new-adapter": Lazy(f"{_HERE}.new_adapter:new_adapter", "Write an adapter to start from, in Go, Java or Python."),
+    "new-adapter": Lazy(f"{_HERE}.new_adapter:new_adapter", "Write a program to start from, in Go, Java or Python."),
     "power": Lazy(f"{_HERE}.power:power", "Run the mutants and print which were noticed, and how soon."),
     "predict": Lazy(f"{_HERE}.predict:predict", "Predict what a group of a real cluster will do."),
     "prove": Lazy(f"{_HERE}.prove:prove", "Check the model itself against real RocketMQ."),

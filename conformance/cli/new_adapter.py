@@ -1,4 +1,4 @@
-"""The command ``new-adapter``: writes a program to start from, for ``exec:COMMAND``."""
+"""The command ``new-adapter``: writes a program to start from, for ``exec:``, ``client:`` or ``python:``."""
 
 from __future__ import annotations
 
@@ -8,19 +8,39 @@ from pathlib import Path
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot
-from rocketmq_conformance.conformance.targets.exec_client.skeletons import SKELETONS
+from rocketmq_conformance.conformance.targets.skeletons import SKELETONS, TRIES
+
+
+def _each(words: list[str]) -> click.Choice[str]:
+    """One of these words, in the order in which they first appear."""
+    return click.Choice(list(dict.fromkeys(words)))
 
 
 @click.command("new-adapter")
-@click.option("--language", type=click.Choice(list(SKELETONS)), required=True, help="Which language it is written in.")
+@click.option(
+    "--language",
+    type=_each([language for _, language in SKELETONS]),
+    required=True,
+    help="Which language it is written in.",
+)
+@click.option(
+    "--kind",
+    type=_each([kind for kind, _ in SKELETONS]),
+    default="stepped",
+    show_default=True,
+    help="How it is judged: asked step by step, or as a consumer that is started, by its traffic.",
+)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-def new_adapter(language: str, folder: Path) -> None:
+def new_adapter(language: str, kind: str, folder: Path) -> None:
     """Write a program to start from into DIR.
 
-    It speaks the protocol of exec:COMMAND (docs/exec.md) and answers the suite allocation by two strategies of its own:
-    put your client's in their place, then add operations (`list operations --format exec` describes them).
+    A stepped one speaks the protocol of exec:COMMAND (docs/exec.md) and answers the suite allocation by two strategies
+    of its own: put your client's in their place, then add operations (`list operations --format exec` describes them).
+
+    A consumer is a push consumer of a cluster for client:COMMAND, with an official client, or for python:module:factory
+    (docs/client.md), without one: put your own client there. No adapter is needed.
     """
-    skeleton = SKELETONS[language]
+    skeleton = SKELETONS[kind, language]
     try:
         made = skeleton.write(folder)
     except FileExistsError as error:
@@ -29,9 +49,9 @@ def new_adapter(language: str, folder: Path) -> None:
         raise CouldNot(f"{folder} cannot be written ({error.strerror}): name another folder.") from error
     for path in made:
         click.echo(f"written  {path}")
-    words = [
-        f"cd {shlex.quote(str(folder))}",
-        skeleton.build,
-        f"rocketmq-conformance run {shlex.quote(skeleton.address)}",
+    (first, *others) = [
+        f"rocketmq-conformance {command} {shlex.quote(skeleton.address)}{options}" for command, options in TRIES[kind]
     ]
-    click.echo("try it   " + " && ".join(filter(None, words)))
+    click.echo("try it   " + " && ".join(filter(None, [f"cd {shlex.quote(str(folder))}", skeleton.build, first])))
+    for other in others:
+        click.echo(f"then     {other}")

@@ -49,10 +49,18 @@ def build(language: str, folder: Path) -> Path:
     return program
 
 
+def signed_ends(folder: Path) -> Path:
+    """What is signed for of the ends of the Go client: no case here meets the rest, whose plans take minutes."""
+    head, *entries = (EXAMPLES / "go-client" / "expected.toml").read_text().split("[[expected]]")
+    kept = folder / "ends.toml"
+    kept.write_text("[[expected]]".join([head, *(one for one in entries if '"TIMER-END"' in one)]))
+    return kept
+
+
 @pytest.mark.parametrize("language", list(COMMANDS))
 def test_an_ordinary_program_conforms(language: str, tmp_path: Path) -> None:
     program = build(language, tmp_path)
-    signed = EXAMPLES / "go-client" / "expected.toml" if language == "go" else None
+    signed = signed_ends(tmp_path) if language == "go" else None
     seed = SEEDS[language]
     events = list(
         run(f"client:{program}", suites=SUITES[language], cases=3, seed=seed, tiers=["seeded"], expected=signed)
