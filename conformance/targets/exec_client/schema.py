@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.targets.exec_client.lines import WHOLE
 from rocketmq_conformance.models.outcome import Err, Undefined
 from rocketmq_conformance.suites.declare.answers import answers, errors, given, schema_of
 from rocketmq_conformance.suites.declare.domain import Schema
-from rocketmq_conformance.suites.declare.operation import OperationSpec
+from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.schema import DIALECT
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -29,7 +29,7 @@ def text(suites: Iterable[Suite]) -> str:
     """The file: for each operation of the pure and client suites "SUITE.OPERATION", its arguments and its answers."""
     found: Schema = {}
     for suite in suites:
-        if suite.side.value == "broker":
+        if suite.side not in (Side.PURE, Side.CLIENT):
             continue
         seen = answers(suite)
         for operation in suite.operations:
