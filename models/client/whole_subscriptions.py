@@ -105,7 +105,7 @@ class WholeSubscriptionsModel(WholePushModel):
         kind += " among several" if len(state.group.members) > 1 else ""
         if seen[1]:
             rules, kind = (*rules, "WHOLE-FIRST", "WHOLE-COMMIT"), f"{kind}, and given messages"
-        return state, seen, replace(why, rules=rules, kind=kind)
+        return state, seen, replace(why, rules=tuple(dict.fromkeys((*rules, *why.rules))), kind=kind)
 
     def _begun(self, setting: Setting) -> WholePushState:
         state = super()._begun(setting)
