@@ -57,8 +57,9 @@ func main() {
 	exitOn(err)
 	exitOn(member.Subscribe(os.Getenv("ROCKETMQ_TOPIC"), consumer.MessageSelector{}, listen))
 	fmt.Println(`{"takes": ["listen", "strategy", "pause", "subscribe"]}`)
-	go readCommands(member)
 	exitOn(member.Start())
+	// while it starts the client refuses to subscribe
+	go readCommands(member)
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM)
 	<-ended
