@@ -361,9 +361,9 @@ class FakeBroker:
 
         self._between_requests(take)
 
-    def fail_held_pulls(self) -> None:
-        """Answer every pull that waits for a message by an error."""
-        self._between_requests(self._pulls.fail_held)
+    def fail_held_pulls(self, topic: str | None = None) -> None:
+        """Answer every pull that waits for a message, or each of one topic, by an error."""
+        self._between_requests(lambda: self._pulls.fail_held(topic))
 
     def forget_held_pulls(self) -> None:
         """Never answer any of the pulls that wait for a message."""

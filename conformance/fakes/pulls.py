@@ -227,9 +227,9 @@ class Pulls:
             for held in [held for held in waiting if held.peer is peer]:
                 self._drop(held)
 
-    def fail_held(self) -> None:
-        """Answer every held pull by an error."""
-        for held in [held for waiting in self._held.values() for held in waiting]:
+    def fail_held(self, topic: str | None = None) -> None:
+        """Answer every held pull, or each of one topic, by an error."""
+        for held in [held for queue, waiting in self._held.items() if topic in (None, queue[0]) for held in waiting]:
             self._drop(held)
             self._end(held, command(refused(Err("SYSTEM_ERROR"), "the broker does not hold pulls any more")))
 

@@ -30,13 +30,23 @@ from rocketmq_conformance.conformance.remoting.server import GARBAGE, Peer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.pull import COMMIT
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, RETRY_PREFIX, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.fixtures import (
+    BROKER,
+    GROUP,
+    OTHER_TOPIC,
+    RETRY_PREFIX,
+    RETRY_TOPIC,
+    STORED_KEYS,
+    TOPIC,
+)
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
-from rocketmq_conformance.models.client.whole_moves import CLOSING, LATE, RETRIES, SILENT
+from rocketmq_conformance.models.client.whole_group import number_of, seen_queues
+from rocketmq_conformance.models.client.whole_moves import CLOSING, LATE, OTHER_QUEUES, RETRIES, SILENT
 from rocketmq_conformance.models.client.whole_moves import GARBAGE as NO_FRAME
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
+from rocketmq_conformance.models.client.whole_subscriptions import with_other_topic
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -69,6 +79,10 @@ class Traffic:
     def __init__(self, broadcasting: bool = False, group: str = GROUP, topic: str = TOPIC) -> None:
         self._broadcasting = broadcasting
         self._group, self._topic, self._retry_topic = group, topic, f"{RETRY_PREFIX}{group}"
+        #: The number of the first queue of each topic.
+        self._first = {topic: 0}
+        #: The topics that each client subscribes to, as its last heartbeat said.
+        self.topics: dict[str, tuple[str, ...]] = {}
         #: Client id by number of the connection.
         self.clients: dict[int, str] = {}
         #: The requests of each connection before its first heartbeat, by their codes.
@@ -110,11 +124,15 @@ class Traffic:
             if peer.number not in self.clients:
                 self._name(peer.number, client)
             self.clients[peer.number] = client
+            if not heartbeat.brevity(command.body)[0]:
+                self.topics[client] = tuple(
+                    topic for one in consumers if one.group == self._group for topic in one.subscriptions
+                )
             if any(one.group == self._group and self._topic in one.subscriptions for one in consumers):
                 self.subscribed.add(client)
-        if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") == self._topic:
+        if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") in self._first:
             # somebody begins there anew, and not behind what was brought
-            self._late.pop((int(command.ext["queueId"]), ""), None)
+            self._late.pop((self._number(command), ""), None)
         if peer.number not in self.clients:
             self._early.setdefault(peer.number, []).append(command.code)
         if command.code == Request.GET_ROUTEINFO_BY_TOPIC:
@@ -146,9 +164,13 @@ class Traffic:
         self.routes.pop(peer.number, None)
         self._waiting = {queue: number for queue, number in self._waiting.items() if number != peer.number}
 
+    def watch_other(self, topic: str) -> None:
+        """Watch another topic, too, whose queues have numbers from OTHER_QUEUES on."""
+        self._first[topic] = OTHER_QUEUES
+
     def watches(self, command: Command) -> bool:
-        """Is a pull one of the topic, or of the group's retry topic?"""
-        return command.ext.get("topic") in (self._topic, self._retry_topic)
+        """Is a pull one of the topics, or of the group's retry topic?"""
+        return command.ext.get("topic") in (*self._first, self._retry_topic)
 
     def pull(self, peer: Peer, command: Command) -> None:
         """A pull of the topic arrived."""
@@ -185,8 +207,12 @@ class Traffic:
 
     def _of(self, peer: Peer, command: Command) -> tuple[str, Pulled]:
         client = self.clients.get(peer.number, "")
-        queue = RETRIES if command.ext["topic"] == self._retry_topic else int(command.ext["queueId"])
-        return client, (queue, client if self._broadcasting else "")
+        return client, (self._number(command), client if self._broadcasting else "")
+
+    def _number(self, command: Command) -> int:
+        """The number of the queue that a request names."""
+        topic = command.ext["topic"]
+        return RETRIES if topic == self._retry_topic else self._first[topic] + int(command.ext["queueId"])
 
     def answer(self, peer: Peer, command: Command, response: Command) -> None:
         """A pull of the topic was answered. It counts if it is the latest of its queue; a late one, and any that
@@ -271,9 +297,14 @@ class WatchedCase(ABC):
     def stored(self) -> tuple[int, ...]:
         """The stored offset of each queue, -1 for none."""
 
+    @property
+    def seen(self) -> Sequence[int]:
+        """The numbers of the queues that answers show."""
+        return range(self.queues)
+
     def pullers(self) -> set[tuple[str, int]]:
-        """(client id, queue id) of the pulls that wait."""
-        return {(client, queue) for queue in range(self.queues) for client, _ in self.traffic.waiting(queue)}
+        """(client id, number of the queue) of the pulls that wait."""
+        return {(client, queue) for queue in self.seen for client, _ in self.traffic.waiting(queue)}
 
     def latest_pull(self, queue: int) -> Command | None:
         """The pull of a queue that came last, in a cluster."""
@@ -292,7 +323,7 @@ class WatchedCase(ABC):
         -2.
         """
         places: list[Value] = []
-        for queue in range(self.queues):
+        for queue in self.seen:
             waiting = tuple(sorted((members.get(client, STRANGER), at) for client, at in self.traffic.waiting(queue)))
             places.append(waiting if self._broadcasting else next(iter(waiting), (-1, -1)))
         given = tuple(sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought)))
@@ -304,7 +335,7 @@ class WholeCase(WatchedCase):
     are ``delay`` seconds late."""
 
     #: Their names.
-    group, topic = GROUP, TOPIC
+    group, topic, other_topic = GROUP, TOPIC, OTHER_TOPIC
 
     def __init__(
         self,
@@ -350,6 +381,8 @@ class WholeCase(WatchedCase):
         self.waited = 0.0
         #: Client ids that it lists beside those of its members.
         self._others: tuple[str, ...] = ()
+        #: Is there another topic?
+        self._has_other = False
         #: The time of the broker, in ms since the epoch.
         self._now = TIMES[-1]
         self.broker = FakeBroker(profile, name=name, clock=lambda: self._now, parts={"pulls": WatchedPulls})
@@ -364,6 +397,7 @@ class WholeCase(WatchedCase):
         self._failing = None
         self.loses_commits = False
         self._others = ()
+        self._has_other = False
         self._now = TIMES[-1]
 
     def open(self) -> str:
@@ -383,6 +417,10 @@ class WholeCase(WatchedCase):
     def fail_held_pulls(self) -> None:
         """Answer the pulls that are held by SYSTEM_ERROR."""
         self.broker.fail_held_pulls()
+
+    def fail_other_pulls(self) -> None:
+        """The same with those of the other topic alone."""
+        self.broker.fail_held_pulls(OTHER_TOPIC)
 
     def prepare(self, queues: int, shape: str, stored: int, where: str = LAST) -> None:
         """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none), whatever the place
@@ -466,9 +504,16 @@ class WholeCase(WatchedCase):
         place = self.broker if self.broker.running else self.broker.storage
         place.create_topic(TOPIC, Topic.of(queues))
 
+    def add_other_topic(self) -> None:
+        """Have another topic, whose queues and stored offsets are like those of the first one."""
+        self.broker.storage.begin(with_other_topic(self.broker.state))
+        self._has_other = True
+        self.traffic.watch_other(OTHER_TOPIC)
+
     def send(self, queue: int) -> None:
         """A message arrives in a queue."""
-        self.broker.send(TOPIC, b"x", queue)
+        other = self._has_other and queue >= OTHER_QUEUES
+        self.broker.send(OTHER_TOPIC if other else TOPIC, b"x", queue - OTHER_QUEUES if other else queue)
 
     def divide(self, queues: int) -> None:
         """Have a topic of so many queues, in each of which the group has stored the same offset."""
@@ -540,10 +585,15 @@ class WholeCase(WatchedCase):
         """How many queues the topic has."""
         return self.broker.state.topics[TOPIC].read_queues
 
+    @property
+    def seen(self) -> Sequence[int]:
+        """The numbers of the queues that answers show."""
+        return [number_of(queue) for queue in seen_queues(self.broker.state)]
+
     def stored(self) -> tuple[int, ...]:
         """The stored offset of each queue, -1 for none."""
         stored = self.broker.state.stored
-        return tuple(stored.get((GROUP, TOPIC, queue), -1) for queue in range(self.queues))
+        return tuple(stored.get(STORED_KEYS[queue], -1) for queue in seen_queues(self.broker.state))
 
     def offers(self, queue: int, offset: int) -> bool:
         """Is an offset between min and max of a queue, both included?"""

@@ -24,6 +24,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     LOCK,
     MAX,
     MEMBERS,
+    OTHER_QUEUES,
     PULL,
     QUERY,
     ROUTE,
@@ -43,9 +44,12 @@ from rocketmq_conformance.models.client.whole_moves import (
     ResetTo,
     Resume,
     Seek,
+    Subscribe,
     Suspend,
     UnlockElsewhere,
+    Unsubscribe,
 )
+from rocketmq_conformance.models.client.whole_subscriptions import COUNTS, subscribing
 
 KINDS = (PUSH, ORDERLY, LITE)
 #: 2024-07-01T00:00Z, the time of offset 6.
@@ -64,9 +68,17 @@ class TableCase(NamedTuple):
     where: str = LAST
     shape: str = "young"
     queues: int = 1
+    #: Is there another topic, too?
+    other: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}, {self.kind}"
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the queues of its topics."""
+        others = range(OTHER_QUEUES, OTHER_QUEUES + COUNTS[1]) if self.other else ()
+        return *range(self.queues), *others
 
     def group(self, rules: BrokerRules) -> WholeGroup:
         """How it begins."""
@@ -75,7 +87,8 @@ class TableCase(NamedTuple):
         stored = {} if self.stored is None else {(GROUP, TOPIC, number): self.stored for number in ids}
         logs = {(TOPIC, number): log for number in ids}
         broker = BrokerState({TOPIC: Topic.of(self.queues)}, frozenset({GROUP}), logs, stored)
-        return WholeGroup(self.kind, self.where, broker, TIME)
+        group = WholeGroup(self.kind, self.where, broker, TIME)
+        return subscribing(group) if self.other else group
 
 
 def _until_mended(*faults: Move) -> tuple[Move, ...]:
@@ -106,6 +119,7 @@ def cases() -> Iterator[TableCase]:
     yield TableCase("stored offset: late", PUSH, (Fail(QUERY, LATE), Join(), Look(), Arrive(), Look()))
     for kind in (PUSH, ORDERLY):
         yield from _pauses(kind)
+    yield from _subscriptions()
     yield TableCase("somebody else has the lock", ORDERLY, (LockElsewhere(), Join(), Look(), UnlockElsewhere(), Look()))
     for offset in (3, 12, 13):
         moves = (Join(), Look(), Seek(0, offset), Look(), Arrive(), Look())
@@ -120,6 +134,16 @@ def _pauses(kind: str) -> Iterator[TableCase]:
     yield TableCase("suspended and resumed", kind, moves)
     moves = (*_TWO, Suspend("a"), Leave("b"), Arrive(), Look(), Resume("a"), Look())
     yield TableCase("another one leaves while one is suspended", kind, moves, queues=2)
+
+
+def _subscriptions() -> Iterator[TableCase]:
+    again: tuple[Move, ...] = (Unsubscribe(), Look(), Arrive(), Look(), Subscribe(), Look(), Arrive(), Look())
+    moves: tuple[Move, ...] = (Join(), Look(), Subscribe(), Look(), Arrive(), Look(), *again)
+    yield TableCase("another topic is subscribed to", PUSH, moves, other=True)
+    moves = (Join(), Look(), Subscribe(), Look(), *again)
+    yield TableCase("another topic begins anew, as nothing is stored", PUSH, moves, None, LAST, "expired", other=True)
+    moves = (*_TWO, Subscribe(), Look(), Arrive(), Look(), Leave("a"), Look(), Join("a"), Look(), *again)
+    yield TableCase("two share another topic", PUSH, moves, queues=2, other=True)
 
 
 def _start(kind: str) -> Iterator[TableCase]:

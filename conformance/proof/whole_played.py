@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof.whole_cases import TIME, TableCase
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
-from rocketmq_conformance.models.client.fixtures import BROKER
+from rocketmq_conformance.models.client.fixtures import BROKER, OTHER_TOPIC
 from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
@@ -33,8 +33,10 @@ from rocketmq_conformance.models.client.whole_moves import (
     Observation,
     Resume,
     Seek,
+    Subscribe,
     Suspend,
     UnlockElsewhere,
+    Unsubscribe,
 )
 from rocketmq_conformance.models.message_queue import Queue
 
@@ -77,6 +79,8 @@ class PlayedCase(ABC):
         #: Is a consumer's listener free to return, and is it busy with a message? By name.
         self._free: dict[str, Event] = {}
         self._busy: dict[str, Event] = {}
+        #: Do consumers subscribe to the other topic?
+        self._subscribed = False
 
     def __enter__(self) -> Self:
         return self
@@ -130,7 +134,7 @@ class PlayedCase(ABC):
             case Leave(name):
                 self.leave(name)
             case Arrive(queue):
-                for number in range(self.case.queues) if queue is None else (queue,):
+                for number in self.case.numbers if queue is None else (queue,):
                     self.send(number)
             case Hold(name):
                 self._free[name].clear()
@@ -144,6 +148,10 @@ class PlayedCase(ABC):
                 self.consumers[name].suspend()
             case Resume(name):
                 self.consumers[name].resume()
+            case Subscribe() | Unsubscribe():
+                self._subscribed = isinstance(move, Subscribe)
+                for consumer in self.consumers.values():
+                    consumer.subscribe(OTHER_TOPIC, self._subscribed)
             case LockElsewhere():
                 self.ask(requests.lock(self.group, STRANGER, self.queues()))
             case UnlockElsewhere():
@@ -169,6 +177,8 @@ class PlayedCase(ABC):
             client,
             lambda: self.gate(name),
         )
+        if self._subscribed:
+            consumer.subscribe(OTHER_TOPIC, True)
         self.consumers[name] = consumer.__enter__()
         self._known[name] = 0
 

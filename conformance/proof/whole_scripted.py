@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import RESETS_AT_ONCE
@@ -35,6 +35,7 @@ from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     LATE,
+    OTHER_QUEUES,
     PULL,
     Expire,
     Fail,
@@ -45,7 +46,9 @@ from rocketmq_conformance.models.client.whole_moves import (
     ResetTo,
     Suspend,
     UnlockElsewhere,
+    Unsubscribe,
 )
+from rocketmq_conformance.models.client.whole_subscriptions import COUNTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
 
@@ -60,6 +63,8 @@ _PULL_LIMIT, _GATE_LIMIT = 6.0, 30.0
 HOLD, BRIEF_HOLD = 25_000, 1000
 #: By how much late answers are late (ms).
 _DELAY = 1000
+#: The number of the first queue of each topic.
+_FIRST = {TOPIC: 0, OTHER_TOPIC: OTHER_QUEUES}
 #: Faults after which a client waits for a response.
 _UNANSWERED = frozenset({"silent", "cut", "garbage"})
 
@@ -69,7 +74,7 @@ class Script:
     pull that finds nothing waits for a message."""
 
     def __init__(self, hold: int = HOLD) -> None:
-        #: Pulls of the topic so far that were answered correctly, by queue id.
+        #: Pulls of its topics so far that were answered correctly, by the number of the queue.
         self.pulls: Counter[int] = Counter()
         script = self
 
@@ -81,12 +86,13 @@ class Script:
                 return answer if ext["topic"] != TOPIC else script.answered(answer)
 
         class CountedPulls(Pulls):
-            """Counts the pulls of the topic."""
+            """Counts the pulls of the topics."""
 
             def pull(self, peer: Peer, request: Command) -> Command | None:
                 request.ext["suspendTimeoutMillis"] = str(hold)
-                if request.ext["topic"] == TOPIC:
-                    script.pulls[int(request.ext["queueId"])] += 1
+                first = _FIRST.get(request.ext["topic"])
+                if first is not None:
+                    script.pulls[first + int(request.ext["queueId"])] += 1
                 return super().pull(peer, request)
 
         self.parts: Mapping[str, type] = {"offsets": ScriptedOffsets, "pulls": CountedPulls}
@@ -106,6 +112,11 @@ class Script:
         if arm is not None:
             arm()
         return answer
+
+
+def place_of(number: int) -> tuple[str, int]:
+    """Topic and id of a queue, by its number."""
+    return (OTHER_TOPIC, number - OTHER_QUEUES) if number >= OTHER_QUEUES else (TOPIC, number)
 
 
 class ScriptedCase(PlayedCase):
@@ -140,13 +151,16 @@ class ScriptedCase(PlayedCase):
         host, _, port = self.address.rpartition(":")
         self._connection = self._open.enter_context(Connection(host, int(port)))
         self.broker.create_topic(TOPIC, self.case.queues)
+        if self.case.other:
+            self.broker.create_topic(OTHER_TOPIC, COUNTS[1])
         self.broker.create_group(self.group)
-        for queue in range(self.case.queues):
+        for number in self.case.numbers:
+            topic, queue = place_of(number)
             for self._now in TIMES:
-                self.send(queue)
-            self.broker.expire(TOPIC, queue, log_of_shape(self.case.shape).first)
+                self.send(number)
+            self.broker.expire(topic, queue, log_of_shape(self.case.shape).first)
             if self.case.stored is not None:
-                self.ask(requests.commit(self.group, TOPIC, queue, self.case.stored))
+                self.ask(requests.commit(self.group, topic, queue, self.case.stored))
         return self
 
     def __exit__(self, *args: object) -> None:
@@ -164,13 +178,14 @@ class ScriptedCase(PlayedCase):
 
     def send(self, queue: int) -> None:
         """A message arrives."""
-        self.broker.send(TOPIC, b"x", queue)
+        topic, number = place_of(queue)
+        self.broker.send(topic, b"x", number)
 
     def stored(self) -> tuple[int, ...]:
         """The stored offset of each queue."""
         self.broker.settle()
         stored = self.broker.state.stored
-        return tuple(stored.get((self.group, TOPIC, queue), -1) for queue in range(self.case.queues))
+        return tuple(stored.get((self.group, *place_of(number)), -1) for number in self.case.numbers)
 
     # --- moves ----------------------------------------------------------------------------------------------
 
@@ -195,6 +210,9 @@ class ScriptedCase(PlayedCase):
             case Suspend():
                 super().move(move)
                 self.broker.fail_held_pulls()
+            case Unsubscribe():
+                super().move(move)
+                self.broker.fail_held_pulls(OTHER_TOPIC)
             case LockElsewhere():
                 self._planted[Request.LOCK_BATCH_MQ] = self.broker.arrived(Request.LOCK_BATCH_MQ) + 1
                 super().move(move)

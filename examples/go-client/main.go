@@ -1,7 +1,8 @@
 // Licensed under the Apache License, Version 2.0.
 
 // A push consumer that is told by environment variables what to consume, and ends by SIGTERM. It is told on standard
-// input whether its listener succeeds, fails, or holds what it is given, and when to be suspended.
+// input whether its listener succeeds, fails, or holds what it is given, when to be suspended, and to which other topic
+// to subscribe.
 package main
 
 import (
@@ -54,28 +55,23 @@ func main() {
 		}),
 	)
 	exitOn(err)
-	exitOn(member.Subscribe(os.Getenv("ROCKETMQ_TOPIC"), consumer.MessageSelector{},
-		func(_ context.Context, messages ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
-			for _, message := range messages {
-				fmt.Printf("{\"got\": [%q, %d, %d]}\n", message.Topic, message.Queue.QueueId, message.QueueOffset)
-			}
-			return result(), nil
-		}))
-	fmt.Println(`{"takes": ["listen", "strategy", "pause"]}`)
-	go readCommands(member)
+	exitOn(member.Subscribe(os.Getenv("ROCKETMQ_TOPIC"), consumer.MessageSelector{}, listen))
+	fmt.Println(`{"takes": ["listen", "strategy", "pause", "subscribe"]}`)
 	exitOn(member.Start())
+	// while it starts the client refuses to subscribe
+	go readCommands(member)
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM)
 	<-ended
 	exitOn(member.Shutdown())
 }
 
-// readCommands does {"listen": "fails"}, {"pause": true} and {"pause": false}.
+// readCommands does {"listen": "fails"}, {"pause": true}, {"pause": false}, {"subscribe": "U"} and {"unsubscribe": "U"}.
 func readCommands(member rocketmq.PushConsumer) {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		var command struct {
-			Listen string
-			Pause  *bool
+			Listen, Subscribe, Unsubscribe string
+			Pause                          *bool
 		}
 		if json.Unmarshal(lines.Bytes(), &command) != nil {
 			continue
@@ -89,8 +85,24 @@ func readCommands(member rocketmq.PushConsumer) {
 			listener = command.Listen
 			changed.L.Unlock()
 			changed.Broadcast()
+		} else if command.Subscribe != "" {
+			if err := member.Subscribe(command.Subscribe, consumer.MessageSelector{}, listen); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		} else if command.Unsubscribe != "" {
+			if err := member.Unsubscribe(command.Unsubscribe); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
 		}
 	}
+}
+
+// listen is the listener.
+func listen(_ context.Context, messages ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
+	for _, message := range messages {
+		fmt.Printf("{\"got\": [%q, %d, %d]}\n", message.Topic, message.Queue.QueueId, message.QueueOffset)
+	}
+	return result(), nil
 }
 
 // result is what the listener returns, as soon as it is not to hold.

@@ -11,12 +11,14 @@ import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
+import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 
 /**
  * A push consumer that is told by environment variables what to consume, and ends by SIGTERM. It is told on standard
- * input whether its listener succeeds, fails, or holds what it is given, and when to be suspended.
+ * input whether its listener succeeds, fails, or holds what it is given, when to be suspended, and to which other topic
+ * to subscribe.
  */
 public class Consumer {
     private static String listener = "succeeds";
@@ -45,7 +47,7 @@ public class Consumer {
         if (told.get("ROCKETMQ_STRATEGY").equals("AVG_BY_CIRCLE")) {
             consumer.setAllocateMessageQueueStrategy(new AllocateMessageQueueAveragelyByCircle());
         }
-        System.out.println("{\"takes\": [\"listen\", \"strategy\", \"pause\"]}");
+        System.out.println("{\"takes\": [\"listen\", \"strategy\", \"pause\", \"subscribe\"]}");
         Thread commands = new Thread(() -> new Scanner(System.in).useDelimiter("\n").forEachRemaining(line -> obey(consumer, line)));
         commands.setDaemon(true);
         commands.start();
@@ -54,15 +56,28 @@ public class Consumer {
         new CountDownLatch(1).await();
     }
 
-    /** Does {"listen": "fails"}, {"pause": true} or {"pause": false}. */
+    /** Does {"listen": "fails"}, {"pause": true}, {"pause": false}, {"subscribe": "U"} or {"unsubscribe": "U"}. */
     private static void obey(DefaultMQPushConsumer consumer, String command) {
-        if (command.contains("\"pause\": true")) {
+        if (command.contains("\"subscribe\"")) {
+            try {
+                consumer.subscribe(value(command), "*");
+            } catch (MQClientException refused) {
+                refused.printStackTrace();
+            }
+        } else if (command.contains("\"unsubscribe\"")) {
+            consumer.unsubscribe(value(command));
+        } else if (command.contains("\"pause\": true")) {
             consumer.suspend();
         } else if (command.contains("\"pause\": false")) {
             consumer.resume();
         } else {
-            listen(command.replaceAll(".*\"listen\": \"(\\w+)\".*", "$1"));
+            listen(value(command));
         }
+    }
+
+    /** The text that a command has. */
+    private static String value(String command) {
+        return command.replaceAll(".*: \"([^\"]*)\".*", "$1");
     }
 
     private static synchronized void listen(String to) {

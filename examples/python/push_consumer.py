@@ -39,6 +39,7 @@ class PushConsumer:
         self.settings, self.pace = settings, pace
         self.client = f"{settings.instance}@push-consumer"
         self.retry_topic = f"%RETRY%{settings.group}"
+        self.topics = [settings.topic, self.retry_topic]
         #: Read queues of each topic; what is to be committed; the task that consumes each queue.
         self.routes: dict[str, int] = {}
         self.offsets: dict[Queue, int] = {}
@@ -67,6 +68,20 @@ class PushConsumer:
             task.cancel()
         if self.writer:
             self.writer.close()
+
+    async def subscribe(self, topic: str) -> None:
+        """Subscribe to another topic, too; the next round takes its queues."""
+        if topic not in self.topics:
+            self.topics.append(topic)
+            await self.beat()
+
+    async def unsubscribe(self, topic: str) -> None:
+        """Subscribe to it no more, and let its queues go."""
+        async with self.balancing:
+            self.topics.remove(topic)
+            self.routes.pop(topic, None)
+            for queue in [one for one in self.tasks if one[0] == topic]:
+                self.drop(queue)
 
     def owned(self) -> list[Queue]:
         """The queues that it has."""
@@ -157,10 +172,9 @@ class PushConsumer:
 
     async def beat(self) -> None:
         """Read the routes, and send a heartbeat."""
-        topics = (self.settings.topic, self.retry_topic)
-        for topic in topics:
+        for topic in list(self.topics):
             code, _, body = await self.call(GET_ROUTEINFO_BY_TOPIC, {"topic": topic, "acceptStandardJsonOnly": "true"})
-            if code == SUCCESS and body:
+            if code == SUCCESS and body and topic in self.topics:
                 self.routes[topic] = json.loads(body)["queueDatas"][0]["readQueueNums"]
         consumer = {
             "groupName": self.settings.group,
@@ -168,7 +182,7 @@ class PushConsumer:
             "messageModel": self.settings.model,
             "consumeFromWhere": self.settings.consume_from,
             "subscriptionDataSet": [
-                {"topic": topic, "subString": "*", "subVersion": 1, "expressionType": "TAG"} for topic in topics
+                {"topic": topic, "subString": "*", "subVersion": 1, "expressionType": "TAG"} for topic in self.topics
             ],
         }
         beat = {"clientID": self.client, "consumerDataSet": [consumer], "producerDataSet": []}

@@ -30,11 +30,13 @@ from rocketmq_conformance.models.client.fixtures import (
     FAILS,
     GROUP,
     HOLDS,
+    OTHER_TOPIC,
     QUEUES,
     RETRY_TOPIC,
     STORED_KEYS,
     SUCCEEDS,
     TOPIC,
+    TOPIC_QUEUES,
 )
 from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
@@ -50,6 +52,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     LOCK,
     MAX,
     MEMBERS,
+    OTHER_QUEUES,
     PULL,
     QUERY,
     RETRIES,
@@ -75,7 +78,9 @@ from rocketmq_conformance.models.client.whole_moves import (
     ResetTo,
     Resume,
     Seek,
+    Subscribe,
     Suspend,
+    Unsubscribe,
 )
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
@@ -174,6 +179,15 @@ RULES = (
         "from where it was: nothing is lost, and nothing is given twice.",
         "DefaultMQPushConsumerImpl#pullMessage, #doRebalance, #resume @ 4.9.8, 5.3.3",
     ),
+    Rule(
+        "WHOLE-SUBSCRIBE",
+        "When the members of a group subscribe to another topic while they run, each takes its share of the topic's "
+        "queues as soon as it has the route, and begins as one that starts does. When they unsubscribe, the queues are "
+        "let go, and what was consumed of them stays stored: once subscribed again they are given what arrived in the "
+        "meantime. The queues of the first topic go on all the time.",
+        "DefaultMQPushConsumerImpl#subscribe, #unsubscribe, RebalanceImpl#doRebalance, "
+        "#truncateMessageQueueNotMyTopic @ 4.9.8, 5.3.3",
+    ),
 )
 
 _NOT_REGISTERED = {
@@ -196,6 +210,8 @@ _LOCK_BACK = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "granted again")
 _UNLOCKED = Reason(("REB-LOCK-4",), "shut down")
 _SHARE = reasons_by_kind(("WHOLE-SHARE",), "handed over", "taken over")
 _BUSY = reasons_by_kind(("WHOLE-BUSY",), "keeps the lock", "done with what was lost", "waits for a poll")
+_SUBSCRIBED = reasons_by_kind(("WHOLE-SUBSCRIBE",), "subscribed", "unsubscribed")
+_TRUNCATED = Reason(("REB-TRUNC-1",), "let go without a request")
 _PAUSED = reasons_by_kind(("WHOLE-PAUSE",), "suspended", "resumed")
 _SEEK = reasons_by_kind(("WHOLE-SEEK",), "goes there", "fails")
 _RESET = Reason(("WHOLE-RESET",), "told"), Reason(("WHOLE-RESET-LITE",), "told")
@@ -258,6 +274,8 @@ class WholeGroup(NamedTuple):
     #: How members divide the queues, and the client ids that the broker lists beside theirs.
     strategy: str = "AVG"
     others: tuple[str, ...] = ()
+    #: The topics of the broker that no member subscribes to.
+    unsubscribed: frozenset[str] = frozenset()
     #: The reasons of all steps so far.
     reasons: tuple[Reason, ...] = ()
     #: Why queues began where they did, by queue, where that shows: they were pulled from there, and not sent elsewhere.
@@ -320,6 +338,8 @@ class WholeGroupModel:
                 return self._reset(group, offset)
             case Suspend(name) | Resume(name):
                 return self._paused(group, name, isinstance(move, Suspend))
+            case Subscribe() | Unsubscribe():
+                return self._subscribed(group, isinstance(move, Subscribe))
             case _:
                 return group._replace(seized=isinstance(move, LockElsewhere))
 
@@ -349,8 +369,7 @@ class WholeGroupModel:
         for name, member in group.members.items():
             for queue in member.pulls:
                 group = self._commit(group, name, queue)
-        count = group.broker.topics[TOPIC].read_queues
-        stored = tuple(group.broker.stored.get((GROUP, TOPIC, number), -1) for number in range(count))
+        stored = tuple(group.broker.stored.get(STORED_KEYS[queue], -1) for queue in seen_queues(group.broker))
         return group, (tuple(shown), stored)
 
     # --- rebalance ------------------------------------------------------------------------------------------
@@ -378,6 +397,8 @@ class WholeGroupModel:
         """A member's queues; of a topic without any that can be read it keeps those that it has."""
         share_of, found = division_of(self.start.client), set[int]()
         for topic, settings in group.broker.topics.items():
+            if topic in group.unsubscribed:
+                continue
             if settings.read_queues:
                 found.update(share_of(group.strategy, name, topic, settings.read_queues, listed) or ())
             else:
@@ -385,6 +406,9 @@ class WholeGroupModel:
         return frozenset(found)
 
     def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
+        if QUEUES[queue].topic in group.unsubscribed:
+            # its pull is not sent again
+            return _answered(self._let_go(_with_reason(group, _TRUNCATED), name, queue), queue)
         group = _with_reason(self._commit(group, name, queue), _SHARE["handed over"])
         return self._let_go(group, name, queue)
 
@@ -602,9 +626,10 @@ class WholeGroupModel:
 
     def _arrived(self, group: WholeGroup, queue: int | None) -> WholeGroup:
         broker = group.broker
-        for number in range(broker.topics[TOPIC].read_queues) if queue is None else (queue,):
-            times = broker.logs.get((TOPIC, number), ABSENT).times
-            broker = send(self.start.store.broker, broker, TOPIC, number, times[-1:] or (0,))[0]
+        for at in seen_queues(broker):
+            if queue in (None, number_of(at)):
+                times = _log(broker, at).times or (0,)
+                broker = send(self.start.store.broker, broker, QUEUES[at].topic, QUEUES[at].id, times[-1:])[0]
         return group._replace(broker=broker)
 
     def _left(self, group: WholeGroup, name: str) -> WholeGroup:
@@ -643,6 +668,15 @@ class WholeGroupModel:
         group = _with(_with_reason(group, why), name, group.members[name]._replace(suspended=suspends))
         return group._replace(left={}) if suspends else group
 
+    def _subscribed(self, group: WholeGroup, subscribes: bool) -> WholeGroup:
+        """The group after its members subscribed to the other topic, or unsubscribed from it, when all pulls of it end
+        that the broker holds."""
+        why = _SUBSCRIBED["subscribed" if subscribes else "unsubscribed"]
+        left = {queue: pull for queue, pull in group.left.items() if QUEUES[queue].topic != OTHER_TOPIC}
+        unsubscribed = frozenset() if subscribes else frozenset({OTHER_TOPIC})
+        group = group._replace(unsubscribed=unsubscribed, left=group.left if subscribes else left)
+        return _with_reason(group, why) if group.members else group
+
     def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         if group.kind == LITE:
             return _with_reason(group, _RESET[1])
@@ -656,9 +690,16 @@ class WholeGroupModel:
         return group
 
 
+def seen_queues(broker: BrokerState) -> tuple[int, ...]:
+    """The queues of the fixtures that observations show: those of the topic, and of the other one if there is one."""
+    topics = [topic for topic in (TOPIC, OTHER_TOPIC) if topic in broker.topics]
+    return tuple(queue for topic in topics for queue in TOPIC_QUEUES[topic][: broker.topics[topic].read_queues])
+
+
 def number_of(queue: int) -> int:
-    """The number by which an observation names a queue of the fixtures: its id, or RETRIES."""
-    return RETRIES if QUEUES[queue].topic == RETRY_TOPIC else QUEUES[queue].id
+    """The number by which an observation names a queue of the fixtures: its id, RETRIES, or OTHER_QUEUES and on."""
+    topic, number = QUEUES[queue].topic, QUEUES[queue].id
+    return RETRIES if topic == RETRY_TOPIC else OTHER_QUEUES + number if topic == OTHER_TOPIC else number
 
 
 def locks_of(member: WholeMember) -> set[int]:

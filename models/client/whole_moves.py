@@ -21,6 +21,8 @@ SILENT, CUT, GARBAGE, LATE = "silent", "cut", "garbage", "late"
 CLOSING = frozenset({SILENT, CUT, GARBAGE})
 #: The number of the queue of the group's retry topic in observations.
 RETRIES = -1
+#: The number of the first queue of the other topic, which groups may subscribe to; theirs has no more queues then.
+OTHER_QUEUES = 4
 
 #: The holder of locks outside the group.
 STRANGER = "a stranger"
@@ -51,7 +53,7 @@ class Leave(NamedTuple):
 
 
 class Arrive(NamedTuple):
-    """A message arrives in each queue, or in one of them."""
+    """A message arrives in each queue, or in one of them, by its number."""
 
     queue: int | None = None
 
@@ -125,6 +127,15 @@ class Resume(NamedTuple):
     name: str = "a"
 
 
+class Subscribe(NamedTuple):
+    """Every member subscribes to the other topic, too, and so does each that starts from now on."""
+
+
+class Unsubscribe(NamedTuple):
+    """No member subscribes to the other topic any more; the pulls of it that the broker holds are answered by an
+    error."""
+
+
 class Look(NamedTuple):
     """Time passes, every member commits, and the state is observed."""
 
@@ -147,6 +158,8 @@ Move = (
     | Seek
     | Suspend
     | Resume
+    | Subscribe
+    | Unsubscribe
     | Look
 )
 #: (queue id, first offset, messages) of each queue that a member got messages of since the last look.

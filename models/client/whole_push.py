@@ -22,7 +22,13 @@ from rocketmq_conformance.models.client.whole import PUSH
 from rocketmq_conformance.models.client.whole_deadlines import ROUND, due
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_reason, ended, with_end
 from rocketmq_conformance.models.client.whole_faults import loses_connections, loses_members
-from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel, with_starts
+from rocketmq_conformance.models.client.whole_group import (
+    WholeGroup,
+    WholeGroupModel,
+    number_of,
+    seen_queues,
+    with_starts,
+)
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import (
     HEARTBEAT,
@@ -262,8 +268,7 @@ class WholePushModel:
         if PULL in group.fails:
             # who has a queue is known by a pull that waits
             owners = {}
-        count = group.broker.topics[TOPIC].read_queues
-        places = tuple(_place(group, owners.get(number), number) for number in range(count))
+        places = tuple(_place(group, owners.get(number_of(queue)), queue) for queue in seen_queues(group.broker))
         given = tuple(
             (MEMBERS.index(name), queue, first, count) for name, _, found in shown for queue, first, count in found
         )
@@ -300,13 +305,12 @@ def reason_of(fired: tuple[str, ...], given: bool) -> Reason:
     return _LEFT_BEHIND
 
 
-def _place(group: WholeGroup, name: str | None, number: int) -> Value:
-    at = next(at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC and queue.id == number)
-    if name is not None and at not in group.members[name].unlocked:
-        return MEMBERS.index(name), group.members[name].pulls[at]
-    holder, offset = group.left.get(at, ("", NOTHING))
+def _place(group: WholeGroup, name: str | None, queue: int) -> Value:
+    if name is not None and queue not in group.members[name].unlocked:
+        return MEMBERS.index(name), group.members[name].pulls[queue]
+    holder, offset = group.left.get(queue, ("", NOTHING))
     # a message that arrives ends the wait, and is not consumed
-    if holder and offset == group.broker.logs.get((TOPIC, number), ABSENT).max:
+    if holder and offset == group.broker.logs.get((QUEUES[queue].topic, QUEUES[queue].id), ABSENT).max:
         return MEMBERS.index(holder), offset
     return NO_OWNER, NOTHING
 

@@ -69,6 +69,20 @@ class Owner(Threads):
         self.queues = 3
 
 
+class Subscriber(Threads):
+    """It subscribes to other topics."""
+
+    def subscribe(self, topic: str) -> None:
+        note("subscribe", topic)
+
+    async def unsubscribe(self, topic: str) -> None:
+        note("unsubscribe", topic)
+
+
+def subscriber(settings: Any) -> Subscriber:
+    return Subscriber(settings)
+
+
 def owner(settings: Any) -> Owner:
     return Owner(settings)
 

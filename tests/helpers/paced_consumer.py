@@ -148,6 +148,8 @@ class Consumer:
         self.wire = Wire()
         #: Read queues of each topic.
         self.routes: dict[str, int] = {}
+        #: What it subscribes to.
+        self.topics = [TOPIC, RETRY]
         #: What is to be committed.
         self.offsets: dict[Queue, int] = {}
         #: The queues that it has, each with a token: pulls of an older one count no more.
@@ -175,7 +177,11 @@ class Consumer:
             if asked is not None:
                 self.pulled(command, *asked)
             elif "pause" in command.ext:
-                self.pause(command.ext["pause"] == "true")
+                self.pause(command.ext["pause"])
+            elif "subscribe" in command.ext:
+                self.subscribe(command.ext["subscribe"])
+            elif "unsubscribe" in command.ext:
+                self.unsubscribe(command.ext["unsubscribe"])
             elif command.code == Request.NOTIFY_CONSUMER_IDS_CHANGED:
                 self.rebalance()
             elif command.code == Request.RESET_CONSUMER_CLIENT_OFFSET:
@@ -196,7 +202,18 @@ class Consumer:
     def read_commands(self) -> None:
         """Read what is to be done from standard input."""
         for line in sys.stdin:
-            self.wire.inbox.put((Command(0, {"pause": json.dumps(json.loads(line)["pause"])}), None))
+            self.wire.inbox.put((Command(0, json.loads(line)), None))
+
+    def subscribe(self, topic: str) -> None:
+        """Subscribe to another topic, too; the next round takes its queues."""
+        if topic not in self.topics:
+            self.topics.append(topic)
+            self.beat()
+
+    def unsubscribe(self, topic: str) -> None:
+        """Subscribe to it no more; the next round lets its queues go."""
+        self.topics.remove(topic)
+        self.routes.pop(topic, None)
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
         """Do something later."""
@@ -215,12 +232,12 @@ class Consumer:
 
     def beat(self) -> None:
         """Read the routes, and send a heartbeat."""
-        for topic in (TOPIC, RETRY):
+        for topic in self.topics:
             answer = self.wire.ask(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic, "acceptStandardJsonOnly": "true"})
             if answer.code == Response.SUCCESS and answer.body:
                 self.routes[topic] = json.loads(answer.body)["queueDatas"][0]["readQueueNums"]
         subscriptions = [
-            {"topic": topic, "subString": "*", "subVersion": 1, "expressionType": "TAG"} for topic in (TOPIC, RETRY)
+            {"topic": topic, "subString": "*", "subVersion": 1, "expressionType": "TAG"} for topic in self.topics
         ]
         consumer = {
             "groupName": GROUP,
@@ -236,6 +253,8 @@ class Consumer:
         """Take and drop queues by what the others have, unless it is suspended."""
         if self._suspended:
             return
+        for gone in [one for one in self.owned if one[0] not in self.topics]:
+            self.drop(gone)
         for topic, count in self.routes.items():
             answer = self.wire.ask(Request.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": GROUP})
             listed = json.loads(answer.body)["consumerIdList"] if answer.code == 0 and answer.body else []
@@ -295,6 +314,9 @@ class Consumer:
     def pull(self, one: Queue, token: object, offset: int) -> None:
         """Ask for the messages of a queue, if it is still its own."""
         if self.owned.get(one) is not token:
+            return
+        if one[0] not in self.topics:
+            self.after(NEXT_TRY, lambda: self.pull(one, token, offset))
             return
         if self._suspended:
             self.after(SUSPENSION, lambda: self.pull(one, token, offset))
@@ -359,6 +381,6 @@ class Consumer:
 if __name__ == "__main__":
     consumer = Consumer()
     signal.signal(signal.SIGTERM, consumer.end)
-    print('{"takes": ["pause"]}', flush=True)
+    print('{"takes": ["pause", "subscribe"]}', flush=True)
     threading.Thread(target=consumer.read_commands, daemon=True).start()
     consumer.run()

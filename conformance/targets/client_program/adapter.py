@@ -18,12 +18,13 @@ from rocketmq_conformance.conformance.targets.client_program.look import Interru
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
+from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_brokers, whole_pause
+from rocketmq_conformance.suites import whole_brokers, whole_pause, whole_subscriptions
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -31,6 +32,8 @@ from rocketmq_conformance.suites.declare.suite import Suite
 LANES = 12
 #: Seconds in which the programs of a case begin and end.
 BEGINNING = 2.0
+#: What plays the suites that need more than a group has.
+_PLAYED = {whole_pause.SUITE.name: PlayedPauses, whole_subscriptions.SUITE.name: PlayedSubscriptions}
 #: How many times as many cases as there are lanes may have begun before the first of them has ended.
 _AHEAD = 4
 #: Seconds that a case may take: every look has a limit of its own.
@@ -97,7 +100,7 @@ class ClientProgram:
             return PlayedBrokers(
                 suite, self._profile, self._command, self._timing, self._interrupted, access=self._access
             )
-        make = PlayedPauses if suite is whole_pause.SUITE else PlayedGroup
+        make = _PLAYED.get(suite.name, PlayedGroup)
         return make(
             suite, self._profile, self._command, self._timing, self._interrupted, self._broker, access=self._access
         )

@@ -65,6 +65,16 @@ class CaseBroker(Protocol):
         """Before anyone connects: have the group's retry topic."""
         ...
 
+    def add_other_topic(self) -> None:
+        """Before anyone connects: have another topic, whose queues and stored offsets are like those of the first
+        one, and whose queues are seen by numbers from OTHER_QUEUES on."""
+        ...
+
+    @property
+    def other_topic(self) -> str:
+        """The name of the other topic."""
+        ...
+
     def send(self, queue: int) -> None:
         """A message arrives in a queue."""
         ...
@@ -103,6 +113,10 @@ class CaseBroker(Protocol):
         """Answer the pulls that are held by SYSTEM_ERROR."""
         ...
 
+    def fail_other_pulls(self) -> None:
+        """Answer those of the other topic by SYSTEM_ERROR."""
+        ...
+
     def take_locks(self) -> None:
         """All locks are lost, and a client outside the group takes those of the topic."""
         ...
@@ -124,6 +138,11 @@ class CaseBroker(Protocol):
     @property
     def queues(self) -> int:
         """How many queues the topic has."""
+        ...
+
+    @property
+    def seen(self) -> Sequence[int]:
+        """The numbers of the queues that answers show."""
         ...
 
     def stored(self) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ NO_CONSUMER = 4
 #: The methods that a consumer must have.
 _REQUIRED = ("start", "shutdown")
 #: The commands that are methods of a consumer, if it has them.
-_METHODS = ("seek", "pause")
+_METHODS = ("seek", "pause", "subscribe", "unsubscribe")
 _HELD = "holds"
 _LISTEN = "listen"
 _CHUNK = 65536

@@ -44,6 +44,7 @@ from rocketmq_conformance.suites import (
     whole_orderly,
     whole_orderly_listener,
     whole_pause,
+    whole_subscriptions,
 )
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
@@ -78,6 +79,7 @@ KINDS = {
     whole_orderly_listener.SUITE.name: ("orderly", CLUSTERING),
     whole_brokers.SUITE.name: ("push", CLUSTERING),
     whole_pause.SUITE.name: ("push", CLUSTERING),
+    whole_subscriptions.SUITE.name: ("push", CLUSTERING),
 }
 #: The suites whose answers show locks, and what listeners were given.
 _SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name)
@@ -390,8 +392,14 @@ class PlayedGroup:
         if self._clock.is_over:
             raise Interrupted
         program = self._programs[member] = Program(self._command, self.variables(MEMBERS[member]))
+        for command in self._first_commands():
+            program.send(command)
         self._wait(lambda: began() or program.code is not None, self._timing.connect)
         return program
+
+    def _first_commands(self) -> Sequence[dict[str, object]]:
+        """The commands that a member is given as soon as it starts."""
+        return ()
 
     def stop(self, member: int) -> bool:
         """Shut a member down; False when it had to be killed. One that waits for answers may take longer."""
@@ -443,7 +451,7 @@ class PlayedGroup:
         return "" if not needed or needed in program.takes else _MISSING.format(needed)
 
     def _send(self, queue: int) -> None:
-        for number in range(self.case.queues):
+        for number in self.case.seen:
             if queue in (number, EVERY):
                 self.case.send(number)
 

@@ -42,6 +42,7 @@ _TRIES = 50
 RESETS = "a real broker resets all queues of a topic, and to a time"
 NO_QUEUES = "a topic at a real broker keeps a queue at least"
 FORGETS = "a real broker forgets members whose heartbeats fail, two minutes later"
+ONE_TOPIC = "a case at a real broker has one topic"
 DELIVERS = "a real broker's delay levels cannot be made to pass"
 
 
@@ -275,6 +276,19 @@ class ProxiedCase(WatchedCase):
     def add_retry_topic(self) -> None:
         """Not to be done."""
         raise UnsupportedMoveError(DELIVERS)
+
+    def add_other_topic(self) -> None:
+        """Not to be done."""
+        raise UnsupportedMoveError(ONE_TOPIC)
+
+    def fail_other_pulls(self) -> None:
+        """Not to be done."""
+        raise UnsupportedMoveError(ONE_TOPIC)
+
+    @property
+    def other_topic(self) -> str:
+        """Not to be had."""
+        raise UnsupportedMoveError(ONE_TOPIC)
 
     def deliver(self) -> None:
         """Not to be done."""

@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY
+from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
 
 #: How often a consumer commits what it consumed (ms); it first does so after ten seconds, and when it is shut down.
 PERSIST_INTERVAL = 500
@@ -96,6 +97,8 @@ class WholeConsumer:
         broadcasting: bool = False,
     ) -> None:
         self.topic = topic
+        #: The other topics that it has subscribed to at some time.
+        self._others: set[str] = set()
         self._group = group
         self.name = f"Consumer {release.version} of group {group}"
         #: The messages that it was given, in their order; more come from other threads.
@@ -186,6 +189,14 @@ class WholeConsumer:
             self._consumer.commitSync()
         self._inside.persistConsumerOffset()
 
+    def subscribe(self, topic: str, subscribes: bool) -> None:
+        """A push consumer subscribes to another topic, too, or unsubscribes from it."""
+        self._others.add(topic)
+        if subscribes:
+            self._consumer.subscribe(topic, "*")
+        else:
+            self._consumer.unsubscribe(topic)
+
     def seek(self, queue: int, offset: int) -> None:
         """A lite pull consumer seeks; an offset that is refused changes nothing."""
         place = self._release.load("common.message.MessageQueue")(self.topic, BROKER, queue)
@@ -206,8 +217,16 @@ class WholeConsumer:
         return str(self._consumer.buildMQClientId())
 
     def owned(self) -> tuple[int, ...]:
-        """The ids of the queues that it has, sorted."""
-        return tuple(sorted(int(queue.getQueueId()) for queue in self._owned() if str(queue.getTopic()) == self.topic))
+        """The numbers of the queues that it has, sorted."""
+        numbers = [self._number(queue.getTopic(), queue.getQueueId()) for queue in self._owned()]
+        return tuple(sorted(number for number in numbers if number is not None))
+
+    def _number(self, topic: Any, queue: Any) -> int | None:
+        """The number of a queue: its id, OTHER_QUEUES and on for one of another topic; None for that of no topic of its
+        own."""
+        if str(topic) in self._others:
+            return OTHER_QUEUES + int(queue)
+        return int(queue) if str(topic) == self.topic else None
 
     def _held(self) -> dict[int, int]:
         """The offsets in its store, by queue id."""
@@ -246,7 +265,9 @@ class WholeConsumer:
         return True
 
     def _take(self, messages: Any) -> None:
-        self.given += [(int(message.getQueueId()), int(message.getQueueOffset())) for message in messages]
+        for message in messages:
+            number = self._number(message.getTopic(), message.getQueueId())
+            self.given.append((int(message.getQueueId()) if number is None else number, int(message.getQueueOffset())))
 
     def _poll(self) -> None:
         while not self._stopping.is_set():

@@ -184,11 +184,15 @@ class WholePush(Rebalance):
 
     def beat(self, consumer: Consumer, line: Line) -> bool:
         """Send a heartbeat; did the broker take it? OSError without an answer."""
-        subscription = {"topic": TOPIC, "subString": "*", "subVersion": 1}
+        subscriptions = [{"topic": topic, "subString": "*", "subVersion": 1} for topic in self.named(consumer)]
         data = {"groupName": GROUP, "consumeType": self.kind, "messageModel": self.model}
-        body = {"clientID": consumer.client, "consumerDataSet": [{**data, "subscriptionDataSet": [subscription]}]}
+        body = {"clientID": consumer.client, "consumerDataSet": [{**data, "subscriptionDataSet": subscriptions}]}
         answered = self.to_broker(line, Command(int(Request.HEART_BEAT), {}, json.dumps(body).encode()))
         return answered is not None and self.knows(consumer.client)
+
+    def named(self, consumer: Consumer) -> list[str]:
+        """The topics that a member's heartbeats name."""
+        return [TOPIC]
 
     def knows(self, client: str) -> bool:
         """Does the broker list a member?"""

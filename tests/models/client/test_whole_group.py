@@ -51,7 +51,7 @@ def alone(owns: bool, stored: int, *given: int) -> Observation:
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("table", "count"), [(EVERY, 106), (HANDOVERS, 32)], ids=["scripted", "handovers"])
+@pytest.mark.parametrize(("table", "count"), [(EVERY, 109), (HANDOVERS, 32)], ids=["scripted", "handovers"])
 def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[TableCase], count: int) -> None:
     assert len(table) == count
     assert len({str(case) for case in table}) == count
@@ -107,6 +107,16 @@ def test_a_non_member_holds_the_locks_that_no_member_holds() -> None:
     assert lock_holders(joined) == ("a", "a")
 
 
+#: What one member has that subscribes to another topic of two queues, unsubscribes, and subscribes again.
+SUBSCRIBED: list[Observation] = [
+    ((("a", (0,), ((0, 7, 5),)),), (12, 7, 7)),
+    ((("a", (0, 4, 5), ((4, 7, 5), (5, 7, 5))),), (12, 12, 12)),
+    ((("a", (0, 4, 5), ((0, 12, 1), (4, 12, 1), (5, 12, 1))),), (13, 13, 13)),
+    ((("a", (0,), ()),), (13, 13, 13)),
+    ((("a", (0,), ((0, 13, 1),)),), (14, 13, 13)),
+    ((("a", (0, 4, 5), ((4, 13, 1), (5, 13, 1))),), (14, 14, 14)),
+    ((("a", (0, 4, 5), ((0, 14, 1), (4, 14, 1), (5, 14, 1))),), (15, 15, 15)),
+]
 #: (case, kind, release) and what its looks show, written down without the models.
 KNOWN = [
     ("nothing fails", PUSH, "5.5.0", [alone(True, 12, 7, 5), alone(True, 13, 12, 1)]),
@@ -130,6 +140,8 @@ KNOWN = [
     ("stored offset: the second answer is SYSTEM_ERROR", ORDERLY, "4.9.8", [alone(True, 7), alone(True, 13, 12, 1)]),
     ("commits are lost for a while", PUSH, "5.5.0", [alone(True, 7, 7, 5), alone(True, 12)]),
     ("told another offset", PUSH, "5.5.0", [alone(True, 12, 7, 5), alone(True, 12, 3, 9), alone(True, 13, 12, 1)]),
+    # one who subscribes to another topic goes on in it where the group was
+    ("another topic is subscribed to", PUSH, "5.5.0", SUBSCRIBED),
     ("told another offset", LITE, "5.5.0", [alone(True, 12, 7, 5), alone(True, 12), alone(True, 13, 12, 1)]),
 ]
 
@@ -172,13 +184,13 @@ def test_no_message_is_lost_or_given_twice_but_by_a_rule(release: str) -> None:
         if UNSOUND.intersection(why.rules) or (case.stored is None and case.where != FIRST):
             continue
         judged += 1
-        given: dict[int, list[int]] = {number: [] for number in range(case.queues)}
+        given: dict[int, list[int]] = {number: [] for number in case.numbers}
         for members, _ in looks:
             for _, _, runs in members:
                 for number, first, count in runs:
                     given[number] += range(first, first + count)
-        for number, offsets in given.items():
-            assert offsets == list(range(offsets[0], looks[-1][1][number])), (str(case), number)
+        for (number, offsets), end in zip(given.items(), looks[-1][1], strict=True):
+            assert offsets == list(range(offsets[0], end)), (str(case), number)
             # message 2 and 3 have expired where the group begins at 2
             assert offsets[0] == (7 if case.stored == 7 else 4)
     assert judged > 20
@@ -264,6 +276,11 @@ class _KeepsAll(WholeGroupModel):
         return group
 
 
+class _NeverUnsubscribes(WholeGroupModel):
+    def _subscribed(self, group: WholeGroup, subscribes: bool) -> WholeGroup:
+        return super()._subscribed(group, True)
+
+
 class _NeverSuspends(WholeGroupModel):
     def _paused(self, group: WholeGroup, name: str, suspends: bool) -> WholeGroup:
         return group
@@ -284,6 +301,7 @@ WRONG: list[tuple[type[WholeGroupModel], str]] = [
     (_NeverSeeks, "WHOLE-SEEK"),
     (_KeepsAll, "WHOLE-SHARE"),
     (_NeverSuspends, "WHOLE-PAUSE"),
+    (_NeverUnsubscribes, "WHOLE-SUBSCRIBE"),
 ]
 
 

@@ -37,6 +37,10 @@ SAMPLES = {
     '{"seek": ["T", 0]}': False,
     '{"listen": "holds"}': True,
     '{"listen": "sleeps"}': False,
+    '{"subscribe": "U"}': True,
+    '{"subscribe": ["U"]}': False,
+    '{"unsubscribe": "U"}': True,
+    '{"unsubscribe": true}': False,
 }
 
 

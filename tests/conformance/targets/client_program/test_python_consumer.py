@@ -101,6 +101,14 @@ def test_commands_are_calls_and_one_that_is_refused_changes_nothing() -> None:
     assert "ValueError: -1" in noted(program)
 
 
+def test_a_consumer_is_told_to_subscribe_to_another_topic_and_to_unsubscribe() -> None:
+    program = hosted("subscriber")
+    program.send({"subscribe": "U"})
+    program.send({"unsubscribe": "U"})
+    until(lambda: noted(program)[-2:] == ["subscribe U", "unsubscribe U"])
+    assert program.takes == {"seek", "subscribe", "unsubscribe"}
+
+
 def test_the_queues_of_a_consumer_are_said_when_they_change() -> None:
     program = hosted("owner")
     until(lambda: program.owned == {("T", 0), ("T", 1)})

@@ -1,0 +1,95 @@
+"""One case of the suite of another topic, played with a program for each member that subscribes to it while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rocketmq_conformance.conformance.fakes.whole_case import Brought
+from rocketmq_conformance.conformance.targets.client_program.look import Limits
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.models.client.fixtures import MEMBERS
+from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
+from rocketmq_conformance.models.client.whole_push import Setting, WholePushState
+from rocketmq_conformance.models.client.whole_subscriptions import COUNTS, is_subscribed
+from rocketmq_conformance.models.outcome import Ok, Outcome, Value
+from rocketmq_conformance.models.rule import Reason
+from rocketmq_conformance.suites import whole_subscriptions as operations
+from rocketmq_conformance.suites.declare.operation import Operation
+
+#: The commands; a program says of the first one that it takes it.
+SUBSCRIBE, UNSUBSCRIBE = "subscribe", "unsubscribe"
+
+
+class PlayedSubscriptions(PlayedGroup):
+    """The members of one case, which subscribe to another topic together."""
+
+    def _do(self, operation: Operation) -> Outcome:
+        match operation:
+            case operations.Prepare(shape, stored, where):
+                self._expect(operation)
+                if not self._begun:
+                    self._prepare(Setting(COUNTS[0], shape, stored, where))
+                return Ok()
+            case operations.Subscribe() | operations.Unsubscribe():
+                before = self._state
+                expected, why = self._expect(operation)
+                if is_subscribed(before.group) != is_subscribed(self._state.group):
+                    self._tell_all()
+                return self._look(operation.spec, expected, None, self._limits(before, operation, why), None)
+            case _:
+                return super()._do(operation)
+
+    def _tell_all(self) -> None:
+        """Tell every member to subscribe, or to unsubscribe; then wait until its queues are let go."""
+        subscribes = is_subscribed(self._state.group)
+        for program in self._programs.values():
+            program.send({SUBSCRIBE if subscribes else UNSUBSCRIBE: self.case.other_topic})
+        if not subscribes:
+            self._end_pulls()
+            # the next round lets them go, and shows nothing of that
+            self._wait(lambda: self._ended() or self._all_said(), self._timing.routes)
+            self._asked_members()
+
+    def _end_pulls(self) -> None:
+        """Let the pulls of the other topic end that are held, until there are none: members may not have read the
+        command yet."""
+
+        def pulls() -> bool:
+            return any(queue >= OTHER_QUEUES for _, queue in self.case.pullers())
+
+        for _ in range(max(1, int(self._timing.look / self._timing.retry))):
+            self._wait(self._ended, self._timing.quiet)
+            self.case.fail_other_pulls()
+            self._wait(lambda: self._ended() or pulls(), self._timing.retry)
+            if not pulls():
+                return
+
+    def _all_said(self) -> bool:
+        """Did the last heartbeat of every member name the first topic alone?"""
+        return all(self._said(member) == (0,) for member in self._programs)
+
+    def _said(self, member: int) -> tuple[int, ...]:
+        """The numbers of the topics that the last heartbeat of a member named that runs."""
+        said = self.case.traffic.topics.get(self._ids.get(member, ""), ()) if member in self._programs else ()
+        topics = self.case.topic, self.case.other_topic
+        return tuple(number for number, topic in enumerate(topics) if topic in said)
+
+    def _first_commands(self) -> Sequence[dict[str, object]]:
+        return [{SUBSCRIBE: self.case.other_topic}] if is_subscribed(self._state.group) else []
+
+    def _prepare(self, setting: Setting) -> None:
+        super()._prepare(setting)
+        self.case.add_other_topic()
+
+    def _shown(self, brought: list[Brought]) -> Value:
+        seen = super()._shown(brought)
+        assert isinstance(seen, tuple)
+        return (*seen, tuple(self._said(member) for member in range(len(MEMBERS))))
+
+    def _limits(self, before: WholePushState, operation: Operation, why: Reason) -> Limits:
+        """A member may ask for the route of the other topic before its next round."""
+        limit = self._timing.look + self._timing.routes
+        return Limits(limit, limit, self._timing.quiet, self._timing.routes)
+
+    def _needed(self) -> str:
+        return SUBSCRIBE

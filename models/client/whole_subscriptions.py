@@ -1,0 +1,140 @@
+"""A group of whole push consumers that subscribe to another topic while they run, as their traffic shows it.
+
+All members subscribe together, and unsubscribe together (WHOLE-SUBSCRIBE); who starts while they are subscribed is
+subscribed from its start. Groups whose members subscribe to different topics are left out: a broker knows the
+subscriptions of the heartbeat that came last, and queues are divided among all members, whatever they subscribe to. Who
+is refused a pull, and for how long, depends there on whose timer was last.
+
+Both topics begin alike. Queues have numbers of their own: those of the other topic come after those of the first one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rocketmq_conformance.models.broker.send import send
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
+from rocketmq_conformance.models.client.fixtures import (
+    EVERY,
+    GROUP,
+    MEMBERS,
+    NOTHING,
+    OTHER_TOPIC,
+    QUEUES,
+    STORED_KEYS,
+    TOPIC,
+    TOPIC_QUEUES,
+)
+from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.whole_group import WholeGroup, number_of, seen_queues
+from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, Subscribe, Unsubscribe
+from rocketmq_conformance.models.client.whole_push import Setting, WholePushModel, WholePushState, reason_of, shown
+from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.models.rule import Answer, Reason
+
+#: The topics, whose places here are their numbers in answers, and how many queues each has.
+TOPICS = TOPIC, OTHER_TOPIC
+COUNTS = OTHER_QUEUES, len(TOPIC_QUEUES[OTHER_TOPIC])
+
+_BEGUN = ("WHOLE-SUBSCRIBE", "REB-SUB-1", "REB-SUB-BEAT")
+_ENDED = ("WHOLE-SUBSCRIBE", "REB-SUB-1", "REB-TRUNC-1", "TIMER-BEAT")
+
+
+def is_subscribed(group: WholeGroup) -> bool:
+    """Do members subscribe to the other topic?"""
+    return OTHER_TOPIC not in group.unsubscribed
+
+
+def with_other_topic(broker: BrokerState) -> BrokerState:
+    """A broker with a topic that has another one, too, whose queues and stored offsets are like those of the first."""
+    ids = range(COUNTS[1])
+    log, stored = broker.logs[TOPIC, 0], broker.stored.get((GROUP, TOPIC, 0))
+    return broker._replace(
+        topics={**broker.topics, OTHER_TOPIC: Topic.of(COUNTS[1])},
+        logs={**broker.logs, **{(OTHER_TOPIC, number): log for number in ids}},
+        stored={**broker.stored, **({(GROUP, OTHER_TOPIC, number): stored for number in ids} if stored else {})},
+    )
+
+
+def subscribing(group: WholeGroup) -> WholeGroup:
+    """A group that has another topic at its broker, to which nobody subscribes yet."""
+    return group._replace(broker=with_other_topic(group.broker), unsubscribed=frozenset({OTHER_TOPIC}))
+
+
+class WholeSubscriptionsModel(WholePushModel):
+    """The observations of a group of consumers of one profile; every method is pure."""
+
+    __slots__ = ()
+
+    def choose(self, state: WholePushState, shape: str, stored: int, where: str) -> Answer[WholePushState]:
+        """Choose how the case begins; nothing happens once a member has joined."""
+        after, result, why = self.prepare(state, COUNTS[0], shape, stored, where)
+        if not state.begun and is_subscribed(state.group):
+            # that was said before
+            after = after._replace(group=after.group._replace(unsubscribed=frozenset()))
+        return after, result, why
+
+    def send(self, state: WholePushState, queue: int) -> Answer[WholePushState]:
+        """A message arrives in a queue, or in every queue."""
+        broker = state.group.broker
+        for at in seen_queues(broker):
+            if queue in (number_of(at), EVERY):
+                broker = send(self._rules, broker, QUEUES[at].topic, QUEUES[at].id, TIMES[-1:])[0]
+        return self._look(state._replace(group=state.group._replace(broker=broker)))
+
+    def subscribe(self, state: WholePushState) -> Answer[WholePushState]:
+        """Members subscribe to the other topic from now on, unless they do."""
+        if is_subscribed(state.group):
+            return self._look(state)
+        state = state._replace(group=self._group.move(state.group, Subscribe()))
+        return self._because(_BEGUN, "subscribed", state)
+
+    def unsubscribe(self, state: WholePushState) -> Answer[WholePushState]:
+        """Members do not subscribe to the other topic any more, if they did."""
+        if not is_subscribed(state.group):
+            return self._look(state)
+        state = state._replace(group=self._group.move(state.group, Unsubscribe()))
+        return self._because(_ENDED, "unsubscribed", state)
+
+    def _because(self, rules: tuple[str, ...], kind: str, state: WholePushState) -> Answer[WholePushState]:
+        """What is seen after members were told something, if there are any."""
+        state, seen, why = self._look(state)
+        if not state.group.members:
+            return state, seen, why
+        assert isinstance(seen, tuple)
+        kind += " among several" if len(state.group.members) > 1 else ""
+        if seen[1]:
+            rules, kind = (*rules, "WHOLE-FIRST", "WHOLE-COMMIT"), f"{kind}, and given messages"
+        return state, seen, replace(why, rules=tuple(dict.fromkeys((*rules, *why.rules))), kind=kind)
+
+    def _begun(self, setting: Setting) -> WholePushState:
+        state = super()._begun(setting)
+        return state._replace(group=subscribing(state.group))
+
+    def _look(self, state: WholePushState) -> Answer[WholePushState]:
+        """What is seen of push consumers, then the numbers of the topics that each member's heartbeats name."""
+        state, seen, fired = self._seen(state)
+        group = state.group
+        topics: tuple[Value, ...] = (0, 1) if is_subscribed(group) else (0,)
+        said = tuple(topics if name in group.members else () for name in MEMBERS)
+        why = reason_of(fired, bool(seen[1]))
+        if group.members and is_subscribed(group):
+            why = _also(why, "of both topics")
+        elif group.members and self._waits(state):
+            why = _also(why, "and messages of the other topic wait")
+        return shown(state, (*seen, said), why)
+
+    def _waits(self, state: WholePushState) -> bool:
+        """Do messages wait in a queue of the other topic that members have consumed?"""
+        broker, first = state.group.broker, state.setting.stored
+        queues = TOPIC_QUEUES[OTHER_TOPIC]
+        consumed = {queue: broker.stored.get(STORED_KEYS[queue], NOTHING) for queue in queues}
+        return any(
+            first != offset < broker.logs[OTHER_TOPIC, QUEUES[queue].id].max for queue, offset in consumed.items()
+        )
+
+
+def _also(why: Reason, kind: str) -> Reason:
+    """A reason that is also one of subscriptions."""
+    rules = (rule for rule in why.rules if rule != "WHOLE-SUBSCRIBE")
+    return replace(why, rules=("WHOLE-SUBSCRIBE", *rules), kind=f"{why.kind}, {kind}")

@@ -1,0 +1,155 @@
+"""The suite ``whole-subscriptions``: whole push consumers that subscribe to another topic while they run, judged from
+the traffic alone."""
+
+from typing import Annotated
+
+from rocketmq_conformance.models.client import whole_end
+from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.client.whole_push import WholePushState
+from rocketmq_conformance.models.client.whole_subscriptions import WholeSubscriptionsModel, is_subscribed
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+
+SEEN = (
+    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
+    "member waits (-1, -1: none does), then the messages that pulls brought since the step before (member, queue, "
+    "first offset, messages), then the stored offset of each queue, then for each member the topics that its last "
+    "heartbeat named. Queues 0 to 3 are those of the first topic, 4 and 5 the queues 0 and 1 of the other one, whose "
+    "number is 1."
+)
+_MEMBER = Values(0, 1, 2, weights=(6, 6, 1))
+#: The parts of an answer, and the rules that decide each.
+PARTS = {
+    "places": ("WHOLE-SUBSCRIBE", "REB-SUB-1", "REB-TRUNC-1", "WHOLE-SHARE"),
+    "brought": ("WHOLE-SUBSCRIBE", "WHOLE-FIRST", "WHOLE-SHARE"),
+    "stored": ("WHOLE-SUBSCRIBE", "WHOLE-COMMIT", "WHOLE-SHARE"),
+    "subscriptions": ("REB-SUB-BEAT", "TIMER-BEAT"),
+}
+
+
+@operation(
+    "Before the first member joins: the queues of both topics have a shape, the group has stored an offset in each "
+    "(-1: none), and consumers are configured with ConsumeFromWhere. Later nothing happens.",
+    side=Side.WHOLE,
+    weight=10,
+)
+class Prepare(Operation):
+    shape: Annotated[str, Values("expired", "young", weights=(4, 1))]
+    stored: Annotated[int, Values(NOTHING, 7, weights=(4, 1))]
+    where: Annotated[str, Values(LAST)]
+
+
+@operation(
+    f"A member is started, unless it runs; while others are subscribed to the other topic, so is this one. {SEEN}",
+    side=Side.WHOLE,
+    weight=10,
+    answer=PARTS,
+)
+class Join(group.Join):
+    member: Annotated[int, _MEMBER]
+
+
+@operation(
+    f"A member is shut down, if it runs. {SEEN} {group.ENDS}",
+    side=Side.WHOLE,
+    weight=3,
+    answer=group.with_end(PARTS),
+    unsaid=group.ENDS_UNSAID,
+    idle=tuple(whole_end.PARTS),
+)
+class Leave(group.Leave):
+    member: Annotated[int, _MEMBER]
+
+
+@operation(f"A member's process is killed, if it runs. {SEEN}", side=Side.WHOLE, weight=3, answer=PARTS)
+class Crash(group.Crash):
+    member: Annotated[int, _MEMBER]
+
+
+@operation(
+    f"A message arrives in a queue, or in every queue of both topics (-1). {SEEN}",
+    side=Side.WHOLE,
+    weight=8,
+    answer=PARTS,
+)
+class Send(group.Send):
+    queue: Annotated[int, Values(EVERY, 0, 4, 5, weights=(4, 1, 1, 1))]
+
+
+@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS)
+class Look(group.Look):
+    pass
+
+
+@operation(
+    f"All members that run subscribe to the other topic, too, unless they do. {SEEN}",
+    side=Side.WHOLE,
+    weight=8,
+    answer=PARTS,
+)
+class Subscribe(Operation):
+    pass
+
+
+@operation(
+    "All members that run unsubscribe from the other topic, if they are subscribed. The pulls of it that the broker "
+    f"holds are answered by an error: otherwise one more message would be given by each. {SEEN}",
+    side=Side.WHOLE,
+    weight=6,
+    answer=PARTS,
+)
+class Unsubscribe(Operation):
+    pass
+
+
+def _bind(profile: Profile) -> BoundModel:
+    model = WholeSubscriptionsModel(profile)
+    return BoundModel(
+        model.initial(),
+        {
+            Prepare: model.choose,
+            Join: model.join,
+            Leave: model.leave,
+            Crash: model.crash,
+            Send: model.send,
+            Look: model.look,
+            Subscribe: model.subscribe,
+            Unsubscribe: model.unsubscribe,
+        },
+    )
+
+
+def _show(state: WholePushState) -> str:
+    return f"{group.show(state)}; subscribed to the other topic: {'yes' if is_subscribed(state.group) else 'no'}"
+
+
+SUITE = Suite(
+    name="whole-subscriptions",
+    sentence="Push consumers that subscribe to another topic while they run: who has its queues, and what is given.",
+    side=Side.WHOLE,
+    bind=_bind,
+    steps=16,
+    cases=40,
+    show=_show,
+    rules=(
+        *("WHOLE-SUBSCRIBE", "REB-SUB-1", "REB-SUB-BEAT", "REB-TRUNC-1"),
+        *("WHOLE-FIRST", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD", "REB-SVC-WAKE"),
+        *whole_end.RULES_OF_ENDS,
+    ),
+    beneath=("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+    limits=(
+        RuleLimit(
+            rules=("WHOLE-UNREAD",),
+            client="5.0.0-ALPHA",
+            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
+        ),
+    ),
+    beginning="Two topics of four and of two young queues, a group that has stored nothing, and no member.",
+    confirmations=2,
+    case_seconds=120,
+)

@@ -1,0 +1,157 @@
+"""Consumers that subscribe to another topic: the commands, and what is waited for before the queues are let go."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from places import ROOT
+
+from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
+from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
+from rocketmq_conformance.conformance.targets.client_program.played_group import Timing
+from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
+from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.outcome import Ok, Unsupported
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_subscriptions as operations
+
+BRIEF = Timing(connect=30.0, end=0.1, look=0.1, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05)
+TO, FROM = {"subscribe": OTHER_TOPIC}, {"unsubscribe": OTHER_TOPIC}
+
+
+class CommandLog:
+    """A program that keeps its commands."""
+
+    code, last_words = None, ""
+
+    def __init__(self, *_: Any) -> None:
+        self.commands: list[dict[str, object]] = []
+        self.got: deque[Any] = deque()
+
+    def send(self, command: dict[str, object]) -> None:
+        self.commands.append(command)
+
+    def stop(self, limit: float) -> bool:
+        return True
+
+    def kill(self) -> None:
+        pass
+
+
+class Pulled(WholeCase):
+    """A broker that a member pulls the other topic from again after its first so many pulls have ended."""
+
+    again, ended = 0, 0
+
+    def fail_other_pulls(self) -> None:
+        self.ended += 1
+
+    def pullers(self) -> set[tuple[str, int]]:
+        return {("member-0", 0), ("member-0", 4)} if self.ended <= self.again else {("member-0", 0)}
+
+
+class Group(PlayedSubscriptions):
+    """A case whose members run from the beginning, as the model has them."""
+
+    def __init__(self, again: int = 0, members: int = 2, look: float = 0.5) -> None:
+        case = Pulled(Profile())
+        case.again = again
+        timing = replace(BRIEF, look=look)
+        super().__init__(operations.SUITE, Profile(), [""], timing, threading.Event(), lambda _: case, GivenAccess())
+        self.logs = [CommandLog() for _ in range(members)]
+        for member, program in enumerate(self.logs):
+            self._expect(operations.Join(member))
+            self._programs[member] = program  # type: ignore[assignment]
+            self._ids[member] = MEMBERS[member]
+
+    @property
+    def ended(self) -> int:
+        assert isinstance(self.case, Pulled)
+        return self.case.ended
+
+    def messages(self) -> list[int]:
+        """How many there are in queue 0 of the first topic, and in the queues of the other one."""
+        assert isinstance(self.case, Pulled)
+        return [len(self.case.broker.messages(*place)) for place in ((TOPIC, 0), (OTHER_TOPIC, 0), (OTHER_TOPIC, 1))]
+
+
+@pytest.fixture
+def group() -> Any:
+    made = Group()
+    yield made
+    made.close()
+
+
+def test_commands_go_to_every_member_and_not_twice(group: Group) -> None:
+    for operation in (
+        *(operations.Unsubscribe(), operations.Subscribe(), operations.Subscribe()),
+        *(operations.Unsubscribe(), operations.Unsubscribe()),
+    ):
+        group.do(operation)
+    assert [log.commands for log in group.logs] == [[TO, FROM]] * 2
+
+
+def test_pulls_of_the_other_topic_are_ended_until_members_pull_it_no_more() -> None:
+    for again, ended in ((0, 1), (2, 3), (99, 10)):
+        group = Group(again)
+        group.do(operations.Subscribe())
+        assert group.ended == 0
+        group.do(operations.Unsubscribe())
+        group.close()
+        # ten times at most: then it is seen that it pulls
+        assert group.ended == ended
+
+
+def test_who_starts_is_told_at_once_where_others_are_subscribed(group: Group) -> None:
+    assert not group._first_commands()
+    group.do(operations.Subscribe())
+    assert group._first_commands() == [TO]
+    group.do(operations.Unsubscribe())
+    assert not group._first_commands()
+
+
+def test_what_heartbeats_named_last_is_seen_of_members_that_run(group: Group) -> None:
+    said = group.case.traffic.topics
+    said.update({MEMBERS[0]: (TOPIC, OTHER_TOPIC, "%RETRY%G"), MEMBERS[1]: (TOPIC,), MEMBERS[2]: (TOPIC,)})
+    outcome = group.do(operations.Look())
+    assert isinstance(outcome, Ok)
+    assert isinstance(outcome.value, tuple)
+    assert outcome.value[3] == ((0, 1), (0,), ())
+    assert not group._all_said()
+    said[MEMBERS[0]] = (TOPIC,)
+    assert group._all_said()
+
+
+def test_messages_arrive_in_queues_of_both_topics(group: Group) -> None:
+    before = group.messages()
+    group.do(operations.Send(EVERY))
+    group.do(operations.Send(5))
+    assert [now - then for now, then in zip(group.messages(), before, strict=True)] == [1, 1, 2]
+
+
+def test_a_case_begins_with_both_topics_alike() -> None:
+    group = Group(members=0)
+    assert group.do(operations.Prepare("expired", 7, "CONSUME_FROM_LAST_OFFSET")) == Ok()
+    assert group.case.stored() == (7,) * 6
+    assert list(group.case.seen) == [0, 1, 2, 3, 4, 5]
+    group._begun = True
+    group.do(operations.Prepare("young", -1, "CONSUME_FROM_LAST_OFFSET"))
+    assert group.case.stored() == (7,) * 6
+    group.close()
+
+
+def test_a_program_that_does_not_take_the_commands_is_not_judged() -> None:
+    program = ClientProgram(f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'program.py'} sits", timing=BRIEF)
+    group = program.group(operations.SUITE)
+    try:
+        outcome = group.do(operations.Join(0))
+    finally:
+        group.close()
+    assert isinstance(outcome, Unsupported)
+    assert '{"takes": ["subscribe"]}' in outcome.reason
