@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
@@ -31,6 +32,8 @@ from rocketmq_conformance.models.release import NEWEST, Release
 
 ROWS = Path("docs/proof")
 PAGE = Path("docs/proof.md")
+#: What is compared with a prediction: a start or reset, or an upgrade.
+Compared = TypeVar("Compared", predicted_starts.Agreement, predicted_upgrades.UpgradeAgreement)
 
 
 def _releases(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -163,16 +166,8 @@ def predict(clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, out: 
     newest = (str(NEWEST),)
     chosen = list(product(clients or newest, brokers or newest)) if clients or brokers else predicted_starts.pairs()
     brokers = tuple(dict.fromkeys(broker for _, broker in chosen))
-    found = []
-    for agreement in chain(predicted_starts.prove(chosen, few), map(prove_predicted_resets, () if few else brokers)):
-        found.append(agreement)
-        click.echo(str(agreement))
-        for difference in agreement.differences:
-            click.echo(f"  {difference}")
-    if out:
-        _write_page(out, predicted_starts.page_of(found))
-    differ = any(agreement.differences for agreement in found)
-    finish(1 if differ else COULD_NOT_RUN if any(agreement.missing for agreement in found) else 0)
+    agreements = chain(predicted_starts.prove(chosen, few), map(prove_predicted_resets, () if few else brokers))
+    _compare(agreements, out, predicted_starts.page_of)
 
 
 def _paths(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -194,15 +189,20 @@ def upgrades(paths: tuple[tuple[str, ...], ...], out: Path | None) -> None:
     Each argument is a path of releases, such as 4.9.7,5.5.0,4.9.7: a broker of each starts on the store of the one
     before. Without one it is three paths, up and back.
     """
+    agreements = chain.from_iterable(map(predicted_upgrades.prove, paths or predicted_upgrades.PATHS))
+    _compare(agreements, out, predicted_upgrades.page_of)
+
+
+def _compare(agreements: Iterable[Compared], out: Path | None, page_of: Callable[[Sequence[Compared]], str]) -> None:
+    """Print each agreement once it is known, write the page of all if one is wanted, and end with the exit code."""
     found = []
-    for path in paths or predicted_upgrades.PATHS:
-        for agreement in predicted_upgrades.prove(path):
-            found.append(agreement)
-            click.echo(str(agreement))
-            for difference in agreement.differences:
-                click.echo(f"  {difference}")
+    for agreement in agreements:
+        found.append(agreement)
+        click.echo(str(agreement))
+        for difference in agreement.differences:
+            click.echo(f"  {difference}")
     if out:
-        _write_page(out, predicted_upgrades.page_of(found))
+        _write_page(out, page_of(found))
     differ = any(agreement.differences for agreement in found)
     finish(1 if differ else COULD_NOT_RUN if any(agreement.missing for agreement in found) else 0)
 
