@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.broker.switches import BrokerRules
-from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
+from rocketmq_conformance.models.client.fixtures import GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
@@ -79,6 +79,10 @@ class TableCase(NamedTuple):
         """The numbers of the queues of its topics."""
         others = range(OTHER_QUEUES, OTHER_QUEUES + COUNTS[1]) if self.other else ()
         return *range(self.queues), *others
+
+    def place_of(self, number: int) -> tuple[str, int]:
+        """Topic and id of a queue, by its number."""
+        return (OTHER_TOPIC, number - OTHER_QUEUES) if self.other and number >= OTHER_QUEUES else (TOPIC, number)
 
     def group(self, rules: BrokerRules) -> WholeGroup:
         """How it begins."""

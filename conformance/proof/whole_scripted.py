@@ -114,11 +114,6 @@ class Script:
         return answer
 
 
-def place_of(number: int) -> tuple[str, int]:
-    """Topic and id of a queue, by its number."""
-    return (OTHER_TOPIC, number - OTHER_QUEUES) if number >= OTHER_QUEUES else (TOPIC, number)
-
-
 class ScriptedCase(PlayedCase):
     """One case that is played; a context manager. ``instance`` names its clients in this process."""
 
@@ -155,7 +150,7 @@ class ScriptedCase(PlayedCase):
             self.broker.create_topic(OTHER_TOPIC, COUNTS[1])
         self.broker.create_group(self.group)
         for number in self.case.numbers:
-            topic, queue = place_of(number)
+            topic, queue = self.case.place_of(number)
             for self._now in TIMES:
                 self.send(number)
             self.broker.expire(topic, queue, log_of_shape(self.case.shape).first)
@@ -178,14 +173,14 @@ class ScriptedCase(PlayedCase):
 
     def send(self, queue: int) -> None:
         """A message arrives."""
-        topic, number = place_of(queue)
+        topic, number = self.case.place_of(queue)
         self.broker.send(topic, b"x", number)
 
     def stored(self) -> tuple[int, ...]:
         """The stored offset of each queue."""
         self.broker.settle()
         stored = self.broker.state.stored
-        return tuple(stored.get((self.group, *place_of(number)), -1) for number in self.case.numbers)
+        return tuple(stored.get((self.group, *self.case.place_of(number)), -1) for number in self.case.numbers)
 
     # --- moves ----------------------------------------------------------------------------------------------
 
