@@ -34,7 +34,9 @@ def test_every_entry_has_a_sentence_and_says_where_it_is_from() -> None:
     entries = _sections(DEFECTS)
     assert list(entries) == sorted(entries, key=lambda number: int(number[1:]))
     form = re.compile(
-        r"\n\*\*[^*]+\.\*\* .+\n\n(\[.+\]\(https://github\.com/.+\)|Read in the source, not reported\.)\n", re.S
+        r"\n\*\*[^*]+\.\*\* .+\n\n"
+        r"(\[.+\]\(https://github\.com/.+\)|(Read in the source|Shown by `[a-z-]+`), not reported\.)\n",
+        re.S,
     )
     assert [number for number, entry in entries.items() if not form.match(entry)] == []
 
