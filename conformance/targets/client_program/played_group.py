@@ -570,6 +570,15 @@ class PlayedGroup:
 
         self._wait(lambda: self._ended() or asked(), 2 * self._timing.round)
 
+    def _end_pulls(self, end: Callable[[], None], pulls: Callable[[], bool]) -> None:
+        """End pulls that the broker holds, until there are none: members may not have read a command yet."""
+        for _ in range(max(1, int(self._timing.look / self._timing.retry))):
+            self._wait(self._ended, self._timing.quiet)
+            end()
+            self._wait(lambda: self._ended() or pulls(), self._timing.retry)
+            if not pulls():
+                return
+
     def _seek(self, member: int, queue: int, offset: int) -> None:
         """Wait until the queue is pulled anew, or until it was not for a while."""
         program, before = self._programs.get(member), self.case.latest_pull(queue)

@@ -26,25 +26,15 @@ class PlayedPauses(PlayedGroup):
                 if program is not None and (not suspends or before in (None, MEMBERS[member])):
                     program.send({PAUSE: suspends})
                     if suspends and before is None:
-                        self._end_pulls(member)
+                        self._end_pulls(self.case.fail_held_pulls, lambda: self._pulls(member))
                 limits = Limits(self._timing.look, self._timing.look, self._timing.quiet)
                 return self._look(operation.spec, expected, None, limits, None)
             case _:
                 return super()._do(operation)
 
-    def _end_pulls(self, member: int) -> None:
-        """Let the pulls that are held end, until a member pulls no more: it may not have read the command yet."""
-        client = self._ids[member]
-
-        def pulls() -> bool:
-            return any(one == client for one, _ in self.case.pullers())
-
-        for _ in range(max(1, int(self._timing.look / self._timing.retry))):
-            self._wait(self._ended, self._timing.quiet)
-            self.case.fail_held_pulls()
-            self._wait(lambda: self._ended() or pulls(), self._timing.retry)
-            if not pulls():
-                return
+    def _pulls(self, member: int) -> bool:
+        """Does the broker hold a pull of a member?"""
+        return any(client == self._ids[member] for client, _ in self.case.pullers())
 
     def _is_left_out(self, operation: Operation) -> bool:
         return operations.is_left_out(self._state, operation)

@@ -45,24 +45,14 @@ class PlayedSubscriptions(PlayedGroup):
         for program in self._programs.values():
             program.send({SUBSCRIBE if subscribes else UNSUBSCRIBE: self.case.other_topic})
         if not subscribes:
-            self._end_pulls()
+            self._end_pulls(self.case.fail_other_pulls, self._pulls_other)
             # the next round lets them go, and shows nothing of that
             self._wait(lambda: self._ended() or self._all_said(), self._timing.routes)
             self._asked_members()
 
-    def _end_pulls(self) -> None:
-        """Let the pulls of the other topic end that are held, until there are none: members may not have read the
-        command yet."""
-
-        def pulls() -> bool:
-            return any(queue >= OTHER_QUEUES for _, queue in self.case.pullers())
-
-        for _ in range(max(1, int(self._timing.look / self._timing.retry))):
-            self._wait(self._ended, self._timing.quiet)
-            self.case.fail_other_pulls()
-            self._wait(lambda: self._ended() or pulls(), self._timing.retry)
-            if not pulls():
-                return
+    def _pulls_other(self) -> bool:
+        """Does the broker hold a pull of the other topic?"""
+        return any(queue >= OTHER_QUEUES for _, queue in self.case.pullers())
 
     def _all_said(self) -> bool:
         """Did the last heartbeat of every member name the first topic alone?"""
