@@ -68,6 +68,7 @@ def all_(work: Work) -> None:
 
 @click.command()
 @_releases_argument
+@click.option("--distinct", is_flag=True, help="Of releases that have the same rules, only the newest.")
 @click.option("--stateful", is_flag=True, help="Run every release statefully, which takes twice as long.")
 @click.option("--real-clock", is_flag=True, help="Only suites that depend on time, on the clock of the machine.")
 @click.option(
@@ -82,6 +83,7 @@ def all_(work: Work) -> None:
 @work_options
 def java(
     releases: tuple[str, ...],
+    distinct: bool,
     stateful: bool,
     real_clock: bool,
     scripted: tuple[str, ...],
@@ -95,7 +97,9 @@ def java(
     for suite in filter(None, work.selection.suite.split(",")) if real_clock else ():
         if suite not in java_clock.TIMED:
             raise click.UsageError(f"{suite} does not depend on time; what does: {', '.join(java_clock.TIMED)}.")
-    chosen = releases or java_proof.RELEASES
+    if releases and distinct:
+        raise click.UsageError("--distinct chooses releases by itself: leave it out, or the releases.")
+    chosen = releases or (java_proof.distinct() if distinct else java_proof.RELEASES)
     every = stateful or bool(work.selection)
     statefully = frozenset(chosen) if every else java_proof.STATEFUL
     kind = CLOCK if real_clock else JAVA

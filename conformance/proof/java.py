@@ -19,6 +19,7 @@ from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally, 
 from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, Selection
 from rocketmq_conformance.conformance.proof.unit import CLOCK, Unit
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
+from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import agrees
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -67,6 +68,12 @@ SAMPLED = 1500
 WORKERS = min(os.cpu_count() or 1, 4)
 #: Releases that one process proves: its JVM keeps what each of them leaves behind, and slows down.
 EACH = 5
+
+
+def distinct() -> tuple[str, ...]:
+    """The newest of all releases that have the same rules: their classes never change, and one shows a changed rule."""
+    newest = {ClientRules.of(Profile.of(client=release)): release for release in RELEASES}
+    return tuple(newest.values())
 
 
 def prove_release(release: str, exhaustive: bool, stateful: bool, selection: Selection = EVERYTHING) -> list[Tally]:

@@ -38,6 +38,7 @@ MISSING = ProofResult.missing(Unit(JAVA, "9.9.9"), CannotRunError("no jars"))
         (["pairs", "--brokers", "4.9.7,"], "is not a RocketMQ release"),
         (["java", "--workers", "0"], "--workers"),
         (["java", "--suite", "nothing"], "--suite"),
+        (["java", "5.5.0", "--distinct"], "--distinct chooses releases by itself: leave it out, or the releases."),
         (["java", "--real-clock", "--suite", "local-store"], "does not depend on time; what does: consume"),
         (["whole", "--fake", "--scripted"], "contradict each other"),
         (["whole", "--only", "lost"], "give --scripted too"),
