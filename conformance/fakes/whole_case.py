@@ -42,7 +42,7 @@ from rocketmq_conformance.models.client.fixtures import (
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
-from rocketmq_conformance.models.client.whole_group import number_of, seen_queues
+from rocketmq_conformance.models.client.whole_group_state import number_of, seen_queues
 from rocketmq_conformance.models.client.whole_moves import CLOSING, LATE, OTHER_QUEUES, RETRIES, SILENT
 from rocketmq_conformance.models.client.whole_moves import GARBAGE as NO_FRAME
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker

@@ -15,7 +15,7 @@ from rocketmq_conformance.models.client.fixtures import GROUP, OTHER_TOPIC, TOPI
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
-from rocketmq_conformance.models.client.whole_group import WholeGroup
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     CUT,

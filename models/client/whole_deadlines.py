@@ -1,10 +1,10 @@
 """By when whole push consumers show what a step leads to, in their own time.
 
-What needs no timer happens at once: a message ends the pull that waits for it, and members that are told of a change
-rebalance. The rest waits for a timer or a pause of the client: a commit for the next 5 s (TIMER-PERSIST), a correction
-or a reset for 10 s (WHOLE-MOVED, RST-WAIT), what could not be done for the next round, 20 s (REB-SVC-1), and a pull
-that is not answered for its end (WHOLE-SILENT). Of a route that changes (TIMER-ROUTE, 30 s) this counts from the moment
-when members have asked for it.
+What needs no timer happens at once: a message ends the pull that waits for it, and members that are notified of a
+change rebalance. The rest waits for a timer or a pause of the client: a commit for the next 5 s (TIMER-PERSIST), a
+correction or a reset for 10 s (WHOLE-MOVED, RST-WAIT), what could not be done for the next round, 20 s (REB-SVC-1), and
+a pull that is not answered for its end (WHOLE-SILENT). Of a route that changes (TIMER-ROUTE, 30 s) this counts from the
+moment when members have asked for it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The moves of a play with whole consumers of a group, and the observation that a look makes (WHOLE-*).
 
-``whole_group`` has their effect on the consumers.
+``whole_group`` has their effect on the consumers, ``whole_group_state`` what they are and have.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class PlayedPauses(PlayedGroup):
             case operations.Pause(member, suspends):
                 before = suspended(self._state)
                 expected, _ = self._expect(operation)
-                program = self._programs.get(member)
+                program = self.members.programs.get(member)
                 if program is not None and (not suspends or before in (None, MEMBERS[member])):
                     program.send({PAUSE: suspends})
                     if suspends and before is None:
@@ -34,7 +34,7 @@ class PlayedPauses(PlayedGroup):
 
     def _pulls(self, member: int) -> bool:
         """Does the broker hold a pull of a member?"""
-        return any(client == self._ids[member] for client, _ in self.case.pullers())
+        return any(client == self.members.ids[member] for client, _ in self.case.pullers())
 
     def _is_left_out(self, operation: Operation) -> bool:
         return operations.is_left_out(self._state, operation)

@@ -16,7 +16,8 @@ from rocketmq_conformance.models.client import whole_group
 from rocketmq_conformance.models.client.fixtures import STORED_KEYS
 from rocketmq_conformance.models.client.start import FIRST, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
-from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
+from rocketmq_conformance.models.client.whole_group import WholeGroupModel
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup
 from rocketmq_conformance.models.client.whole_locks import lock_holders
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
