@@ -54,6 +54,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     QUERY,
     SEND_BACK,
     Arrive,
+    CommitNow,
     Crowd,
     Deliver,
     Expire,
@@ -168,6 +169,15 @@ RULES = (
         releases="4.6.1+",
     ),
     Rule(
+        "WHOLE-DEMAND",
+        "A lite pull consumer without automatic commits stores nothing of what was polled until it is asked to commit "
+        "its queues. Then it sends the offset behind the last message that was polled of each, or where it sought to, "
+        "at once, and waits for no timer. What was not committed is lost with the queue: whoever takes it next begins "
+        "at what is stored.",
+        "DefaultLitePullConsumerImpl#commit, RemoteBrokerOffsetStore#persistAll @ 4.9.4, 4.9.8, 5.0.0, 5.3.3",
+        releases="4.9.4+, 5.0.0+",
+    ),
+    Rule(
         "WHOLE-PAUSE",
         "A push consumer that is suspended begins no pull, and lets go of nothing: it stays a member of its group, has "
         "its queues, and commits what it has consumed. Messages in its queues wait. When it is resumed it pulls on "
@@ -194,6 +204,7 @@ _BUSY = reasons_by_kind(("WHOLE-BUSY",), "done with what was lost", "waits for a
 _SUBSCRIBED = reasons_by_kind(("WHOLE-SUBSCRIBE",), "subscribed", "unsubscribed")
 _PAUSED = reasons_by_kind(("WHOLE-PAUSE",), "suspended", "resumed")
 _SEEK = reasons_by_kind(("WHOLE-SEEK",), "goes there", "fails")
+_DEMAND = reasons_by_kind(("WHOLE-DEMAND",), "polled, not stored", "committed", "nothing is new")
 _RESET = Reason(("WHOLE-RESET",), "told"), Reason(("WHOLE-RESET-LITE",), "told")
 _BACK = {
     "sent back": Reason(("CONS-1-BACK", "CONS-BACK"), "sent back"),
@@ -251,6 +262,8 @@ class WholeGroupModel(WholeQueues):
                 return group._replace(broker=broker)
             case Seek(queue, offset, name):
                 return self._sought(group, name, queue, offset)
+            case CommitNow(name):
+                return self._asked_to_commit(group, name)
             case ResetTo(offset):
                 return self._reset(group, offset)
             case Suspend(name) | Resume(name):
@@ -367,6 +380,9 @@ class WholeGroupModel(WholeQueues):
         if member.listener == HOLDS:
             held = {**member.held, queue: (member.held.get(queue, (first, end))[0], end)}
             return with_reason(with_member(group, name, member._replace(held=held)), _HELD)
+        if group.on_demand:
+            taken = {**member.taken, queue: end}
+            return with_reason(with_member(group, name, member._replace(taken=taken)), _DEMAND["polled, not stored"])
         group = with_member(group, name, member._replace(memory={**member.memory, queue: end}))
         return self._sent_back(group, end - first) if member.listener == FAILS else group
 
@@ -450,8 +466,19 @@ class WholeGroupModel(WholeQueues):
         log = group.broker.logs.get((TOPIC, number), ABSENT)
         if at not in member.pulls or not log.min <= offset <= log.max:
             return with_reason(group, _SEEK["fails"])
-        pulls, memory = {**member.pulls, at: offset}, {**member.memory, at: offset}
-        return with_reason(with_member(group, name, member._replace(pulls=pulls, memory=memory)), _SEEK["goes there"])
+        member = member._replace(pulls={**member.pulls, at: offset})
+        if group.on_demand:
+            member = member._replace(taken={**member.taken, at: offset})
+        else:
+            member = member._replace(memory={**member.memory, at: offset})
+        return with_reason(with_member(group, name, member), _SEEK["goes there"])
+
+    def _asked_to_commit(self, group: WholeGroup, name: str) -> WholeGroup:
+        """The group after a member was asked to commit: what it remembers is sent, changed or not."""
+        member = group.members[name]
+        why = _DEMAND["committed" if member.taken else "nothing is new"]
+        memory = {**member.memory, **member.taken}
+        return with_reason(with_member(group, name, member._replace(memory=memory, taken={})), why)
 
     def _paused(self, group: WholeGroup, name: str, suspends: bool) -> WholeGroup:
         """The group after a member was suspended, when all pulls end that the broker holds, or resumed."""

@@ -50,6 +50,8 @@ class WholeMember(NamedTuple):
     held: Mapping[int, tuple[int, int]] = MappingProxyType({})
     #: What the listeners of an orderly one are at that fail or hold; it has pulled more than it has given them.
     work: OrderlyWork = OrderlyWork()
+    #: The offsets behind what it was given and has not committed, by queue, where it commits on demand alone.
+    taken: Mapping[int, int] = MappingProxyType({})
     #: Has it lost a connection?
     cut: bool = False
     #: Is it suspended? It is listed then, and neither pulls nor rebalances.
@@ -79,6 +81,8 @@ class WholeGroup(NamedTuple):
     #: How members divide the queues, and the client ids that the broker lists beside theirs.
     strategy: str = "AVG"
     others: tuple[str, ...] = ()
+    #: Do members commit on demand alone?
+    on_demand: bool = False
     #: The topics of the broker that no member subscribes to.
     unsubscribed: frozenset[str] = frozenset()
     #: The reasons of all steps so far.

@@ -115,6 +115,12 @@ class Seek(NamedTuple):
     name: str = "a"
 
 
+class CommitNow(NamedTuple):
+    """A member that commits on demand alone is asked to commit."""
+
+    name: str = "a"
+
+
 class Suspend(NamedTuple):
     """A member is suspended; the pulls that the broker holds are answered by an error."""
 
@@ -156,6 +162,7 @@ Move = (
     | UnlockElsewhere
     | ResetTo
     | Seek
+    | CommitNow
     | Suspend
     | Resume
     | Subscribe

@@ -188,7 +188,8 @@ class WholeQueues:
         if queue in member.held:
             group = with_reason(group, _DISCARDED)
         held = {other: messages for other, messages in member.held.items() if other != queue}
-        kept = member._replace(memory=memory, pulls=pulls, fresh=fresh, unlocked=unlocked, held=held)
+        taken = {other: offset for other, offset in member.taken.items() if other != queue}
+        kept = member._replace(memory=memory, pulls=pulls, fresh=fresh, unlocked=unlocked, held=held, taken=taken)
         return with_member(group, name, kept)
 
 

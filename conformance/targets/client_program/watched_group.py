@@ -32,6 +32,7 @@ from rocketmq_conformance.suites import (
     whole_allocation,
     whole_broadcast,
     whole_brokers,
+    whole_commit,
     whole_listener,
     whole_lite,
     whole_orderly,
@@ -59,10 +60,11 @@ KINDS = {
     whole_orderly_listener.SUITE.name: ("orderly", CLUSTERING),
     whole_brokers.SUITE.name: ("push", CLUSTERING),
     whole_pause.SUITE.name: ("push", CLUSTERING),
+    whole_commit.SUITE.name: ("lite", CLUSTERING),
     whole_subscriptions.SUITE.name: ("push", CLUSTERING),
 }
 #: The suites whose answers show locks, and what listeners were given.
-_SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name)
+_SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name, whole_commit.SUITE.name)
 
 
 class WatchedGroup:
@@ -109,6 +111,8 @@ class WatchedGroup:
         #: What is to be seen of members before it means something that nothing happens.
         self._points = Points()
         self.case = make(self._model == BROADCASTING)
+        # a lite pull consumer waits for each answer, and closes its connection when it has waited for too long
+        self.case.holds_on = self._kind != "lite"
         self.case.guard = access.guard(profile.broker)
         self.members = Members(command, timing, self._clock, self.case)
         self._prepare(Setting())
@@ -139,6 +143,7 @@ class WatchedGroup:
             "ROCKETMQ_MODEL": self._model,
             "ROCKETMQ_OFFSETS": self._store.name,
             "ROCKETMQ_STRATEGY": self._strategy,
+            "ROCKETMQ_COMMIT": "AUTOMATIC",
             "ROCKETMQ_CONSUME_FROM": self._setting.where,
             "ROCKETMQ_CONSUME_TIMESTAMP": TIMESTAMP_TEXT,
             "TZ": "UTC",
