@@ -174,8 +174,11 @@ class Operation:
     @classmethod
     def for_implementation(cls, args: Sequence[Any]) -> Self:
         """The operation as an implementation is given it, of all its arguments in field order."""
+        spec = cls.spec
+        if len(spec.given) == len(args):
+            return cls.of(args)
         made = cls.__new__(cls)
-        vars(made).update((cls.spec.domains[at][0], args[at]) for at in cls.spec.given)
+        vars(made).update((spec.domains[at][0], args[at]) for at in spec.given)
         return made
 
     @classmethod
