@@ -1,4 +1,4 @@
-"""A right consumer whose timers are PACE times faster than standard: ``python paced_consumer.py PACE``.
+"""A right consumer whose timers are PACE times faster than standard: ``python paced_consumer.py PACE [FIRST_COMMIT]``.
 
 It is a concurrent push consumer, or a lite pull consumer that is polled all the time.
 
@@ -43,6 +43,8 @@ PACE = float(sys.argv[1])
 LITE, ON_DEMAND = os.environ["ROCKETMQ_KIND"] == "lite", os.environ["ROCKETMQ_COMMIT"] == "ON_DEMAND"
 #: The standard timers, in seconds.
 ROUND, ROUTES, COMMIT, CORRECTION, NEXT_TRY, SUSPENSION = (seconds / PACE for seconds in (20, 30, 5, 10, 3, 1))
+#: When it commits for the first time.
+FIRST_COMMIT = float(sys.argv[2]) / PACE if len(sys.argv) > 2 else 2 * COMMIT
 #: How long a pull may be held, and is waited for.
 HOLD, PULL_END = 15 / PACE, 30 / PACE
 #: Pull flags: it commits, and it may be held.
@@ -169,7 +171,7 @@ class Consumer:
         self.rebalance()
         self.every(ROUND, ROUND, self.rebalance)
         self.every(ROUTES, ROUTES, self.beat)
-        self.every(2 * COMMIT, COMMIT, self.commit_all)
+        self.every(FIRST_COMMIT, COMMIT, self.commit_all)
         while not self._ends:
             left = self._timers[0][0] - time.monotonic()
             if left <= 0:

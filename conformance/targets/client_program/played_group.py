@@ -84,8 +84,8 @@ class PlayedGroup(WatchedGroup):
                     self._strategy = strategy
                     self.case.divide(queues)
                 return Ok()
-            case whole_allocation.Crowd(before, after):
-                self.case.crowd(before, after)
+            case whole_allocation.Crowd(early, late):
+                self.case.crowd(early, late)
             case operations.Join(member) if member not in self.members.programs:
                 self._begun = True
                 joined = self.start(member)

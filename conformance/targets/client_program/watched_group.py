@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.targets.client_program.points import Point
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import MEMBERS, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
-from rocketmq_conformance.models.client.whole_deadlines import FIRST_COMMIT, due
+from rocketmq_conformance.models.client.whole_deadlines import AT_ONCE, COMMITS, FIRST_COMMIT, POLLED_COMMITS, due
 from rocketmq_conformance.models.client.whole_end import Ended, end_of, with_end
 from rocketmq_conformance.models.client.whole_push import Setting, WholePushState
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Value
@@ -65,6 +65,15 @@ KINDS = {
 }
 #: The suites whose answers show locks, and what listeners were given.
 _SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name, whole_commit.SUITE.name)
+#: The suites whose looks are limited by the time that clients have, and how long (s) their offsets take to be stored.
+_STORED_AFTER = {
+    operations.SUITE.name: COMMITS,
+    whole_listener.SUITE.name: COMMITS,
+    whole_allocation.SUITE.name: COMMITS,
+    whole_pause.SUITE.name: COMMITS,
+    whole_lite.SUITE.name: POLLED_COMMITS,
+    whole_commit.SUITE.name: AT_ONCE,
+}
 
 
 class WatchedGroup:
@@ -91,8 +100,6 @@ class WatchedGroup:
         self._retries = suite is whole_listener.SUITE
         #: What listeners were given in order, where they may be given the same again.
         self._in_order = GivenInOrder() if suite is whole_orderly_listener.SUITE else None
-        #: Are looks limited by the time that clients have?
-        self._timed = suite is operations.SUITE
         #: What each member's listener does, where it is not to succeed.
         self._listeners: dict[int, str] = {}
         #: Why nothing more can be played, or "".
@@ -188,7 +195,8 @@ class WatchedGroup:
     def _limits(self, before: WholePushState, operation: Operation, why: Reason) -> Limits:
         """How long the look after an operation waits, by the time that clients have for what it leads to."""
         timing = self._timing
-        if not self._timed:
+        commits = _STORED_AFTER.get(self.suite.name)
+        if commits is None:
             # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset; up to 5.1.4
             # a listener that returns is followed by a round, 20 s until the lock is given back, and a round of the next
             # owner
@@ -197,7 +205,7 @@ class WatchedGroup:
             limit += timing.look if isinstance(operation, operations.Reset) else 0
             return Limits(limit, limit, timing.quiet)
         group = self._state.group
-        promised = due(before.group.fails, group.fails, group.late, why.rules)
+        promised = due(before.group.fails, group.fails, group.late, why.rules, commits)
         margin = timing.margin * (2 if isinstance(operation, operations.Join) else 1)
         if isinstance(operation, operations.Join) and not self.case.queues:
             # clients may ask who is there once they have asked for the route again
