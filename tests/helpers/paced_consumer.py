@@ -357,7 +357,7 @@ class Consumer:
             "queueId": str(one[1]),
             "queueOffset": str(offset),
             "maxMsgNums": "32",
-            "sysFlag": str(HELD | (COMMITS if known > 0 else 0)),
+            "sysFlag": str(HELD | (COMMITS if known > 0 and not LITE else 0)),
             "commitOffset": str(known),
             "suspendTimeoutMillis": str(int(HOLD * 1000)),
             "subscription": "*",
