@@ -58,7 +58,8 @@ class WholeCase:
 
     def _given(self, row: Row) -> Operation:
         operation = self._suite.operations[row[0]]
-        return self._suite.operation(row) if operation.spec.duration else operation.for_implementation(row[1])
+        lasts = self._moves and operation.spec.duration
+        return self._suite.operation(row) if lasts else operation.for_implementation(row[1])
 
     def _begin(self) -> None:
         """Play what comes before an operation, and arm its faults."""
