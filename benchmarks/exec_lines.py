@@ -57,7 +57,7 @@ def judged(folder: Path, *, whole: bool) -> int:
     (folder / "adapter.py").unlink(missing_ok=True)
     (made,) = SKELETONS["stepped", "python"].write(folder)
     made.write_text(made.read_text().replace('"whole_cases": True', f'"whole_cases": {whole}'))
-    events = run(f"exec:{sys.executable} {made}", suites=["allocation"], cases=1000, seed=1, corpus=False)
+    events = run(f"exec:{sys.executable} {made}", suites=["allocation"], cases=1000, seed=1, tiers=["seeded"])
     return sum(event.steps for event in events if isinstance(event, CaseEnded))
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel
-from rocketmq_conformance.models.client.whole_push import runs_nobody
+from rocketmq_conformance.models.client.whole_push import has_no_members
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
@@ -43,7 +43,7 @@ class ExpireLocks(Operation):
     weight=2,
     answer=group.PARTS,
     unsaid=("given",),
-    guard=runs_nobody,
+    guard=has_no_members,
 )
 class RefuseLocks(Operation):
     code: Annotated[str, Values("SYSTEM_ERROR", "SYSTEM_BUSY", "no-field")]

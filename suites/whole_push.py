@@ -22,9 +22,9 @@ from rocketmq_conformance.models.client.whole_moves import MEMBERS as MEMBER_LIS
 from rocketmq_conformance.models.client.whole_push import (
     WholePushModel,
     WholePushState,
+    has_no_members,
     keeps_members,
     keeps_subscriptions,
-    runs_nobody,
     takes_resets,
 )
 from rocketmq_conformance.models.profile import Profile
@@ -205,7 +205,7 @@ class Delay(Operation):
     weight=2,
     answer=PARTS,
     unsaid=("given",),
-    guard=runs_nobody,
+    guard=has_no_members,
 )
 class Interrupt(Operation):
     request: Annotated[str, Values(MEMBER_LIST, HEARTBEAT, weights=(2, 1))]

@@ -225,6 +225,13 @@ class Judge:
 
         None without playing anything when the suite is guarded or observes: its cases are judged step by step.
         """
+        return self._agreed(rows, lambda: [calls[at](*args) for at, args in rows])
+
+    def agrees_with(self, rows: Sequence[Row], observed: list[Expected]) -> str | None:
+        """The same for a case that was played, with what each step showed."""
+        return self._agreed(rows, lambda: observed)
+
+    def _agreed(self, rows: Sequence[Row], observe: Callable[[], list[Expected]]) -> str | None:
         if self._stepwise:
             return None
         handlers = self.bound.by_position
@@ -235,7 +242,7 @@ class Judge:
             state, result, why = handlers[at](state, *args)
             expected.append(result)
             whys.append(why)
-        observed: list[Expected] = [calls[at](*args) for at, args in rows]
+        observed = observe()
         if observed != expected:
             observed = [UNDEFINED if e is UNDEFINED else o for e, o in zip(expected, observed, strict=True)]
             if observed != expected:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import (
@@ -19,7 +20,7 @@ from rocketmq_conformance.conformance.adapter import (
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.models.outcome import Unsupported, result_of
+from rocketmq_conformance.models.outcome import Expected, Unsupported, result_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED
 from rocketmq_conformance.suites.declare.oracle import describe
 from rocketmq_conformance.suites.declare.suite import Row
@@ -39,7 +40,7 @@ class Played(NamedTuple):
     """A case that has ended."""
 
     number: int
-    #: The plan as it was given.
+    #: The plan as it was given; where all steps agreed at once, without those that are unsupported.
     rows: list[Row]
     verdict: str
     steps: int
@@ -53,6 +54,8 @@ class Played(NamedTuple):
     judged: Judged | None = None
     #: Of a case that diverges: the case up to each step that does.
     differences: Sequence[Judged] = ()
+    #: Why steps were left out, by the name of the operation, where all others agreed at once.
+    unsupported: Mapping[str, str] = MappingProxyType({})
 
 
 class Player:
@@ -117,11 +120,18 @@ class Player:
                 self.judge.decides_nothing(judged, CONFORMS)
                 judged.verdict, judged.reason = UNDECIDED, ENDED_ONCE
             return self._settled(number, rows, judged, time.monotonic() - start)
-        if not any(isinstance(outcome, Unsupported) for outcome in outcomes):
-            results = iter([None if isinstance(one, Unsupported) else result_of(one) for one in outcomes])
-            found = self.judge.agrees_at_once(rows, [lambda *_: next(results)] * len(self.suite.operations))
-            if found is not None:
-                return Played(number, rows, CONFORMS, len(rows), time.monotonic() - start, found)
+        done: list[Row] = []
+        results: list[Expected] = []
+        lacks: dict[str, str] = {}
+        for row, outcome in zip(rows, outcomes, strict=True):
+            if isinstance(outcome, Unsupported):
+                lacks[self.suite.operations[row[0]].spec.name] = outcome.reason
+            else:
+                done.append(row)
+                results.append(result_of(outcome))
+        found = self.judge.agrees_with(done, results) if done else None
+        if found is not None:
+            return Played(number, done, CONFORMS, len(done), time.monotonic() - start, found, unsupported=lacks)
         answers = iter(outcomes)
         judged = self.judge.judge(rows, lambda _: next(answers), goes_on=self._goes_on)
         return self._settled(number, rows, judged, time.monotonic() - start)

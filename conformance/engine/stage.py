@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rocketmq_conformance.conformance import adapter as adapters
 from rocketmq_conformance.conformance.adapter import (
@@ -114,18 +114,19 @@ class Stage:
 
         The world moves on as the implementation says which step it has reached.
         """
-        assert isinstance(self.adapter, WholeCases)
+        adapter = cast(WholeCases, self.adapter)  # plays_whole has asked
         self.world.begin()
         self._folder_begun = False
         has = self._offered(suite)
-        world = WholeCase(self.world, suite, [row for row in rows if self._is_world(suite, row) or row[0] in has])
+        of_world = [operation.spec.side is Side.WORLD for operation in suite.operations]
+        world = WholeCase(self.world, suite, [row for row in rows if of_world[row[0]] or row[0] in has])
         with self.guarded(f"case {number} of {suite.name}"):
             case = self._case(suite, number, self.world.exchange)
-            outcomes = iter(self.adapter.play_case(case, world.operations, world.reach))
+            outcomes = iter(adapter.play_case(case, world.operations, world.reach))
             world.end()
             answers: list[Outcome] = []
             for row in rows:
-                if self._is_world(suite, row):
+                if of_world[row[0]]:
                     answers.append(Ok())
                 elif row[0] not in has:
                     answers.append(Unsupported(f"{self.profile} does not have it"))
@@ -135,10 +136,6 @@ class Stage:
                         return answers
                     answers.append(world.with_effect(outcome))
         return answers
-
-    @staticmethod
-    def _is_world(suite: Suite, row: Row) -> bool:
-        return suite.operations[row[0]].spec.side is Side.WORLD
 
     def do(self, suite: Suite, row: Row) -> Outcome:
         """Do one operation, with its faults armed; AdapterError when the adapter does not answer an outcome."""

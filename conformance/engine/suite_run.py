@@ -216,6 +216,7 @@ class SuiteRun:
             )
         if played.verdict == CONFORMS and whole and (self.good is None or self.good[0] < 0 <= played.number):
             self.good = played.number, played.rows if played.judged is None else played.judged.rows
+        self.unsupported.update(played.unsupported)
         if played.judged is not None:
             self.unsupported.update(played.judged.unsupported)
             self.unsaid.update(played.judged.unsaid)

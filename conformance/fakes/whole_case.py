@@ -42,7 +42,7 @@ from rocketmq_conformance.models.client.fixtures import (
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
-from rocketmq_conformance.models.client.whole_group import number_of, seen_queues
+from rocketmq_conformance.models.client.whole_group_state import number_of, seen_queues
 from rocketmq_conformance.models.client.whole_moves import CLOSING, LATE, OTHER_QUEUES, RETRIES, SILENT
 from rocketmq_conformance.models.client.whole_moves import GARBAGE as NO_FRAME
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
@@ -55,6 +55,8 @@ from rocketmq_conformance.models.profile import Profile
 HOLD = 3_600_000
 #: Seconds in which a pull that is not to be held is answered.
 _AT_ONCE = 0.5
+#: Seconds in which a client pulls again whose pull found nothing.
+_AGAIN = 1.0
 #: Seconds by which a late answer is late, for clients whose timers are standard.
 DELAY = 1.0
 #: The number of a client that is no member.
@@ -100,6 +102,8 @@ class Traffic:
         self._waiting: dict[Pulled, int] = {}
         #: Until when (seconds, monotonic) each queue's latest pull was to be held by what its client asked.
         self._until: dict[Pulled, float] = {}
+        #: Until when it still counts as waiting, once it was answered that there is nothing.
+        self._again: dict[Pulled, float] = {}
         #: Do messages count only once the next pull confirms them? While a request fails, or queues belong to members
         #: that do not exist, a client may have let go of a queue that nobody takes from it.
         self.confirmed = False
@@ -178,6 +182,7 @@ class Traffic:
         offset = int(command.ext["queueOffset"])
         self.pulls[pulled], self.latest[pulled] = (client, offset), command
         self._waiting[pulled] = peer.number
+        self._again.pop(pulled, None)
         self._until[pulled] = time.monotonic() + int(command.ext.get("suspendTimeoutMillis", "0")) / 1000 + _AT_ONCE
         late = self._late.pop(pulled, None)
         if late is not None and offset > late[2]:
@@ -187,15 +192,24 @@ class Traffic:
         """No pull that waits is answered any more."""
         self._waiting.clear()
 
-    def ended(self, peer: Peer, command: Command) -> None:
-        """A pull of the topic does not wait any more."""
+    def ended(self, peer: Peer, command: Command, response: Command) -> None:
+        """A pull of the topic does not wait any more. One that found nothing is to be sent again at once."""
         _, pulled = self._of(peer, command)
-        if self.latest.get(pulled) is command:
+        if self.latest.get(pulled) is not command:
+            return
+        if response.code == Response.PULL_NOT_FOUND:
+            self._again[pulled] = time.monotonic() + _AGAIN
+        else:
             self._waiting.pop(pulled, None)
 
     def waiting(self, queue: int) -> list[tuple[str, int]]:
         """The clients whose pulls of a queue wait for a message, and the offsets that they asked for."""
-        return [self.pulls[pulled] for pulled in list(self._waiting) if pulled[0] == queue]
+        now = time.monotonic()
+        return [
+            self.pulls[pulled]
+            for pulled in list(self._waiting)
+            if pulled[0] == queue and self._again.get(pulled, now) >= now
+        ]
 
     def connections(self, client: str) -> int:
         """Over how many connections that are open a client has sent heartbeats."""
@@ -246,6 +260,8 @@ class WatchedCase(ABC):
         self._failing: tuple[Request, str] | None = None
         #: Do commits fail beside it?
         self.loses_commits = False
+        #: Are pulls held beyond the end of the case? Else as long as clients ask.
+        self.holds_on = True
 
     def fails(self, request: Request) -> bool:
         """Does a request fail? One that is answered late does not."""
@@ -360,12 +376,13 @@ class WholeCase(WatchedCase):
                 watched = case.traffic.watches(request)
                 if watched:
                     case.traffic.pull(peer, request)
-                request.ext["suspendTimeoutMillis"] = str(HOLD)
+                if case.holds_on:
+                    request.ext["suspendTimeoutMillis"] = str(HOLD)
                 if not watched:
                     return super().pull(peer, request)
                 response = super().pull(peer, request)
                 if response is not None:
-                    case.traffic.ended(peer, request)
+                    case.traffic.ended(peer, request, response)
                 return response
 
             def answered(self, peer: Peer, request: Command, response: Command) -> None:
@@ -374,7 +391,7 @@ class WholeCase(WatchedCase):
 
             def _end(self, held: HeldPull, response: Command) -> None:
                 if case.traffic.watches(held.request):
-                    case.traffic.ended(held.peer, held.request)
+                    case.traffic.ended(held.peer, held.request, response)
                 super()._end(held, response)
 
         #: How long the client waited for the last answer (s), in a case without a wire, where it did not.

@@ -229,7 +229,12 @@ def prove_scripted(text: str, only: str = "", rule: str = "") -> Tally:
     tally = Tally(SCRIPTED, text)
     life = WholeGroupModel(StartModel(Profile(classes.release, classes.release)))
     kinds = {PUSH, ORDERLY} | ({LITE} if client_switches.LITE_STARTS.on(classes.release) else set())
-    every = [case for case in whole_cases.cases() if case.kind in kinds and only in str(case)]
+    demands = client_switches.LITE_KEEPS_OTHERS.on(classes.release)
+    every = [
+        case
+        for case in whole_cases.cases()
+        if case.kind in kinds and only in str(case) and (demands or not case.on_demand)
+    ]
     prove_cases(tally, classes, [case for case in every if _is_about(rule, whole_scripted.expected(life, case)[1])])
     return tally
 

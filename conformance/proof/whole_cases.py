@@ -15,7 +15,7 @@ from rocketmq_conformance.models.client.fixtures import GROUP, OTHER_TOPIC, TOPI
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
-from rocketmq_conformance.models.client.whole_group import WholeGroup
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     CUT,
@@ -31,6 +31,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     SEARCH,
     SILENT,
     Arrive,
+    CommitNow,
     Expire,
     Fail,
     Hold,
@@ -70,6 +71,8 @@ class TableCase(NamedTuple):
     queues: int = 1
     #: Is there another topic, too?
     other: bool = False
+    #: Do consumers commit on demand alone?
+    on_demand: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}, {self.kind}"
@@ -91,7 +94,7 @@ class TableCase(NamedTuple):
         stored = {} if self.stored is None else {(GROUP, TOPIC, number): self.stored for number in ids}
         logs = {(TOPIC, number): log for number in ids}
         broker = BrokerState({TOPIC: Topic.of(self.queues)}, frozenset({GROUP}), logs, stored)
-        group = WholeGroup(self.kind, self.where, broker, TIME)
+        group = WholeGroup(self.kind, self.where, broker, TIME, on_demand=self.on_demand)
         return subscribing(group) if self.other else group
 
 
@@ -128,6 +131,7 @@ def cases() -> Iterator[TableCase]:
     for offset in (3, 12, 13):
         moves = (Join(), Look(), Seek(0, offset), Look(), Arrive(), Look())
         yield TableCase(f"seeks to {offset}", LITE, moves)
+    yield from _commits()
     for fault in ("no-field", "SYSTEM_ERROR"):
         moves = _until_mended(Fail(QUERY, fault, later=True))
         yield TableCase(f"stored offset: the second answer is {fault}", ORDERLY, moves)
@@ -138,6 +142,15 @@ def _pauses(kind: str) -> Iterator[TableCase]:
     yield TableCase("suspended and resumed", kind, moves)
     moves = (*_TWO, Suspend("a"), Leave("b"), Arrive(), Look(), Resume("a"), Look())
     yield TableCase("another one leaves while one is suspended", kind, moves, queues=2)
+
+
+def _commits() -> Iterator[TableCase]:
+    moves: tuple[Move, ...] = (Join(), Look(), CommitNow(), Look(), Arrive(), Look(), CommitNow(), CommitNow(), Look())
+    yield TableCase("commits what was polled", LITE, moves, on_demand=True)
+    moves = (Join(), Look(), Seek(0, 9), Look(), CommitNow(), Look(), Seek(0, 13), CommitNow(), Look())
+    yield TableCase("commits where it sought", LITE, moves, on_demand=True)
+    moves = (*_TWO, Arrive(), Look(), CommitNow("b"), Look(), Leave("a"), Look(), CommitNow("b"), Look())
+    yield TableCase("what was not committed is given again", LITE, moves, queues=2, on_demand=True)
 
 
 def _subscriptions() -> Iterator[TableCase]:

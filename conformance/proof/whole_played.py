@@ -22,6 +22,7 @@ from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
     Arrive,
+    CommitNow,
     GivenMessages,
     Hold,
     Join,
@@ -144,6 +145,8 @@ class PlayedCase(ABC):
                 self._free[name].set()
             case Seek(queue, offset, name):
                 self.consumers[name].seek(queue, offset)
+            case CommitNow(name):
+                self.consumers[name].commit_now()
             case Suspend(name):
                 self.consumers[name].suspend()
             case Resume(name):
@@ -176,6 +179,7 @@ class PlayedCase(ABC):
             TIME,
             client,
             lambda: self.gate(name),
+            on_demand=case.on_demand,
         )
         if self._subscribed:
             consumer.subscribe(OTHER_TOPIC, True)
@@ -216,7 +220,7 @@ class PlayedCase(ABC):
             (name, consumer.owned(), runs(consumer.given[self._known[name] :]))
             for name, consumer in self.consumers.items()
         )
-        for consumer in self.consumers.values():
+        for consumer in self.consumers.values() if not self.case.on_demand else ():
             consumer.commit()
         return shown, self.stored()
 

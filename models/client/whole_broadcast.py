@@ -3,7 +3,7 @@
 Each member has every queue, and keeps its offsets in a file of its own, which outlives it: one that comes back goes on
 where it was, and one that was never there begins by ConsumeFromWhere. A file learns of a queue with the first messages,
 or when the broker sends the member elsewhere: until then one that comes back begins anew, behind what arrived in the
-meantime. The broker is asked for no stored offset, and told none.
+meantime. The broker is asked for no stored offset, and given none.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rocketmq_conformance.models.client.local_store import MISSING
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole import BROADCAST, SENT_ON, first_message
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_reason, ended, with_end
-from rocketmq_conformance.models.client.whole_group import with_starts
+from rocketmq_conformance.models.client.whole_group_state import with_starts
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_broker
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -144,7 +144,7 @@ class WholeBroadcastModel:
         return [at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC and queue.id < state.setting.queues]
 
     def _look(self, state: WholeBroadcastState) -> Answer[WholeBroadcastState]:
-        """Who waits where in each queue, the messages that pulls brought, the stored offsets, nobody's locks, and the
+        """Who waits where in each queue, the messages that pulls brought, the stored offsets, no locks, and the
         messages that listeners were given."""
         why = _SEEN["nothing is new" if state.members else "nobody is there"]
         members, files = dict(state.members), dict(state.files)
@@ -171,6 +171,6 @@ class WholeBroadcastModel:
         )
         ids = range(state.setting.queues)
         stored = tuple(state.broker.stored.get((GROUP, TOPIC, number), -1) for number in ids)
-        nobody = tuple(NO_OWNER for _ in ids)
+        unlocked = tuple(NO_OWNER for _ in ids)
         brought = tuple(sorted(given))
-        return state, (places, brought, stored, nobody, brought), why
+        return state, (places, brought, stored, unlocked, brought), why

@@ -19,7 +19,8 @@ from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, NOTHING,
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel, with_starts
+from rocketmq_conformance.models.client.whole_group import WholeGroupModel
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup, with_starts
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import Join, Leave, Move
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_group

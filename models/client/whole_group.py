@@ -17,15 +17,12 @@ commits                                its progress is not stored
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import cast
 
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.send import send
-from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.client.fixtures import (
     FAILS,
     GROUP,
@@ -34,32 +31,30 @@ from rocketmq_conformance.models.client.fixtures import (
     QUEUES,
     RETRY_TOPIC,
     STORED_KEYS,
-    SUCCEEDS,
     TOPIC,
-    TOPIC_QUEUES,
 )
-from rocketmq_conformance.models.client.member import division_of
-from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
-from rocketmq_conformance.models.client.orderly_work import OrderlyWork
-from rocketmq_conformance.models.client.remote_store import RemoteStore
-from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, SENT_ON, first_message
 from rocketmq_conformance.models.client.whole_faults import LATE_ANSWERS, loses_connections, mended_reasons
+from rocketmq_conformance.models.client.whole_group_state import (
+    WholeGroup,
+    WholeMember,
+    answered,
+    hiding,
+    log_of,
+    number_of,
+    seen_queues,
+    with_member,
+    with_reason,
+)
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
-    HEARTBEAT,
     LATE,
-    LOCK,
-    MAX,
     MEMBERS,
-    OTHER_QUEUES,
     PULL,
     QUERY,
-    RETRIES,
-    ROUTE,
-    SEARCH,
     SEND_BACK,
     Arrive,
+    CommitNow,
     Crowd,
     Deliver,
     Expire,
@@ -82,6 +77,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Suspend,
     Unsubscribe,
 )
+from rocketmq_conformance.models.client.whole_queues import WholeQueues, is_known
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
 
@@ -173,6 +169,15 @@ RULES = (
         releases="4.6.1+",
     ),
     Rule(
+        "WHOLE-DEMAND",
+        "A lite pull consumer without automatic commits stores nothing of what was polled until it is asked to commit "
+        "its queues. Then it sends the offset behind the last message that was polled of each, or where it sought to, "
+        "at once, and waits for no timer. What was not committed is lost with the queue: whoever takes it next begins "
+        "at what is stored.",
+        "DefaultLitePullConsumerImpl#commit, RemoteBrokerOffsetStore#persistAll @ 4.9.4, 4.9.8, 5.0.0, 5.3.3",
+        releases="4.9.4+, 5.0.0+",
+    ),
+    Rule(
         "WHOLE-PAUSE",
         "A push consumer that is suspended begins no pull, and lets go of nothing: it stays a member of its group, has "
         "its queues, and commits what it has consumed. Messages in its queues wait. When it is resumed it pulls on "
@@ -190,105 +195,28 @@ RULES = (
     ),
 )
 
-_NOT_REGISTERED = {
-    ROUTE: Reason(("WHOLE-UNHEARD",), "no route"),
-    HEARTBEAT: Reason(("WHOLE-UNHEARD",), "no heartbeat"),
-}
-_REGISTERED = {
-    ROUTE: Reason(("WHOLE-UNHEARD",), "no route, goes on"),
-    HEARTBEAT: Reason(("WHOLE-UNHEARD",), "no heartbeat, goes on"),
-}
 _LIST = reasons_by_kind(("WHOLE-LIST",), "keeps", "takes nothing")
-_LOCK = reasons_by_kind(("WHOLE-LOCK",), "refused", "somebody else's", "granted")
-_NO_START = Reason(("WHOLE-UNREAD",), "no start")
-_MISTAKEN = Reason(("WHOLE-MISTAKEN",), "a refusal is no stored offset")
 _REREAD = reasons_by_kind(("WHOLE-REREAD",), "waits", "pulls from -1")
 _PUT_OFF = Reason(("WHOLE-PULL",), "put off")
 _LOST = Reason(("WHOLE-LOST",), "commit lost")
-_LOCK_LOST = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "lost")
-_LOCK_BACK = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "granted again")
 _UNLOCKED = Reason(("REB-LOCK-4",), "shut down")
-_SHARE = reasons_by_kind(("WHOLE-SHARE",), "handed over", "taken over")
-_BUSY = reasons_by_kind(("WHOLE-BUSY",), "keeps the lock", "done with what was lost", "waits for a poll")
+_BUSY = reasons_by_kind(("WHOLE-BUSY",), "done with what was lost", "waits for a poll")
 _SUBSCRIBED = reasons_by_kind(("WHOLE-SUBSCRIBE",), "subscribed", "unsubscribed")
-_TRUNCATED = Reason(("REB-TRUNC-1",), "let go without a request")
 _PAUSED = reasons_by_kind(("WHOLE-PAUSE",), "suspended", "resumed")
 _SEEK = reasons_by_kind(("WHOLE-SEEK",), "goes there", "fails")
+_DEMAND = reasons_by_kind(("WHOLE-DEMAND",), "polled, not stored", "committed", "nothing is new")
 _RESET = Reason(("WHOLE-RESET",), "told"), Reason(("WHOLE-RESET-LITE",), "told")
 _BACK = {
     "sent back": Reason(("CONS-1-BACK", "CONS-BACK"), "sent back"),
     "copied": Reason(("CONS-1-BACK", "CONS-BACK-COPY"), "copied"),
 }
 _HELD = Reason(("CONS-1",), "held")
-_DISCARDED = Reason(("CONS-1-DROPPED",), "meanwhile")
 
 
-class WholeMember(NamedTuple):
-    """A running member. Queues are indexes of the fixtures."""
-
-    #: Has the broker received its heartbeat?
-    registered: bool = False
-    memory: Mapping[int, int] = MappingProxyType({})
-    #: The queues that it has, and the offsets it pulls from.
-    pulls: Mapping[int, int] = MappingProxyType({})
-    #: Those of an orderly member that it has not pulled yet: it will compute their start once more.
-    fresh: frozenset[int] = frozenset()
-    #: Is its listener blocked? It takes no more messages then.
-    busy: bool = False
-    #: The queue and offset of the message that its listener is busy with.
-    in_progress: tuple[int, int] | None = None
-    #: Those of an orderly member whose locks were lost: it keeps them, and does not pull them.
-    unlocked: frozenset[int] = frozenset()
-    #: What its listener does with messages, and what it has been given and holds: by queue, the first offset and the
-    #: one after the last. Unlike a busy one it is given everything.
-    listener: str = SUCCEEDS
-    held: Mapping[int, tuple[int, int]] = MappingProxyType({})
-    #: What the listeners of an orderly one are at that fail or hold; it has pulled more than it has given them.
-    work: OrderlyWork = OrderlyWork()
-    #: Has it lost a connection?
-    cut: bool = False
-    #: Is it suspended? It is listed then, and neither pulls nor rebalances.
-    suspended: bool = False
-
-
-class WholeGroup(NamedTuple):
-    """Members of one kind, their broker, and the failing requests."""
-
-    kind: str
-    where: str
-    broker: BrokerState
-    timestamp: str | None = None
-    #: By name, which is also the order of their client ids.
-    members: Mapping[str, WholeMember] = MappingProxyType({})
-    fails: Mapping[str, Fail] = MappingProxyType({})
-    #: The request whose answers are late, or "".
-    late: str = ""
-    #: Does a client outside the group have the locks?
-    seized: bool = False
-    #: Locks of clients that do not pull: of members that crashed, by name, and of STRANGER. By queue of the fixtures.
-    kept: Mapping[int, str] = MappingProxyType({})
-    #: Pulls of push consumers that still wait for queues that their members let go of, by queue: member and offset.
-    left: Mapping[int, tuple[str, int]] = MappingProxyType({})
-    #: Messages that were sent back and wait for their delay level.
-    delayed: int = 0
-    #: How members divide the queues, and the client ids that the broker lists beside theirs.
-    strategy: str = "AVG"
-    others: tuple[str, ...] = ()
-    #: The topics of the broker that no member subscribes to.
-    unsubscribed: frozenset[str] = frozenset()
-    #: The reasons of all steps so far.
-    reasons: tuple[Reason, ...] = ()
-    #: Why queues began where they did, by queue, where that shows: they were pulled from there, and not sent elsewhere.
-    starts: Mapping[int, Reason] = MappingProxyType({})
-
-
-class WholeGroupModel:
+class WholeGroupModel(WholeQueues):
     """The behaviour of whole consumers of one profile; every method is pure."""
 
-    __slots__ = ("start",)
-
-    def __init__(self, start: StartModel) -> None:
-        self.start = start
+    __slots__ = ()
 
     def play(self, group: WholeGroup, moves: tuple[Move, ...]) -> tuple[tuple[Observation, ...], tuple[Reason, ...]]:
         """The observation of each look, and the reasons."""
@@ -322,7 +250,7 @@ class WholeGroupModel:
             case Arrive(queue):
                 return self._arrived(group, queue)
             case Hold(name) | LetGo(name):
-                return _with(group, name, group.members[name]._replace(busy=isinstance(move, Hold)))
+                return with_member(group, name, group.members[name]._replace(busy=isinstance(move, Hold)))
             case Listen(name, listener):
                 return self._listens(group, name, listener)
             case Deliver():
@@ -334,6 +262,8 @@ class WholeGroupModel:
                 return group._replace(broker=broker)
             case Seek(queue, offset, name):
                 return self._sought(group, name, queue, offset)
+            case CommitNow(name):
+                return self._asked_to_commit(group, name)
             case ResetTo(offset):
                 return self._reset(group, offset)
             case Suspend(name) | Resume(name):
@@ -346,7 +276,7 @@ class WholeGroupModel:
     def look(self, group: WholeGroup) -> tuple[WholeGroup, Observation]:
         """Let the members finish their work, and look."""
         if group.late and group.members:
-            group = _with_reason(group, LATE_ANSWERS)
+            group = with_reason(group, LATE_ANSWERS)
         group = self._register(group)
         shares = self._shares(group)
         for name, queues in shares.items():
@@ -372,110 +302,6 @@ class WholeGroupModel:
         stored = tuple(group.broker.stored.get(STORED_KEYS[queue], -1) for queue in seen_queues(group.broker))
         return group, (tuple(shown), stored)
 
-    # --- rebalance ------------------------------------------------------------------------------------------
-
-    def _register(self, group: WholeGroup) -> WholeGroup:
-        if not group.members:
-            return group
-        failing = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
-        unregistered = [name for name, member in group.members.items() if not member.registered]
-        if failing:
-            return _with_reason(group, _NOT_REGISTERED[failing[0]] if unregistered else _REGISTERED[failing[0]])
-        for name in unregistered:
-            group = _with(group, name, group.members[name]._replace(registered=True))
-        return group
-
-    def _shares(self, group: WholeGroup) -> dict[str, frozenset[int]]:
-        """The queues of every member that can find out which are its own."""
-        if MEMBERS in group.fails:
-            return {}
-        registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
-        listed = tuple(sorted((*registered, *group.others)))
-        return {name: self._share(group, name, listed) for name in registered if not group.members[name].suspended}
-
-    def _share(self, group: WholeGroup, name: str, listed: tuple[str, ...]) -> frozenset[int]:
-        """A member's queues; of a topic without any that can be read it keeps those that it has."""
-        share_of, found = division_of(self.start.client), set[int]()
-        for topic, settings in group.broker.topics.items():
-            if topic in group.unsubscribed:
-                continue
-            if settings.read_queues:
-                found.update(share_of(group.strategy, name, topic, settings.read_queues, listed) or ())
-            else:
-                found.update(queue for queue in group.members[name].pulls if QUEUES[queue].topic == topic)
-        return frozenset(found)
-
-    def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
-        if QUEUES[queue].topic in group.unsubscribed:
-            # its pull is not sent again
-            return _answered(self._let_go(_with_reason(group, _TRUNCATED), name, queue), queue)
-        group = _with_reason(self._commit(group, name, queue), _SHARE["handed over"])
-        return self._let_go(group, name, queue)
-
-    def _take(self, group: WholeGroup, name: str, queue: int, alone: bool) -> WholeGroup:
-        if group.kind == ORDERLY:
-            if LOCK in group.fails or group.seized or group.kept.get(queue, name) != name:
-                return _with_reason(group, _LOCK["refused" if LOCK in group.fails else "somebody else's"])
-            if any(other.busy and queue in locks_of(other) for other in group.members.values()):
-                return _with_reason(group, _BUSY["keeps the lock"])
-            kept = {other: holder for other, holder in group.kept.items() if other != queue}
-            group = _with_reason(group._replace(kept=kept), _LOCK["granted"])
-        group, begins = self._begins(group, name, queue)
-        if not _is_known(begins):
-            if group.kind == ORDERLY:
-                # it has the lock all the same
-                group = group._replace(kept={**group.kept, queue: name})
-            return _with_reason(group, _NO_START)
-        if not alone:
-            group = _with_reason(group, _SHARE["taken over"])
-        member = group.members[name]
-        fresh = member.fresh | {queue} if group.kind == ORDERLY else member.fresh
-        return _with(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)}, fresh=fresh))
-
-    def _begins(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, int | Err]:
-        """The start of a queue: negative, or an error, when it cannot be computed."""
-        fault = "answer"
-        failing = group.fails.get(QUERY)
-        if failing is not None and failing.later:
-            group = group._replace(fails={**group.fails, QUERY: failing._replace(later=False)})
-        elif failing is not None:
-            # bytes that are no frame make the client close the connection itself
-            fault = "cut" if failing.fault == "garbage" else failing.fault
-        bound = group.fails.get(SEARCH if group.where == TIMESTAMP else MAX)
-        decide = self.start.lite_pull if group.kind == LITE else self.start.push
-        before = RemoteStore(group.members[name].memory, frozenset(), group.broker)
-        store, found, why = decide(
-            before,
-            queue,
-            group.where,
-            group.timestamp,
-            "UTC",
-            self.start.client.checked_start,
-            fault,
-            bound.fault if bound else "answer",
-        )
-        group = _with(group, name, group.members[name]._replace(memory=store.memory))
-        begins = cast(int | Err, found)
-        if _is_known(begins):
-            kind = MEMORY_THEN_STORE if group.kind == LITE else STORE
-            _, held, read = self.start.store.read(before, queue, kind, fault)
-            if held == begins:
-                why = Reason((*why.rules, *read.rules), why.kind)
-            group = group._replace(starts={**group.starts, queue: why})
-        if fault != "answer" and _is_known(begins):
-            group = _with_reason(group, _MISTAKEN)
-        return group, begins
-
-    def _relocked(self, group: WholeGroup, name: str) -> WholeGroup:
-        """The lock timer asks again for the locks that were lost."""
-        member = group.members[name]
-        still = member.unlocked & group.kept.keys()
-        if member.unlocked - still:
-            group = _with_reason(group, _LOCK_BACK)
-        if still:
-            group = _with_reason(group, _LOCK_LOST)
-        return _with(group, name, member._replace(unlocked=still))
-
     # --- messages -------------------------------------------------------------------------------------------
 
     def _returned(self, group: WholeGroup, name: str) -> tuple[WholeGroup, GivenMessages]:
@@ -484,21 +310,21 @@ class WholeGroupModel:
         if member.busy or member.in_progress is None:
             return group, ()
         queue, offset = member.in_progress
-        group = _with(group, name, member._replace(in_progress=None))
+        group = with_member(group, name, member._replace(in_progress=None))
         if queue in member.pulls:
             return group, ()
-        return _with_reason(group, _BUSY["done with what was lost"]), ((QUEUES[queue].id, offset, 1),)
+        return with_reason(group, _BUSY["done with what was lost"]), ((QUEUES[queue].id, offset, 1),)
 
     def _hold(self, group: WholeGroup, name: str) -> WholeGroup:
         """Give the listener the first message that there is, and nothing else."""
         for queue, offset in sorted(group.members[name].pulls.items()):
             member = group.members[name]
-            if offset >= _log(group.broker, queue).max:
+            if offset >= log_of(group.broker, queue).max:
                 continue
             if group.kind == LITE:
-                group = _with_reason(group, _BUSY["waits for a poll"])
+                group = with_reason(group, _BUSY["waits for a poll"])
             elif member.in_progress is None:
-                group = _with(group, name, member._replace(in_progress=(queue, offset)))
+                group = with_member(group, name, member._replace(in_progress=(queue, offset)))
         return group
 
     def _pull(self, group: WholeGroup, name: str) -> tuple[WholeGroup, GivenMessages]:
@@ -510,7 +336,7 @@ class WholeGroupModel:
         given: list[tuple[int, int, int]] = []
         member = group.members[name]
         if MEMBERS in group.fails:
-            group = _with_reason(group, _LIST["keeps" if member.pulls else "takes nothing"])
+            group = with_reason(group, _LIST["keeps" if member.pulls else "takes nothing"])
         for queue in sorted(member.pulls.keys() - member.unlocked):
             group, found = self._pull_queue(group, name, queue)
             if found is not None:
@@ -524,15 +350,15 @@ class WholeGroupModel:
                 return group, None
         if PULL in group.fails or QUEUES[queue].id >= group.broker.topics[QUEUES[queue].topic].read_queues:
             # the broker does not let a queue be pulled that the topic has lost
-            return _with_reason(_hiding(group, queue), _PUT_OFF), None
+            return with_reason(hiding(group, queue), _PUT_OFF), None
         member, before = group.members[name], group.broker.stored
         broker, first, found = first_message(self.start, group.broker, group.kind, queue, member.pulls[queue])
         if first != member.pulls[queue]:
-            group = _hiding(group, queue)
+            group = hiding(group, queue)
         if group.kind == PUSH and group.fails.keys() & {COMMIT, MEMBERS, QUERY} and _is_moved(found):
             return self._moved(group._replace(reasons=group.reasons + found), broker, name, queue)
-        group = _answered(group._replace(broker=broker, reasons=group.reasons + found), queue)
-        end = _log(broker, queue).max
+        group = answered(group._replace(broker=broker, reasons=group.reasons + found), queue)
+        end = log_of(broker, queue).max
         member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})
         key = STORED_KEYS[queue]
         if first >= end and broker.stored.get(key) != before.get(key):
@@ -541,8 +367,8 @@ class WholeGroupModel:
         if group.kind != LITE and SENT_ON in found:
             member = member._replace(memory={**member.memory, queue: first})
         if first >= end:
-            return _with(group, name, member), None
-        return self._consumed(_with(group, name, member), name, queue, first, end), (
+            return with_member(group, name, member), None
+        return self._consumed(with_member(group, name, member), name, queue, first, end), (
             number_of(queue),
             first,
             end - first,
@@ -553,22 +379,25 @@ class WholeGroupModel:
         member = group.members[name]
         if member.listener == HOLDS:
             held = {**member.held, queue: (member.held.get(queue, (first, end))[0], end)}
-            return _with_reason(_with(group, name, member._replace(held=held)), _HELD)
-        group = _with(group, name, member._replace(memory={**member.memory, queue: end}))
+            return with_reason(with_member(group, name, member._replace(held=held)), _HELD)
+        if group.on_demand:
+            taken = {**member.taken, queue: end}
+            return with_reason(with_member(group, name, member._replace(taken=taken)), _DEMAND["polled, not stored"])
+        group = with_member(group, name, member._replace(memory={**member.memory, queue: end}))
         return self._sent_back(group, end - first) if member.listener == FAILS else group
 
     def _sent_back(self, group: WholeGroup, messages: int) -> WholeGroup:
         why = _BACK["copied" if SEND_BACK in group.fails else "sent back"]
-        return _with_reason(group._replace(delayed=group.delayed + messages), why)
+        return with_reason(group._replace(delayed=group.delayed + messages), why)
 
     def _listens(self, group: WholeGroup, name: str, listener: str) -> WholeGroup:
         """The group after a member's listener does something else; what it holds ends that way, too."""
         member = group.members[name]
         if listener == HOLDS:
-            return _with(group, name, member._replace(listener=listener))
+            return with_member(group, name, member._replace(listener=listener))
         ends = {queue: end for queue, (_, end) in member.held.items()}
         memory = {**member.memory, **ends}
-        group = _with(group, name, member._replace(listener=listener, held={}, memory=memory))
+        group = with_member(group, name, member._replace(listener=listener, held={}, memory=memory))
         if listener == FAILS and member.held:
             return self._sent_back(group, sum(end - first for first, end in member.held.values()))
         return group
@@ -587,10 +416,10 @@ class WholeGroupModel:
         ``broker`` has stored where it was sent."""
         if COMMIT in group.fails:
             # nothing is stored, and so it begins at the same place and is sent away again and again
-            return _answered(self._let_go(_with_reason(group, _LOST), name, queue), queue), None
-        group = _answered(self._let_go(group._replace(broker=broker), name, queue), queue)
+            return answered(self._let_go(with_reason(group, _LOST), name, queue), queue), None
+        group = answered(self._let_go(group._replace(broker=broker), name, queue), queue)
         if MEMBERS in group.fails:
-            return _with_reason(group, _LIST["takes nothing"]), None
+            return with_reason(group, _LIST["takes nothing"]), None
         group = self._take(group, name, queue, alone=True)
         begun = group.members[name].pulls.get(queue)
         if begun is None:
@@ -598,29 +427,20 @@ class WholeGroupModel:
         _, _, found = first_message(self.start, group.broker, PUSH, queue, begun)
         if _is_moved(found):
             # it begins by mistake where it was sent away from
-            return _answered(self._let_go(group, name, queue), queue), None
+            return answered(self._let_go(group, name, queue), queue), None
         return self._pull_queue(group, name, queue)
 
     def _first_pull(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
         """The first pull of an orderly consumer: does it go on?"""
         group, begins = self._begins(group, name, queue)
-        if _is_known(begins):
+        if is_known(begins):
             member = group.members[name]
-            return _with(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)})), True
+            return with_member(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)})), True
         if isinstance(begins, Err):
-            return _with_reason(group, _REREAD["waits"]), False
-        lowest = _log(group.broker, queue).min
+            return with_reason(group, _REREAD["waits"]), False
+        lowest = log_of(group.broker, queue).min
         broker = commit_offset(self.start.store.broker, group.broker, *STORED_KEYS[queue], lowest)[0]
-        return self._let_go(_with_reason(group._replace(broker=broker), _REREAD["pulls from -1"]), name, queue), False
-
-    def _commit(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
-        held = group.members[name].memory.get(queue)
-        if held is None:
-            return group
-        if COMMIT in group.fails:
-            lost = group.broker.stored.get(STORED_KEYS[queue]) != held
-            return _with_reason(group, _LOST) if lost else group
-        return group._replace(broker=commit_offset(self.start.store.broker, group.broker, *STORED_KEYS[queue], held)[0])
+        return self._let_go(with_reason(group._replace(broker=broker), _REREAD["pulls from -1"]), name, queue), False
 
     # --- the moves ------------------------------------------------------------------------------------------
 
@@ -628,7 +448,7 @@ class WholeGroupModel:
         broker = group.broker
         for at in seen_queues(broker):
             if queue in (None, number_of(at)):
-                times = _log(broker, at).times or (0,)
+                times = log_of(broker, at).times or (0,)
                 broker = send(self.start.store.broker, broker, QUEUES[at].topic, QUEUES[at].id, times[-1:])[0]
         return group._replace(broker=broker)
 
@@ -636,21 +456,8 @@ class WholeGroupModel:
         for queue in group.members[name].pulls:
             group = self._commit(group, name, queue)
         if group.kind == ORDERLY and group.members[name].pulls:
-            group = _with_reason(group, _UNLOCKED)
+            group = with_reason(group, _UNLOCKED)
         return group._replace(members={other: member for other, member in group.members.items() if other != name})
-
-    def _let_go(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
-        member = group.members[name]
-        if group.kind == PUSH and PULL not in group.fails:
-            group = group._replace(left={**group.left, queue: (name, member.pulls[queue])})
-        memory = {other: offset for other, offset in member.memory.items() if other != queue}
-        pulls = {other: offset for other, offset in member.pulls.items() if other != queue}
-        fresh, unlocked = member.fresh - {queue}, member.unlocked - {queue}
-        if queue in member.held:
-            group = _with_reason(group, _DISCARDED)
-        held = {other: messages for other, messages in member.held.items() if other != queue}
-        kept = member._replace(memory=memory, pulls=pulls, fresh=fresh, unlocked=unlocked, held=held)
-        return _with(group, name, kept)
 
     def _sought(self, group: WholeGroup, name: str, number: int, offset: int) -> WholeGroup:
         """The group after a lite pull consumer sought: its next pull asks there, and its next commit says so."""
@@ -658,14 +465,25 @@ class WholeGroupModel:
         at = next(at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC and queue.id == number)
         log = group.broker.logs.get((TOPIC, number), ABSENT)
         if at not in member.pulls or not log.min <= offset <= log.max:
-            return _with_reason(group, _SEEK["fails"])
-        pulls, memory = {**member.pulls, at: offset}, {**member.memory, at: offset}
-        return _with_reason(_with(group, name, member._replace(pulls=pulls, memory=memory)), _SEEK["goes there"])
+            return with_reason(group, _SEEK["fails"])
+        member = member._replace(pulls={**member.pulls, at: offset})
+        if group.on_demand:
+            member = member._replace(taken={**member.taken, at: offset})
+        else:
+            member = member._replace(memory={**member.memory, at: offset})
+        return with_reason(with_member(group, name, member), _SEEK["goes there"])
+
+    def _asked_to_commit(self, group: WholeGroup, name: str) -> WholeGroup:
+        """The group after a member was asked to commit: what it remembers is sent, changed or not."""
+        member = group.members[name]
+        why = _DEMAND["committed" if member.taken else "nothing is new"]
+        memory = {**member.memory, **member.taken}
+        return with_reason(with_member(group, name, member._replace(memory=memory, taken={})), why)
 
     def _paused(self, group: WholeGroup, name: str, suspends: bool) -> WholeGroup:
         """The group after a member was suspended, when all pulls end that the broker holds, or resumed."""
         why = _PAUSED["suspended" if suspends else "resumed"]
-        group = _with(_with_reason(group, why), name, group.members[name]._replace(suspended=suspends))
+        group = with_member(with_reason(group, why), name, group.members[name]._replace(suspended=suspends))
         return group._replace(left={}) if suspends else group
 
     def _subscribed(self, group: WholeGroup, subscribes: bool) -> WholeGroup:
@@ -675,68 +493,19 @@ class WholeGroupModel:
         left = {queue: pull for queue, pull in group.left.items() if QUEUES[queue].topic != OTHER_TOPIC}
         unsubscribed = frozenset() if subscribes else frozenset({OTHER_TOPIC})
         group = group._replace(unsubscribed=unsubscribed, left=group.left if subscribes else left)
-        return _with_reason(group, why) if group.members else group
+        return with_reason(group, why) if group.members else group
 
     def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         if group.kind == LITE:
-            return _with_reason(group, _RESET[1])
-        group = _with_reason(group, _RESET[0])
+            return with_reason(group, _RESET[1])
+        group = with_reason(group, _RESET[0])
         for name, member in group.members.items():
             if 0 in member.pulls:
                 broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, 0, offset)[0]
                 if COMMIT in group.fails:
-                    group, broker = _with_reason(group, _LOST), group.broker
+                    group, broker = with_reason(group, _LOST), group.broker
                 group = self._let_go(group._replace(broker=broker), name, 0)
         return group
-
-
-def seen_queues(broker: BrokerState) -> tuple[int, ...]:
-    """The queues of the fixtures that observations show: those of the topic, and of the other one if there is one."""
-    topics = [topic for topic in (TOPIC, OTHER_TOPIC) if topic in broker.topics]
-    return tuple(queue for topic in topics for queue in TOPIC_QUEUES[topic][: broker.topics[topic].read_queues])
-
-
-def number_of(queue: int) -> int:
-    """The number by which an observation names a queue of the fixtures: its id, RETRIES, or OTHER_QUEUES and on."""
-    topic, number = QUEUES[queue].topic, QUEUES[queue].id
-    return RETRIES if topic == RETRY_TOPIC else OTHER_QUEUES + number if topic == OTHER_TOPIC else number
-
-
-def locks_of(member: WholeMember) -> set[int]:
-    """The queues that an orderly member has locked."""
-    return (member.pulls.keys() - member.unlocked) | ({member.in_progress[0]} if member.in_progress else set())
-
-
-def _log(broker: BrokerState, queue: int) -> QueueLog:
-    return broker.logs.get((QUEUES[queue].topic, QUEUES[queue].id), ABSENT)
-
-
-def _answered(group: WholeGroup, queue: int) -> WholeGroup:
-    """The group after nobody's earlier pull of a queue counts any more."""
-    return group._replace(left={other: pull for other, pull in group.left.items() if other != queue})
-
-
-def _with_reason(group: WholeGroup, why: Reason) -> WholeGroup:
-    return group._replace(reasons=(*group.reasons, why))
-
-
-def _with(group: WholeGroup, name: str, member: WholeMember) -> WholeGroup:
-    return group._replace(members={**group.members, name: member})
-
-
-def _hiding(group: WholeGroup, queue: int) -> WholeGroup:
-    """The group when it does not show where a queue began."""
-    return group._replace(starts={other: why for other, why in group.starts.items() if other != queue})
-
-
-def with_starts(why: Reason, starts: Mapping[int, Reason]) -> Reason:
-    """A reason, and beneath it the rules by which queues began."""
-    beneath = dict.fromkeys(rule for one in starts.values() for rule in one.rules if rule not in why.rules)
-    return replace(why, beneath=tuple(beneath)) if beneath else why
-
-
-def _is_known(begins: int | Err) -> bool:
-    return isinstance(begins, int) and begins >= 0
 
 
 def _is_moved(found: tuple[Reason, ...]) -> bool:

@@ -33,13 +33,13 @@ class WholeLiteModel(WholePushModel):
         return self._look(state._replace(group=self._group.move(state.group, Seek(queue, offset, name))))
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
-        """What is seen of push consumers, then nobody's locks, and what was polled."""
+        """What is seen of push consumers, then no locks, and what was polled."""
         state, seen, fired = self._seen(state)
-        nobody = tuple(NO_OWNER for _ in seen[0])
+        unlocked = tuple(NO_OWNER for _ in seen[0])
         why = _reason(tuple(rule for rule in fired if rule.startswith("WHOLE-")), bool(seen[1]))
         if why is None:
             why = _IDLE if state.group.members else _DESERTED
-        return shown(state, (*seen, nobody, seen[1]), why)
+        return shown(state, (*seen, unlocked, seen[1]), why)
 
 
 def _reason(fired: tuple[str, ...], given: bool) -> Reason | None:

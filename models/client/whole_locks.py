@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.client.fixtures import QUEUES, TOPIC
 from rocketmq_conformance.models.client.whole import ORDERLY
-from rocketmq_conformance.models.client.whole_group import WholeGroup, locks_of
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup, locks_of
 from rocketmq_conformance.models.client.whole_moves import STRANGER
 
 

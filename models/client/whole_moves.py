@@ -1,6 +1,6 @@
 """The moves of a play with whole consumers of a group, and the observation that a look makes (WHOLE-*).
 
-``whole_group`` has their effect on the consumers.
+``whole_group`` has their effect on the consumers, ``whole_group_state`` what they are and have.
 """
 
 from __future__ import annotations
@@ -115,6 +115,12 @@ class Seek(NamedTuple):
     name: str = "a"
 
 
+class CommitNow(NamedTuple):
+    """A member that commits on demand alone is asked to commit."""
+
+    name: str = "a"
+
+
 class Suspend(NamedTuple):
     """A member is suspended; the pulls that the broker holds are answered by an error."""
 
@@ -156,6 +162,7 @@ Move = (
     | UnlockElsewhere
     | ResetTo
     | Seek
+    | CommitNow
     | Suspend
     | Resume
     | Subscribe

@@ -21,11 +21,8 @@ from __future__ import annotations
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, MEMBERS, QUEUES, SUCCEEDS
 from rocketmq_conformance.models.client.orderly_work import Given, Place, given_in_order
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.client.whole_group import (
-    WholeGroup,
-    WholeGroupModel,
-    WholeMember,
-)
+from rocketmq_conformance.models.client.whole_group import WholeGroupModel
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup, WholeMember, with_member, with_reason
 from rocketmq_conformance.models.client.whole_locks import lock_holders
 from rocketmq_conformance.models.client.whole_moves import GivenMessages, Listen
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel, holder_number
@@ -81,26 +78,26 @@ class OrderlyListenerGroup(WholeGroupModel):
         work, at = member.work, member.pulls[queue]
         held = {other: messages for other, messages in member.held.items() if other != queue}
         kept = member._replace(held=held, work=work._replace(inside=work.inside - {queue}))
-        group = super()._let_go(_with(group, name, kept), name, queue)
+        group = super()._let_go(with_member(group, name, kept), name, queue)
         if queue not in work.inside:
             return group
         member = group.members[name]
         work = member.work._replace(lost=work.lost | {queue}, clings=work.clings | {queue})
-        group = _with(group, name, member._replace(work=work))
+        group = with_member(group, name, member._replace(work=work))
         if self.forces:
-            return _because(group, _FORCED)
+            return with_reason(group, _FORCED)
         # its last pull waits on, and its lock is renewed
         left, locks = {**group.left, queue: (name, at)}, {**group.kept, queue: name}
-        return _because(group._replace(left=left, kept=locks), _KEPT)
+        return with_reason(group._replace(left=left, kept=locks), _KEPT)
 
     def _take(self, group: WholeGroup, name: str, queue: int, alone: bool) -> WholeGroup:
         if not self.forces and any(queue in member.work.clings for member in group.members.values()):
-            return _because(group, _WAITS)
+            return with_reason(group, _WAITS)
         group = super()._take(group, name, queue, alone)
         if queue in group.members[name].pulls:
             for other, member in group.members.items():
                 work = member.work._replace(clings=member.work.clings - {queue})
-                group = _with(group, other, member._replace(work=work))
+                group = with_member(group, other, member._replace(work=work))
         return group
 
     def _pull(self, group: WholeGroup, name: str) -> tuple[WholeGroup, GivenMessages]:
@@ -114,37 +111,37 @@ class OrderlyListenerGroup(WholeGroupModel):
         """The messages were pulled; a run gives them."""
         member = group.members[name]
         held = {**member.held, queue: (member.held.get(queue, (first, end))[0], end)}
-        return _with(group, name, member._replace(held=held))
+        return with_member(group, name, member._replace(held=held))
 
     def _run(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         """Give the listener the messages of a queue, as far as it comes."""
         member = group.members[name]
         work, (first, end) = member.work, member.held[queue]
         if queue in work.lost:
-            return _because(group, _OTHER_RUN)
+            return with_reason(group, _OTHER_RUN)
         if member.listener == SUCCEEDS:
             lines = *work.lines, *((queue, offset) for offset in range(first, end))
             held = {other: messages for other, messages in member.held.items() if other != queue}
             memory = {**member.memory, queue: end}
             member = member._replace(held=held, memory=memory, work=work._replace(lines=lines))
-            return _because(_with(group, name, member), _CONSUMED)
+            return with_reason(with_member(group, name, member), _CONSUMED)
         if member.listener == FAILS:
             work = work._replace(lines=(*work.lines, (queue, first), (queue, first)))
-            return _because(_with(group, name, member._replace(work=work)), _AGAIN)
+            return with_reason(with_member(group, name, member._replace(work=work)), _AGAIN)
         if queue not in work.inside:
             work = work._replace(inside=work.inside | {queue}, lines=(*work.lines, (queue, first)))
-        return _because(_with(group, name, member._replace(work=work)), _HELD)
+        return with_reason(with_member(group, name, member._replace(work=work)), _HELD)
 
     def _listens(self, group: WholeGroup, name: str, listener: str) -> WholeGroup:
         """The group after a member's listener does something else; the messages that it holds end that way."""
         member = group.members[name]
         if member.listener == FAILS != listener and member.held.keys() - member.unlocked - member.work.lost:
-            group = _because(group, _ONCE_MORE)
+            group = with_reason(group, _ONCE_MORE)
         if listener != HOLDS:
             for queue in sorted(member.work.inside):
                 group = _returned(group, name, queue, listener)
             group = _returned_late(group, name)
-        return _with(group, name, group.members[name]._replace(listener=listener))
+        return with_member(group, name, group.members[name]._replace(listener=listener))
 
 
 def _returned(group: WholeGroup, name: str, queue: int, listener: str) -> WholeGroup:
@@ -152,13 +149,13 @@ def _returned(group: WholeGroup, name: str, queue: int, listener: str) -> WholeG
     member = group.members[name]
     work = member.work._replace(inside=member.work.inside - {queue})
     if listener == FAILS:
-        return _because(_with(group, name, member._replace(work=work)), _PUT_BACK)
+        return with_reason(with_member(group, name, member._replace(work=work)), _PUT_BACK)
     first, end = member.held[queue]
     held = {other: messages for other, messages in member.held.items() if other != queue}
     if first + 1 < end:
         held[queue] = first + 1, end
     member = member._replace(work=work, held=held, memory={**member.memory, queue: first + 1})
-    return _because(_with(group, name, member), _RETURNED)
+    return with_reason(with_member(group, name, member), _RETURNED)
 
 
 def _returned_late(group: WholeGroup, name: str) -> WholeGroup:
@@ -168,7 +165,7 @@ def _returned_late(group: WholeGroup, name: str) -> WholeGroup:
         return group
     kept = {queue: holder for queue, holder in group.kept.items() if queue not in member.work.clings}
     work = member.work._replace(lost=frozenset(), clings=frozenset())
-    return _because(_with(group._replace(kept=kept), name, member._replace(work=work)), _LATE)
+    return with_reason(with_member(group._replace(kept=kept), name, member._replace(work=work)), _LATE)
 
 
 class WholeOrderlyListenerModel(WholeOrderlyModel):
@@ -268,11 +265,3 @@ def _reason(fired: frozenset[str]) -> Reason:
         return Reason(listened, kind)
     decided = tuple(rule for rule in decided if rule in fired) or ("WHOLE-FIRST",)
     return Reason(tuple(dict.fromkeys((*listened, *decided))), kind)
-
-
-def _because(group: WholeGroup, why: Reason) -> WholeGroup:
-    return group._replace(reasons=(*group.reasons, why))
-
-
-def _with(group: WholeGroup, name: str, member: WholeMember) -> WholeGroup:
-    return group._replace(members={**group.members, name: member})

@@ -3,8 +3,8 @@
 Members join, leave and crash, messages arrive, and the topic gains and loses queues; one kind of request may fail until
 it is mended. After each of these the group has time to finish its work, so that an observation depends on no race. What
 is seen: who pulls each queue, from which offset that owner waits for the next message, which messages pulls brought to
-whom, and the stored offset of each queue. Who lets go of a queue that nobody can take over is still seen there, until a
-message ends the pull.
+whom, and the stored offset of each queue. Who lets go of a queue that no member can take over is still seen there,
+until a message ends the pull.
 """
 
 from __future__ import annotations
@@ -22,13 +22,8 @@ from rocketmq_conformance.models.client.whole import PUSH
 from rocketmq_conformance.models.client.whole_deadlines import ROUND, due
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_reason, ended, with_end
 from rocketmq_conformance.models.client.whole_faults import loses_connections, loses_members
-from rocketmq_conformance.models.client.whole_group import (
-    WholeGroup,
-    WholeGroupModel,
-    number_of,
-    seen_queues,
-    with_starts,
-)
+from rocketmq_conformance.models.client.whole_group import WholeGroupModel
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup, number_of, seen_queues, with_starts
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import (
     HEARTBEAT,
@@ -86,7 +81,7 @@ class WholePushState(NamedTuple):
     begun: bool = False
 
 
-def runs_nobody(state: WholePushState) -> bool:
+def has_no_members(state: WholePushState) -> bool:
     """Does no member run?"""
     return not state.group.members
 
@@ -243,7 +238,7 @@ class WholePushModel:
         return self._look(state)
 
     def _without_end(self, state: WholePushState) -> Answer[WholePushState]:
-        """What is seen where nobody is shut down."""
+        """What is seen where no member is shut down."""
         state, seen, why = self._look(state)
         return state, with_end(seen, NOT_ENDED), why
 
@@ -316,7 +311,7 @@ def _place(group: WholeGroup, name: str | None, queue: int) -> Value:
 
 
 def _woken(group: WholeGroup) -> WholeGroup:
-    """The group whose members are told that others come or go."""
+    """The group whose members are notified that others come or go."""
     told = any(member.registered for member in group.members.values())
     return group._replace(reasons=(*group.reasons, _WOKEN)) if told else group
 

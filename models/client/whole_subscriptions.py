@@ -26,7 +26,7 @@ from rocketmq_conformance.models.client.fixtures import (
     TOPIC_QUEUES,
 )
 from rocketmq_conformance.models.client.initial_broker import TIMES
-from rocketmq_conformance.models.client.whole_group import WholeGroup, number_of, seen_queues
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup, number_of, seen_queues
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, Subscribe, Unsubscribe
 from rocketmq_conformance.models.client.whole_push import Setting, WholePushModel, WholePushState, reason_of, shown
 from rocketmq_conformance.models.outcome import Value
@@ -57,7 +57,7 @@ def with_other_topic(broker: BrokerState) -> BrokerState:
 
 
 def subscribing(group: WholeGroup) -> WholeGroup:
-    """A group that has another topic at its broker, to which nobody subscribes yet."""
+    """A group that has another topic at its broker, to which no member subscribes yet."""
     return group._replace(broker=with_other_topic(group.broker), unsubscribed=frozenset({OTHER_TOPIC}))
 
 
@@ -97,7 +97,7 @@ class WholeSubscriptionsModel(WholePushModel):
         return self._because(_ENDED, "unsubscribed", state)
 
     def _because(self, rules: tuple[str, ...], kind: str, state: WholePushState) -> Answer[WholePushState]:
-        """What is seen after members were told something, if there are any."""
+        """What is seen after members were given a command, if there are any."""
         state, seen, why = self._look(state)
         if not state.group.members:
             return state, seen, why

@@ -174,8 +174,12 @@ class Operation:
     @classmethod
     def for_implementation(cls, args: Sequence[Any]) -> Self:
         """The operation as an implementation is given it, of all its arguments in field order."""
+        spec = cls.spec
         made = cls.__new__(cls)
-        vars(made).update((cls.spec.domains[at][0], args[at]) for at in cls.spec.given)
+        if len(spec.given) == len(args):
+            vars(made).update(zip(spec.names, args, strict=True))
+        else:
+            vars(made).update((spec.domains[at][0], args[at]) for at in spec.given)
         return made
 
     @classmethod

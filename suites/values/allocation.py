@@ -165,7 +165,8 @@ HOUSED_NAMES = tuple(f"{room}@c{k}" for k in range(4) for room in ("east", "west
 
 def strided(stock: tuple[Any, ...], size: int, start: int, stride: int) -> tuple[Any, ...]:
     """``size`` items of the stock, ``stride`` apart from ``start`` on; stride 0 repeats one item."""
-    return tuple(stock[(start + stride * k) % len(stock)] for k in range(size))
+    count = len(stock)
+    return tuple([stock[(start + stride * k) % count] for k in range(size)])
 
 
 def allocations(

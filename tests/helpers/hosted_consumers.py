@@ -79,8 +79,19 @@ class Subscriber(Threads):
         note("unsubscribe", topic)
 
 
+class Committer(Threads):
+    """It commits on demand."""
+
+    def commit(self, topic: str) -> None:
+        note("commit", topic, self.settings.commit)
+
+
 def subscriber(settings: Any) -> Subscriber:
     return Subscriber(settings)
+
+
+def committer(settings: Any) -> Committer:
+    return Committer(settings)
 
 
 def owner(settings: Any) -> Owner:

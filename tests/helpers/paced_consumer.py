@@ -1,4 +1,6 @@
-"""A right push consumer whose timers are PACE times faster than standard: ``python paced_consumer.py PACE``.
+"""A right consumer whose timers are PACE times faster than standard: ``python paced_consumer.py PACE [FIRST_COMMIT]``.
+
+It is a concurrent push consumer, or a lite pull consumer that is polled all the time.
 
 One thread works, and one reads what the broker sends. It is written from what Java clients do, so that a client with a
 pace can be judged; it shares frames and bodies with the kit, and nothing else.
@@ -38,8 +40,11 @@ ME, RETRY = f"{os.environ['ROCKETMQ_INSTANCE']}@paced", f"%RETRY%{GROUP}"
 WHERE = os.environ["ROCKETMQ_CONSUME_FROM"].removeprefix("CONSUME_FROM_")
 TIMESTAMP = calendar.timegm(time.strptime(os.environ["ROCKETMQ_CONSUME_TIMESTAMP"], "%Y%m%d%H%M%S")) * 1000
 PACE = float(sys.argv[1])
+LITE, ON_DEMAND = os.environ["ROCKETMQ_KIND"] == "lite", os.environ["ROCKETMQ_COMMIT"] == "ON_DEMAND"
 #: The standard timers, in seconds.
 ROUND, ROUTES, COMMIT, CORRECTION, NEXT_TRY, SUSPENSION = (seconds / PACE for seconds in (20, 30, 5, 10, 3, 1))
+#: When it commits for the first time.
+FIRST_COMMIT = float(sys.argv[2]) / PACE if len(sys.argv) > 2 else 2 * COMMIT
 #: How long a pull may be held, and is waited for.
 HOLD, PULL_END = 15 / PACE, 30 / PACE
 #: Pull flags: it commits, and it may be held.
@@ -152,6 +157,8 @@ class Consumer:
         self.topics = [TOPIC, RETRY]
         #: What is to be committed.
         self.offsets: dict[Queue, int] = {}
+        #: What is to be committed once that is asked for.
+        self.polled: dict[Queue, int] = {}
         #: The queues that it has, each with a token: pulls of an older one count no more.
         self.owned: dict[Queue, object] = {}
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
@@ -164,7 +171,7 @@ class Consumer:
         self.rebalance()
         self.every(ROUND, ROUND, self.rebalance)
         self.every(ROUTES, ROUTES, self.beat)
-        self.every(2 * COMMIT, COMMIT, self.commit_all)
+        self.every(FIRST_COMMIT, COMMIT, self.commit_all)
         while not self._ends:
             left = self._timers[0][0] - time.monotonic()
             if left <= 0:
@@ -178,13 +185,18 @@ class Consumer:
                 self.pulled(command, *asked)
             elif "pause" in command.ext:
                 self.pause(command.ext["pause"])
+            elif "seek" in command.ext:
+                self.seek(*command.ext["seek"])
+            elif "commit" in command.ext:
+                self.offsets.update(self.polled)
+                self.commit_all()
             elif "subscribe" in command.ext:
                 self.subscribe(command.ext["subscribe"])
             elif "unsubscribe" in command.ext:
                 self.unsubscribe(command.ext["unsubscribe"])
             elif command.code == Request.NOTIFY_CONSUMER_IDS_CHANGED:
                 self.rebalance()
-            elif command.code == Request.RESET_CONSUMER_CLIENT_OFFSET:
+            elif command.code == Request.RESET_CONSUMER_CLIENT_OFFSET and not LITE:
                 self.reset(command.body)
         self.commit_all()
         self.wire.ask(Request.UNREGISTER_CLIENT, {"clientID": ME, "consumerGroup": GROUP})
@@ -203,6 +215,22 @@ class Consumer:
         """Read what is to be done from standard input."""
         for line in sys.stdin:
             self.wire.inbox.put((Command(0, json.loads(line)), None))
+
+    def seek(self, topic: str, number: int, offset: int) -> None:
+        """Go on at an offset of a queue, if it has both."""
+        about = {"topic": topic, "queueId": str(number)}
+        low, high = (
+            int(self.wire.ask(code, about).ext["offset"]) for code in (Request.GET_MIN_OFFSET, Request.GET_MAX_OFFSET)
+        )
+        if (topic, number) in self.owned and low <= offset <= high:
+            token = self.owned[topic, number] = object()
+            self.given((topic, number), offset)
+            self.pull((topic, number), token, offset)
+
+    def given(self, one: Queue, offset: int) -> None:
+        """What is before an offset may be committed, by a timer or on demand; push consumers do not go back."""
+        offsets = self.polled if ON_DEMAND else self.offsets
+        offsets[one] = offset if LITE else max(offset, offsets.get(one, offset))
 
     def subscribe(self, topic: str) -> None:
         """Subscribe to another topic, too; the next round takes its queues."""
@@ -241,7 +269,7 @@ class Consumer:
         ]
         consumer = {
             "groupName": GROUP,
-            "consumeType": "CONSUME_PASSIVELY",
+            "consumeType": "CONSUME_ACTIVELY" if LITE else "CONSUME_PASSIVELY",
             "messageModel": "CLUSTERING",
             "consumeFromWhere": f"CONSUME_FROM_{WHERE}",
             "subscriptionDataSet": subscriptions,
@@ -280,6 +308,7 @@ class Consumer:
         del self.owned[one]
         self.commit(one)
         self.offsets.pop(one, None)
+        self.polled.pop(one, None)
 
     def start_of(self, one: Queue) -> int | None:
         """Where a queue begins; None when that cannot be had."""
@@ -328,7 +357,7 @@ class Consumer:
             "queueId": str(one[1]),
             "queueOffset": str(offset),
             "maxMsgNums": "32",
-            "sysFlag": str(HELD | (COMMITS if known > 0 else 0)),
+            "sysFlag": str(HELD | (COMMITS if known > 0 and not LITE else 0)),
             "commitOffset": str(known),
             "suspendTimeoutMillis": str(int(HOLD * 1000)),
             "subscription": "*",
@@ -347,13 +376,17 @@ class Consumer:
             self.after(NEXT_TRY, lambda: self.pull(one, token, offset))
             return
         after = int(answer.ext["nextBeginOffset"])
+        if answer.code == Response.PULL_OFFSET_MOVED and LITE:
+            self.pull(one, token, after)
+            return
         if answer.code == Response.PULL_OFFSET_MOVED:
             self.after(CORRECTION, lambda: self.correct(one, token, after))
             return
         if answer.code == Response.SUCCESS:
             for number in range(offset, after):
                 print(json.dumps({"got": [one[0], one[1], number]}), flush=True)
-        self.offsets[one] = max(after, self.offsets.get(one, after))
+        if answer.code == Response.SUCCESS or not LITE:
+            self.given(one, after)
         self.pull(one, token, after)
 
     def correct(self, one: Queue, token: object, offset: int) -> None:
@@ -381,6 +414,6 @@ class Consumer:
 if __name__ == "__main__":
     consumer = Consumer()
     signal.signal(signal.SIGTERM, consumer.end)
-    print('{"takes": ["pause", "subscribe"]}', flush=True)
+    print('{"takes": ["pause", "subscribe", "commit"]}', flush=True)
     threading.Thread(target=consumer.read_commands, daemon=True).start()
     consumer.run()

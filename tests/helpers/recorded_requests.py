@@ -18,7 +18,8 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import FAILS
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.profile import Profile
@@ -83,7 +84,7 @@ def requests_of(command: Sequence[str]) -> Iterator[Command]:
             group.do(whole_push.Prepare(4, "expired" if suite is whole_push else "young", -1, where))
             group.start(0)
             if suite is whole_listener:
-                group._programs[0].send({"listen": FAILS})
+                group.members.programs[0].send({"listen": FAILS})
                 group.case.deliver()
             for queue in range(group.case.queues):
                 group.case.send(queue)

@@ -16,15 +16,17 @@ from rocketmq_conformance.conformance.targets.client_program.case_broker import 
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Interrupted
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
-from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_brokers, whole_pause, whole_subscriptions
+from rocketmq_conformance.suites import whole_brokers, whole_commit, whole_pause, whole_subscriptions
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -33,8 +35,12 @@ LANES = 12
 #: Seconds in which the programs of a case begin and end.
 BEGINNING = 2.0
 #: What plays the suites that need more than a group has.
-_PLAYED = {whole_pause.SUITE.name: PlayedPauses, whole_subscriptions.SUITE.name: PlayedSubscriptions}
-#: How many times as many cases as there are lanes may have begun before the first of them has ended.
+_PLAYED = {
+    whole_pause.SUITE.name: PlayedPauses,
+    whole_subscriptions.SUITE.name: PlayedSubscriptions,
+    whole_commit.SUITE.name: PlayedCommits,
+}
+#: How many times as many cases as there are lanes may be under way before the first of them has ended.
 _AHEAD = 4
 #: Seconds that a case may take: every look has a limit of its own.
 PATIENCE = 3600.0
@@ -187,7 +193,7 @@ class ClientProgram:
         if group.case.traffic.clients:
             self._connected = True
             self._seen_in.add(group.suite.name)
-        wrong = group.wrong_line()
+        wrong = group.members.wrong_line()
         if wrong:
             return group.lose(Err("BAD_LINE", definite=False, detail=wrong))
         return Err("OWNS_OTHERWISE", detail=otherwise) if otherwise else outcome

@@ -25,6 +25,8 @@ class CaseBroker(Protocol):
     traffic: Traffic
     #: Do commits fail beside the request that fails?
     loses_commits: bool
+    #: Are pulls held beyond the end of the case? Else as long as clients ask.
+    holds_on: bool
 
     @property
     def group(self) -> str:

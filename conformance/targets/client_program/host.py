@@ -26,7 +26,7 @@ NO_CONSUMER = 4
 #: The methods that a consumer must have.
 _REQUIRED = ("start", "shutdown")
 #: The commands that are methods of a consumer, if it has them.
-_METHODS = ("seek", "pause", "subscribe", "unsubscribe")
+_METHODS = ("seek", "pause", "subscribe", "unsubscribe", "commit")
 _HELD = "holds"
 _LISTEN = "listen"
 _CHUNK = 65536
@@ -52,6 +52,8 @@ class ConsumerSettings:
     offsets: Path
     #: "AVG" or "AVG_BY_CIRCLE".
     strategy: str
+    #: "AUTOMATIC" or "ON_DEMAND".
+    commit: str
     consume_from: str
     #: yyyyMMddHHmmss in UTC.
     consume_timestamp: str
@@ -110,6 +112,7 @@ def settings_of(variables: Mapping[str, str]) -> ConsumerSettings:
         model=variables["ROCKETMQ_MODEL"],
         offsets=Path(variables["ROCKETMQ_OFFSETS"]),
         strategy=variables["ROCKETMQ_STRATEGY"],
+        commit=variables["ROCKETMQ_COMMIT"],
         consume_from=variables["ROCKETMQ_CONSUME_FROM"],
         consume_timestamp=variables["ROCKETMQ_CONSUME_TIMESTAMP"],
         tls=variables.get("ROCKETMQ_TLS") == "on",

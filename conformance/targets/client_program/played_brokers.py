@@ -10,7 +10,8 @@ from rocketmq_conformance.conformance.fakes.whole_case import Brought
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Limits
-from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import EVERY
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Ok, Outcome, Value
@@ -72,7 +73,7 @@ class PlayedBrokers(PlayedGroup):
                     self.brokers.route((first, second))
                     self._learn_route()
             case operations.GoAway():
-                if self._programs and not self.brokers.away:
+                if self.members.programs and not self.brokers.away:
                     self.brokers.go_away()
                     self._learn_route()
             case _:
@@ -85,17 +86,17 @@ class PlayedBrokers(PlayedGroup):
 
     def _learn_route(self) -> None:
         """Wait until every member has learned the route, is known to all brokers, and had a round since."""
-        clients = [self._ids[member] for member in self._programs]
+        clients = [self.members.ids[member] for member in self.members.programs]
         self._asked_twice(Request.GET_ROUTEINFO_BY_TOPIC, self._timing.routes)
-        self._wait(lambda: self._ended() or self.brokers.knows_all(clients), self._timing.routes)
+        self._wait(lambda: self.members.ended() or self.brokers.knows_all(clients), self._timing.routes)
         self._asked_twice(Request.GET_CONSUMER_LIST_BY_GROUP, 2 * self._timing.round)
 
     def _asked_twice(self, request: Request, limit: float) -> None:
-        clients = [self._ids[member] for member in self._programs]
+        clients = [self.members.ids[member] for member in self.members.programs]
         wanted = {client: self.brokers.times_sent(client, request) + 2 for client in clients}
         self._wait(
             lambda: (
-                self._ended()
+                self.members.ended()
                 or all(self.brokers.times_sent(client, request) >= count for client, count in wanted.items())
             ),
             limit,
@@ -115,4 +116,4 @@ class PlayedBrokers(PlayedGroup):
 
     def _shown(self, brought: list[Brought]) -> Value:
         brought += self.brokers.take_brought()
-        return self.brokers.observed({self._ids[member]: member for member in self._programs}, brought)
+        return self.brokers.observed({self.members.ids[member]: member for member in self.members.programs}, brought)

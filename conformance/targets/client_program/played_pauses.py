@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole_pause import suspended
@@ -20,21 +19,21 @@ class PlayedPauses(PlayedGroup):
     def _do(self, operation: Operation) -> Outcome:
         match operation:
             case operations.Pause(member, suspends):
-                before = suspended(self._state)
-                expected, _ = self._expect(operation)
-                program = self._programs.get(member)
+                state = self._state
+                before = suspended(state)
+                expected, why = self._expect(operation)
+                program = self.members.programs.get(member)
                 if program is not None and (not suspends or before in (None, MEMBERS[member])):
                     program.send({PAUSE: suspends})
                     if suspends and before is None:
                         self._end_pulls(self.case.fail_held_pulls, lambda: self._pulls(member))
-                limits = Limits(self._timing.look, self._timing.look, self._timing.quiet)
-                return self._look(operation.spec, expected, None, limits, None)
+                return self._look(operation.spec, expected, None, self._limits(state, operation, why), None)
             case _:
                 return super()._do(operation)
 
     def _pulls(self, member: int) -> bool:
         """Does the broker hold a pull of a member?"""
-        return any(client == self._ids[member] for client, _ in self.case.pullers())
+        return any(client == self.members.ids[member] for client, _ in self.case.pullers())
 
     def _is_left_out(self, operation: Operation) -> bool:
         return operations.is_left_out(self._state, operation)

@@ -42,12 +42,12 @@ class PlayedSubscriptions(PlayedGroup):
     def _tell_all(self) -> None:
         """Tell every member to subscribe, or to unsubscribe; then wait until its queues are let go."""
         subscribes = is_subscribed(self._state.group)
-        for program in self._programs.values():
+        for program in self.members.programs.values():
             program.send({SUBSCRIBE if subscribes else UNSUBSCRIBE: self.case.other_topic})
         if not subscribes:
             self._end_pulls(self.case.fail_other_pulls, self._pulls_other)
             # the next round lets them go, and shows nothing of that
-            self._wait(lambda: self._ended() or self._all_said(), self._timing.routes)
+            self._wait(lambda: self.members.ended() or self._all_said(), self._timing.routes)
             self._asked_members()
 
     def _pulls_other(self) -> bool:
@@ -56,11 +56,15 @@ class PlayedSubscriptions(PlayedGroup):
 
     def _all_said(self) -> bool:
         """Did the last heartbeat of every member name the first topic alone?"""
-        return all(self._said(member) == (0,) for member in self._programs)
+        return all(self._said(member) == (0,) for member in self.members.programs)
 
     def _said(self, member: int) -> tuple[int, ...]:
         """The numbers of the topics that the last heartbeat of a member named that runs."""
-        said = self.case.traffic.topics.get(self._ids.get(member, ""), ()) if member in self._programs else ()
+        said = (
+            self.case.traffic.topics.get(self.members.ids.get(member, ""), ())
+            if member in self.members.programs
+            else ()
+        )
         topics = self.case.topic, self.case.other_topic
         return tuple(number for number, topic in enumerate(topics) if topic in said)
 

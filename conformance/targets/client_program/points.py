@@ -58,7 +58,7 @@ class Points:
                 self._failing, self._nameless = None, False
 
     def unseen(self, clients: Collection[str], sent: Sent) -> str:
-        """What was not yet seen of the members that run, as half a sentence, or ""."""
+        """What was not yet seen of the members that run, as the end of a sentence, or ""."""
         operation = self._operation
         if isinstance(operation, whole_allocation.Crowd) or "WHOLE-LIST" in self._rules:
             since = self._step if isinstance(operation, _NOTIFIED) else self._failure

@@ -1,4 +1,4 @@
-"""A consumer program: one process group, told what to do by environment variables."""
+"""A consumer program: one process group, which learns what to do from environment variables."""
 
 from __future__ import annotations
 

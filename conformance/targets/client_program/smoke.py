@@ -39,7 +39,7 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
         pulled = sum(traffic.pulls.get((queue, ""), ("", 0))[0] == client for queue in range(queues))
         committed = sum(offset == end for offset, end in zip(group.case.stored(), stored, strict=True))
         lists = traffic.has_sent(client, Request.GET_CONSUMER_LIST_BY_GROUP)
-        wrong = group.wrong_line()
+        wrong = group.members.wrong_line()
         stopped = group.stop(0)
         group.case.settle()
         found = [

@@ -131,7 +131,8 @@ class ProxiedCase(WatchedCase):
         if request.code in PULLS:
             if traffic.watches(request):
                 traffic.pull(peer, request)
-            request.ext["suspendTimeoutMillis"] = str(HOLD)
+            if self.holds_on:
+                request.ext["suspendTimeoutMillis"] = str(HOLD)
         if request.code == Request.UNLOCK_BATCH_MQ:
             for queue, client in self._locked(request):
                 if self._holders.get(queue) == client:
@@ -144,7 +145,7 @@ class ProxiedCase(WatchedCase):
             response.body = self._renamed(response.body)
         elif request.code in PULLS and self.traffic.watches(request):
             self.traffic.answer(peer, request, response)
-            self.traffic.ended(peer, request)
+            self.traffic.ended(peer, request, response)
         elif request.code == Request.LOCK_BATCH_MQ:
             granted = requests.locked(response)
             names = set() if isinstance(granted, Err) else {(topic, queue) for topic, _, queue in granted}

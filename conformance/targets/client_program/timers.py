@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import isfinite
 
 from rocketmq_conformance.conformance.adapter import FASTEST
-from rocketmq_conformance.conformance.targets.client_program.played_group import Timing
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 
 #: The timers that looks depend on, and what clients have by default, in seconds.
 STANDARD: Mapping[str, float] = {

@@ -26,6 +26,8 @@ PROTOCOL = 1
 WHOLE = -1
 
 Json = dict[str, Any]
+#: No message contains itself: none is searched for that.
+_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 class ProtocolError(Exception):
@@ -34,7 +36,7 @@ class ProtocolError(Exception):
 
 def packed(message: Json) -> bytes:
     """A line, with its line break. It is pure ASCII."""
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    return _encoded(message).encode() + b"\n"
 
 
 def unpacked(line: bytes) -> Json:

@@ -30,6 +30,8 @@ TIMER_INTERVAL = 1000
 BEGIN_LIMIT, CONSUME_LIMIT = 90.0, 45.0
 #: How long one poll of a lite pull consumer waits for messages (ms).
 _POLL = 100
+#: An interval of commits that no case sees the end of (ms).
+_LATER = 3_600_000
 _LOCK_INTERVAL = "rocketmq.client.rebalance.lockInterval"
 PULLS = frozenset({int(Request.PULL_MESSAGE), int(Request.LITE_PULL_MESSAGE)})
 #: (queue id, offset) of a message.
@@ -77,9 +79,9 @@ class WholeConsumer:
     """A consumer of one topic, alone in its group; a context manager that starts it and shuts it down.
 
     ``kind`` is PUSH, ORDERLY or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one
-    ``client`` share their connections and timers; without one the group has a client of its own. ``gate`` is called by
-    its listener before it takes messages, and before each poll. ``pulls`` counts what it pulls and so shows when it
-    begins.
+    ``client`` share their connections and timers; without one the group has a client of its own. A lite pull consumer
+    may commit ``on_demand`` alone. ``gate`` is called by its listener before it takes messages, and before each poll.
+    ``pulls`` counts what it pulls and so shows when it begins.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class WholeConsumer:
         gate: Callable[[], None] = lambda: None,
         pulls: PullCounter | None = None,
         broadcasting: bool = False,
+        on_demand: bool = False,
     ) -> None:
         self.topic = topic
         #: The other topics that it has subscribed to at some time.
@@ -142,6 +145,9 @@ class WholeConsumer:
             self._listener = jpype.JProxy(release.load(form), inst=listener)
             self._consumer.registerMessageListener(self._listener)
         else:
+            if on_demand:
+                self._consumer.setAutoCommit(False)
+                self._consumer.setPersistConsumerOffsetInterval(_LATER)
             self._polls = threading.Thread(target=self._poll, daemon=True)
 
     def __enter__(self) -> Self:
@@ -188,6 +194,11 @@ class WholeConsumer:
         if not self._push:
             self._consumer.commitSync()
         self._inside.persistConsumerOffset()
+
+    def commit_now(self) -> None:
+        """A lite pull consumer commits what was polled of its queues, and sends it at once."""
+        queues = jpype.JClass("java.util.HashSet")(self._owned())
+        self._consumer.commit(queues, True)
 
     def subscribe(self, topic: str, subscribes: bool) -> None:
         """A push consumer subscribes to another topic, too, or unsubscribes from it."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.conformance.fakes.whole_case import DELAY, Traffic, WholeCase
+from rocketmq_conformance.conformance.fakes.whole_case import DELAY, HOLD, Traffic, WholeCase
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, Command, MalformedFrame
@@ -74,8 +74,48 @@ def test_what_comes_before_the_first_heartbeat_is_that_of_its_client(broadcastin
     assert traffic.brought == [("a", 0, 12, 1)]
     assert traffic.has_sent("a", Request.PULL_MESSAGE)
     assert traffic.sent["a", int(Request.PULL_MESSAGE)] == 1
-    traffic.ended(PEER, pull)
+    traffic.ended(PEER, pull, Command(0))
     assert traffic.waiting(0) == []
+
+
+def test_a_pull_that_found_nothing_waits_on_for_as_long_as_clients_take_to_send_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    traffic = Traffic()
+    nothing = Command(Response.PULL_NOT_FOUND)
+    traffic.ended(PEER, pulling(traffic, 12), nothing)
+    assert traffic.waiting(0) == [("", 12)]
+    now += 2
+    assert traffic.waiting(0) == []
+    again = pulling(traffic, 12)
+    now += 2
+    assert traffic.waiting(0) == [("", 12)]
+    traffic.ended(PEER, again, Command(0))
+    assert traffic.waiting(0) == []
+
+
+@pytest.mark.parametrize(("holds_on", "asked"), [(True, HOLD), (False, 20_000)])
+def test_pulls_are_held_beyond_the_case_or_as_long_as_clients_ask(holds_on: bool, asked: int) -> None:
+    waits: list[float] = []
+    case = WholeCase(Profile(), lambda seconds, _: waits.append(seconds))
+    case.holds_on = holds_on
+    case.prepare(1, "young", 12)
+    fields = {
+        "consumerGroup": GROUP,
+        "topic": TOPIC,
+        "queueId": "0",
+        "queueOffset": "12",
+        "maxMsgNums": "32",
+        "sysFlag": "6",
+        "commitOffset": "0",
+        "suspendTimeoutMillis": "20000",
+        "subscription": "*",
+        "subVersion": "1",
+    }
+    case.handle(PEER, Command(int(Request.PULL_MESSAGE), fields))
+    assert waits == [asked / 1000]
 
 
 def test_messages_are_counted_from_the_first_one_that_was_found() -> None:

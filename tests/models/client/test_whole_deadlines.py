@@ -37,3 +37,4 @@ def test_owners_are_seen_in_time_and_offsets_by_the_next_timer(
     before: Mapping[str, Fail], after: Mapping[str, Fail], late: str, rule: str, owners: float
 ) -> None:
     assert due(before, after, late, [rule]) == Due(owners, owners + 5)
+    assert due(before, after, late, [rule], 10.0) == Due(owners, owners + 10)

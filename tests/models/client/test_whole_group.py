@@ -16,7 +16,8 @@ from rocketmq_conformance.models.client import whole_group
 from rocketmq_conformance.models.client.fixtures import STORED_KEYS
 from rocketmq_conformance.models.client.start import FIRST, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
-from rocketmq_conformance.models.client.whole_group import WholeGroup, WholeGroupModel
+from rocketmq_conformance.models.client.whole_group import WholeGroupModel
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup
 from rocketmq_conformance.models.client.whole_locks import lock_holders
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
@@ -51,7 +52,7 @@ def alone(owns: bool, stored: int, *given: int) -> Observation:
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("table", "count"), [(EVERY, 109), (HANDOVERS, 32)], ids=["scripted", "handovers"])
+@pytest.mark.parametrize(("table", "count"), [(EVERY, 112), (HANDOVERS, 32)], ids=["scripted", "handovers"])
 def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[TableCase], count: int) -> None:
     assert len(table) == count
     assert len({str(case) for case in table}) == count
@@ -171,7 +172,16 @@ def test_queues_change_hands(kind: str) -> None:
 
 
 #: Where messages are lost, or given twice, by rule.
-UNSOUND = {"WHOLE-BUSY", "WHOLE-MISTAKEN", "WHOLE-REREAD", "WHOLE-RESET", "WHOLE-LOST", "WHOLE-UNREAD", "WHOLE-SEEK"}
+UNSOUND = {
+    "WHOLE-BUSY",
+    "WHOLE-MISTAKEN",
+    "WHOLE-REREAD",
+    "WHOLE-RESET",
+    "WHOLE-LOST",
+    "WHOLE-UNREAD",
+    "WHOLE-SEEK",
+    "WHOLE-DEMAND",
+}
 
 
 @every("release", RELEASES)
@@ -260,6 +270,11 @@ class _NeverSeeks(WholeGroupModel):
         return group
 
 
+class _NeverCommits(WholeGroupModel):
+    def _asked_to_commit(self, group: WholeGroup, name: str) -> WholeGroup:
+        return group
+
+
 class _StoresLate(WholeGroupModel):
     def _returned(self, group: WholeGroup, name: str) -> Any:
         hands = group.members[name].in_progress
@@ -299,6 +314,7 @@ WRONG: list[tuple[type[WholeGroupModel], str]] = [
     (_NeverReset, "WHOLE-RESET"),
     (_ResetsAll, "WHOLE-RESET-LITE"),
     (_NeverSeeks, "WHOLE-SEEK"),
+    (_NeverCommits, "WHOLE-DEMAND"),
     (_KeepsAll, "WHOLE-SHARE"),
     (_NeverSuspends, "WHOLE-PAUSE"),
     (_NeverUnsubscribes, "WHOLE-SUBSCRIBE"),

@@ -12,9 +12,9 @@ from rocketmq_conformance.models.client.whole_end import RULES_OF_ENDS
 from rocketmq_conformance.models.client.whole_push import (
     WholePushModel,
     WholePushState,
+    has_no_members,
     keeps_members,
     keeps_subscriptions,
-    runs_nobody,
     takes_resets,
 )
 from rocketmq_conformance.models.profile import Profile
@@ -323,12 +323,12 @@ def test_late_answers_count_like_others() -> None:
     assert ("WHOLE-LATE" in why.rules, why.kind) == (True, "answers are late")
     _, _, why = after(*steps, (MODEL.join, 0), (MODEL.mend,), (MODEL.look,))
     assert "WHOLE-LATE" not in why.rules
-    assert (keeps_members(late), runs_nobody(late)) == (True, False)
+    assert (keeps_members(late), has_no_members(late)) == (True, False)
 
 
 def test_who_lost_its_connection_begins_with_the_next_heartbeat() -> None:
     steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.fail, LIST, "cut")
-    assert runs_nobody(after(*steps)[0])
+    assert has_no_members(after(*steps)[0])
     begun, seen, why = after(*steps, (MODEL.join, 0), (MODEL.join, 1))
     assert (seen, fired(why)) == (((NOBODY, NOBODY), (), (7, 7)), ("WHOLE-LIST",))
     assert not keeps_members(begun)

@@ -19,10 +19,11 @@ from rocketmq_conformance.conformance.targets.broker.access_settings import PREF
 from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
-from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.outcome import Err, Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers, whole_push

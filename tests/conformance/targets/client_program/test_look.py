@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from rocketmq_conformance.conformance.targets.client_program.look import Clock, Interrupted, Limits, shows
-from rocketmq_conformance.conformance.targets.client_program.played_group import Timing
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.whole_deadlines import due
 from rocketmq_conformance.models.client.whole_moves import MEMBERS, PULL, SILENT, Fail
 

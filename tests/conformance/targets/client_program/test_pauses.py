@@ -14,8 +14,8 @@ from places import ROOT
 from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
-from rocketmq_conformance.conformance.targets.client_program.played_group import Timing
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.outcome import Unsupported
 from rocketmq_conformance.models.profile import Profile
@@ -66,8 +66,8 @@ class Group(PlayedPauses):
         self.logs = [CommandLog() for _ in range(members)]
         for member, program in enumerate(self.logs):
             self._expect(operations.Join(member))
-            self._programs[member] = program  # type: ignore[assignment]
-            self._ids[member] = MEMBERS[member]
+            self.members.programs[member] = program  # type: ignore[assignment]
+            self.members.ids[member] = MEMBERS[member]
 
     @property
     def ended(self) -> int:
@@ -106,17 +106,17 @@ def test_a_command_goes_to_a_member_that_runs_unless_another_one_is_suspended(gr
 def test_while_one_is_suspended_no_member_joins_and_of_two_others_none_leaves(group: Group) -> None:
     group.do(operations.Pause(0, True))
     group.do(operations.Join(2))
-    assert list(group._programs) == [0, 1]
+    assert list(group.members.programs) == [0, 1]
     group.do(operations.Crash(1))
-    assert list(group._programs) == [0]
+    assert list(group.members.programs) == [0]
     group.do(operations.Leave(0))
-    assert not group._programs
+    assert not group.members.programs
     three = Group(members=3)
     for operation in (operations.Pause(0, True), operations.Crash(1), operations.Leave(2)):
         three.do(operation)
-    assert list(three._programs) == [0, 1, 2]
+    assert list(three.members.programs) == [0, 1, 2]
     three.do(operations.Crash(0))
-    assert list(three._programs) == [1, 2]
+    assert list(three.members.programs) == [1, 2]
     three.close()
 
 

@@ -15,9 +15,10 @@ from places import ROOT
 from rocketmq_conformance.conformance.adapter import CannotRunError, Play
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
-from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup, Timing
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_of

@@ -33,6 +33,7 @@ VARIABLES = {
         "MODEL": "CLUSTERING",
         "OFFSETS": "/tmp/files",
         "STRATEGY": "AVG",
+        "COMMIT": "AUTOMATIC",
         "CONSUME_FROM": "CONSUME_FROM_LAST_OFFSET",
         "CONSUME_TIMESTAMP": "20260101000000",
     }.items()
@@ -107,6 +108,13 @@ def test_a_consumer_is_told_to_subscribe_to_another_topic_and_to_unsubscribe() -
     program.send({"unsubscribe": "U"})
     until(lambda: noted(program)[-2:] == ["subscribe U", "unsubscribe U"])
     assert program.takes == {"seek", "subscribe", "unsubscribe"}
+
+
+def test_a_consumer_is_asked_to_commit() -> None:
+    program = hosted("committer")
+    program.send({"commit": "T"})
+    until(lambda: noted(program)[-1:] == ["commit T AUTOMATIC"])
+    assert program.takes == {"commit", "seek"}
 
 
 def test_the_queues_of_a_consumer_are_said_when_they_change() -> None:

@@ -14,8 +14,8 @@ from places import ROOT
 from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
-from rocketmq_conformance.conformance.targets.client_program.played_group import Timing
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.outcome import Ok, Unsupported
 from rocketmq_conformance.models.profile import Profile
@@ -67,8 +67,8 @@ class Group(PlayedSubscriptions):
         self.logs = [CommandLog() for _ in range(members)]
         for member, program in enumerate(self.logs):
             self._expect(operations.Join(member))
-            self._programs[member] = program  # type: ignore[assignment]
-            self._ids[member] = MEMBERS[member]
+            self.members.programs[member] = program  # type: ignore[assignment]
+            self.members.ids[member] = MEMBERS[member]
 
     @property
     def ended(self) -> int:
@@ -108,7 +108,7 @@ def test_pulls_of_the_other_topic_are_ended_until_members_pull_it_no_more() -> N
         assert group.ended == ended
 
 
-def test_who_starts_is_told_at_once_where_others_are_subscribed(group: Group) -> None:
+def test_who_starts_is_given_the_command_at_once_where_others_are_subscribed(group: Group) -> None:
     assert not group._first_commands()
     group.do(operations.Subscribe())
     assert group._first_commands() == [TO]

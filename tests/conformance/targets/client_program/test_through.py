@@ -25,10 +25,10 @@ from rocketmq_conformance.conformance.targets.client_program import real_broker 
 from rocketmq_conformance.conformance.targets.client_program import through as proxied
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
-from rocketmq_conformance.conformance.targets.client_program.played_group import Timing
 from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.broker.state import QueueLog
 from rocketmq_conformance.models.client.start import LAST, TIMESTAMP
 from rocketmq_conformance.models.outcome import Ok, Unsupported

@@ -9,8 +9,8 @@ from places import ROOT
 
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
-from rocketmq_conformance.conformance.targets.client_program.played_group import Timing
 from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD, overall_pace, timers_of, timing_of
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 
 
 @pytest.mark.parametrize("pace", [0.5, 1.0, 3.0, 20.0, 1000.0])

@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.targets.exec_client import lines, schema
 from rocketmq_conformance.conformance.targets.exec_client.greeting import greeting
 from rocketmq_conformance.conformance.targets.exec_client.lines import ProtocolError
 from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.conformance.targets.skeletons import SKELETONS
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CaseEnded, DivergenceFound, Event, RunEnded, SuiteEnded
@@ -69,6 +70,19 @@ def test_the_port_behind_a_program_answers_as_the_port_does(more: str) -> None:
     played = list(run(PORT + more, **kinds))
     assert digests(played) == digests(list(run("port", **kinds)))
     assert [one.verdict for one in played if isinstance(one, SuiteEnded)] == ["conforms"] * len(suites)
+
+
+def test_a_case_in_one_line_without_some_steps_is_what_it_is_step_by_step(tmp_path: Path) -> None:
+    (made,) = SKELETONS["stepped", "python"].write(tmp_path)
+    both = []
+    for whole in ("True", "False"):
+        made.write_text(made.read_text().replace('"whole_cases": True', f'"whole_cases": {whole}'))
+        events = list(run(f"exec:{sys.executable} {made}", suites=["allocation"], cases=20, seed=1, tiers=["seeded"]))
+        (ended,) = [event for event in events if isinstance(event, SuiteEnded)]
+        assert ended.unsupported
+        counted = ended.verdict, ended.control, ended.unsupported, ended.coverage
+        both.append((digests(events), [one.steps for one in events if isinstance(one, CaseEnded)], counted))
+    assert both[0] == both[1]
 
 
 def test_answers_of_the_port_fit_the_schemas() -> None:

@@ -1,0 +1,36 @@
+"""One case of the suite of commits on demand, played with a program for each member."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.conformance.targets.client_program.look import Limits
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.models.outcome import Outcome
+from rocketmq_conformance.suites import whole_commit as operations
+from rocketmq_conformance.suites.declare.operation import Operation
+
+#: What a program says that it takes, and the name of the command.
+COMMIT = "commit"
+
+
+class PlayedCommits(PlayedGroup):
+    """The members of one case, which commit nothing but what they are asked to."""
+
+    def _do(self, operation: Operation) -> Outcome:
+        match operation:
+            case operations.Commit(member):
+                expected, _ = self._expect(operation)
+                program = self.members.programs.get(member)
+                if program is not None:
+                    program.send({COMMIT: self.case.topic})
+                # no timer is waited for
+                limits = Limits(self._timing.margin, self._timing.margin, self._timing.quiet)
+                return self._look(operation.spec, expected, None, limits, None)
+            case _:
+                return super()._do(operation)
+
+    def variables(self, name: str) -> dict[str, str]:
+        """The environment of a member."""
+        return {**super().variables(name), "ROCKETMQ_COMMIT": "ON_DEMAND"}
+
+    def _needed(self) -> str:
+        return COMMIT

@@ -1,0 +1,45 @@
+"""How long the play of a case waits for what, by how much faster than standard the timers of its programs are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How long is waited, in seconds."""
+
+    #: How much faster than standard the program's timers are.
+    pace: float = 1.0
+    #: By how much (s) a client may be later than its timers make it.
+    margin: float = 10.0
+    #: For a program's first heartbeat, and for its end after SIGTERM.
+    connect: float = 60.0
+    end: float = 15.0
+    #: For what a step shows that has no deadlines: a correction (10 s), a round (20 s) and a commit (10 s) may follow.
+    look: float = 50.0
+    #: How long nothing else may be seen after that.
+    quiet: float = 1.0
+    #: A round of rebalance.
+    round: float = 21.0
+    #: How long timers may take to write offsets, and to ask for routes.
+    write: float = 11.0
+    routes: float = 31.0
+    #: For the answer to a request, and for a round of five queues that waits for each.
+    answer: float = 6.0
+    answers: float = 30.0
+    #: After how long a pull that failed has been sent again.
+    retry: float = 4.0
+
+    @classmethod
+    def of(cls, pace: float) -> Timing:
+        """Of a program whose timers are ``pace`` times faster than standard."""
+        looks = cls(
+            pace=pace,
+            margin=5 + 5 / pace,
+            look=5 + 45 / pace,
+            quiet=0.5 + 0.5 / pace,
+            round=0.5 + 20.5 / pace,
+            write=0.5 + 10.5 / pace,
+        )
+        return replace(looks, routes=0.5 + 30.5 / pace, retry=0.5 + 3.5 / pace)

@@ -1,0 +1,305 @@
+"""What is seen of one case with whole consumers, by the traffic at their broker.
+
+A look waits for what the model expects: it ends when the traffic shows that, and has shown it for a while, or when its
+time is over. What it answers is what was seen, not what was expected.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from tempfile import TemporaryDirectory
+
+from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
+from rocketmq_conformance.conformance.fakes.whole_case import Brought, runs
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
+from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
+from rocketmq_conformance.conformance.targets.client_program.look import Clock, Limits, shows
+from rocketmq_conformance.conformance.targets.client_program.members import Members
+from rocketmq_conformance.conformance.targets.client_program.owned import differing
+from rocketmq_conformance.conformance.targets.client_program.points import Points
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.models.client.fixtures import MEMBERS, TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.whole_allocation import RULE_OF
+from rocketmq_conformance.models.client.whole_deadlines import AT_ONCE, COMMITS, FIRST_COMMIT, POLLED_COMMITS, due
+from rocketmq_conformance.models.client.whole_end import Ended, end_of, with_end
+from rocketmq_conformance.models.client.whole_push import Setting, WholePushState
+from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Value
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Reason
+from rocketmq_conformance.suites import (
+    whole_allocation,
+    whole_broadcast,
+    whole_brokers,
+    whole_commit,
+    whole_listener,
+    whole_lite,
+    whole_orderly,
+    whole_orderly_listener,
+    whole_pause,
+    whole_subscriptions,
+)
+from rocketmq_conformance.suites import whole_push as operations
+from rocketmq_conformance.suites.declare.answer_parts import filled
+from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
+from rocketmq_conformance.suites.declare.suite import Suite
+
+CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
+_SIGN = "sign every request to a broker with ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY."
+#: The strategies, that of every client first.
+STRATEGIES = tuple(RULE_OF)
+#: The kind of consumer that each suite asks a program for, and its message model.
+KINDS = {
+    operations.SUITE.name: ("push", CLUSTERING),
+    whole_orderly.SUITE.name: ("orderly", CLUSTERING),
+    whole_broadcast.SUITE.name: ("push", BROADCASTING),
+    whole_lite.SUITE.name: ("lite", CLUSTERING),
+    whole_listener.SUITE.name: ("push", CLUSTERING),
+    whole_allocation.SUITE.name: ("push", CLUSTERING),
+    whole_orderly_listener.SUITE.name: ("orderly", CLUSTERING),
+    whole_brokers.SUITE.name: ("push", CLUSTERING),
+    whole_pause.SUITE.name: ("push", CLUSTERING),
+    whole_commit.SUITE.name: ("lite", CLUSTERING),
+    whole_subscriptions.SUITE.name: ("push", CLUSTERING),
+}
+#: The suites whose answers show locks, and what listeners were given.
+_SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name, whole_commit.SUITE.name)
+#: The suites whose looks are limited by the time that clients have, and how long (s) their offsets take to be stored.
+_STORED_AFTER = {
+    operations.SUITE.name: COMMITS,
+    whole_listener.SUITE.name: COMMITS,
+    whole_allocation.SUITE.name: COMMITS,
+    whole_pause.SUITE.name: COMMITS,
+    whole_lite.SUITE.name: POLLED_COMMITS,
+    whole_commit.SUITE.name: AT_ONCE,
+}
+
+
+class WatchedGroup:
+    """The members of one case at a broker of ``make`` (broadcasting?); ``interrupted`` ends every wait."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        profile: Profile,
+        command: Sequence[str],
+        timing: Timing,
+        interrupted: threading.Event,
+        make: Callable[[bool], CaseBroker],
+        access: GivenAccess,
+    ) -> None:
+        self.suite = suite
+        self._bound = suite.bind(profile)
+        self._state = self._bound.initial
+        self._timing = timing
+        self._clock = Clock(interrupted)
+        self._setting = Setting()
+        self._begun = False
+        self._listens = suite in (whole_listener.SUITE, whole_orderly_listener.SUITE)
+        self._retries = suite is whole_listener.SUITE
+        #: What listeners were given in order, where they may be given the same again.
+        self._in_order = GivenInOrder() if suite is whole_orderly_listener.SUITE else None
+        #: What each member's listener does, where it is not to succeed.
+        self._listeners: dict[int, str] = {}
+        #: Why nothing more can be played, or "".
+        self._unsupported = ""
+        #: The answer to whatever else is to be done, once a member is missing.
+        self._lost: Err | None = None
+        self._strategy = STRATEGIES[0]
+        self._shows_all = suite.name in _SHOW_ALL
+        self._kind, self._model = KINDS[suite.name]
+        #: The folder for the files of broadcasting members, which outlive them.
+        self._store = TemporaryDirectory(prefix="rocketmq-offsets-")
+        #: The messages that members said they were given since the last step, and whether any ever said so.
+        self._given: list[Brought] = []
+        self._says = False
+        self._access = access
+        #: What is to be seen of members before it means something that nothing happens.
+        self._points = Points()
+        self.case = make(self._model == BROADCASTING)
+        # a lite pull consumer waits for each answer, and closes its connection when it has waited for too long
+        self.case.holds_on = self._kind != "lite"
+        self.case.guard = access.guard(profile.broker)
+        self.members = Members(command, timing, self._clock, self.case)
+        self._prepare(Setting())
+        if suite is whole_allocation.SUITE:
+            self.case.divide(self._setting.queues)
+        self.address = self._open()
+
+    def close(self) -> None:
+        """Kill the programs that still run, and close the broker."""
+        self.members.close()
+        self.case.close()
+        self._store.cleanup()
+
+    def _expect(self, operation: Operation) -> tuple[Expected, Reason]:
+        """Follow an operation by the model: its answer, and why."""
+        self._state, expected, why = self._bound.handlers[type(operation)](self._state, *operation.args)
+        self._points.begin(operation, why.rules, self.case.traffic.sent)
+        return expected, why
+
+    def variables(self, name: str) -> dict[str, str]:
+        """The environment of a member."""
+        return {
+            "ROCKETMQ_NAME_SERVER": self.address,
+            "ROCKETMQ_GROUP": self.case.group,
+            "ROCKETMQ_TOPIC": self.case.topic,
+            "ROCKETMQ_INSTANCE": name,
+            "ROCKETMQ_KIND": self._kind,
+            "ROCKETMQ_MODEL": self._model,
+            "ROCKETMQ_OFFSETS": self._store.name,
+            "ROCKETMQ_STRATEGY": self._strategy,
+            "ROCKETMQ_COMMIT": "AUTOMATIC",
+            "ROCKETMQ_CONSUME_FROM": self._setting.where,
+            "ROCKETMQ_CONSUME_TIMESTAMP": TIMESTAMP_TEXT,
+            "TZ": "UTC",
+            **self._access.variables,
+        }
+
+    def _look(
+        self, spec: OperationSpec, expected: Expected, joined: str | None, limits: Limits, end: Ended | None
+    ) -> Outcome:
+        brought: list[Brought] = []
+        self._given.clear()
+        # nothing is to be waited for in what a member has shown that has ended
+        known = end_of(expected) if end else None
+
+        def agrees() -> bool:
+            return filled(spec, expected, self._observed(brought, known))[0] == expected
+
+        def owners() -> bool:
+            seen = self._observed(brought, known)
+            return isinstance(seen, tuple) and isinstance(expected, tuple) and seen[:2] == expected[:2]
+
+        shown = shows(
+            self._clock,
+            limits,
+            owners,
+            lambda: agrees() and self._reached(joined) and not self._unseen(),
+            lambda: self.members.ended() or self.case.guard.refused,
+            lambda: self.case.traffic.outdated,
+        )
+        ended = self.members.ended()
+        if ended:
+            return Err("ENDED", detail=ended)
+        refused = self.case.guard.sentence
+        if refused:
+            return Err("NOT_SIGNED", detail=f"{refused}: {_SIGN}")
+        self.members.refuse_strangers()
+        if agrees() and not shown:
+            detail = self._unseen() or f"{joined} neither asked for the members nor pulled"
+            return Err("NOT_REACHED", definite=False, detail=detail)
+        return Ok(self._observed(brought, end))
+
+    def _limits(self, before: WholePushState, operation: Operation, why: Reason) -> Limits:
+        """How long the look after an operation waits, by the time that clients have for what it leads to."""
+        timing = self._timing
+        commits = _STORED_AFTER.get(self.suite.name)
+        if commits is None:
+            # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset; up to 5.1.4
+            # a listener that returns is followed by a round, 20 s until the lock is given back, and a round of the next
+            # owner
+            limit = timing.look * (2 if self._model == BROADCASTING or self._in_order is not None else 1)
+            # a correction and another round may follow
+            limit += timing.look if isinstance(operation, operations.Reset) else 0
+            return Limits(limit, limit, timing.quiet)
+        group = self._state.group
+        promised = due(before.group.fails, group.fails, group.late, why.rules, commits)
+        margin = timing.margin * (2 if isinstance(operation, operations.Join) else 1)
+        if isinstance(operation, operations.Join) and not self.case.queues:
+            # clients may ask who is there once they have asked for the route again
+            margin += timing.routes
+        youngest = max((self.members.known_since.get(member, 0.0) for member in self.members.programs), default=0.0)
+        first = max(0.0, youngest + FIRST_COMMIT / timing.pace - self._clock.now())
+        return Limits(
+            promised.owners / timing.pace + margin,
+            promised.stored / timing.pace + first + margin,
+            timing.quiet,
+            timing.routes,
+        )
+
+    def _reached(self, joined: str | None) -> bool:
+        """Has a member that joined got so far as to ask who else is there, or when broadcasting to pull?
+
+        Where nothing is to happen, that is how it is known that something could have.
+        """
+        if self._model == BROADCASTING:
+            return joined is None or self.case.traffic.has_sent(joined, Request.PULL_MESSAGE)
+        asked = self.members.sent(Request.GET_CONSUMER_LIST_BY_GROUP)
+        # over a connection that was opened again no heartbeat may have come yet, nor any before there is a route
+        return not joined or asked[joined] > 0 or asked[""] > self.members.unnamed
+
+    def _unseen(self) -> str:
+        """What members have not been seen to do that they would do before something could happen, or ""."""
+        known = self.members.clients()
+        return self._points.unseen(known, self.case.traffic.sent)
+
+    def _observed(self, brought: list[Brought], end: Ended | None) -> Value:
+        seen = self._shown(brought)
+        return seen if end is None else with_end(seen, end)
+
+    def _shown(self, brought: list[Brought]) -> Value:
+        brought += self.case.take_brought()
+        self.members.learn()
+        running = self.members.numbers()
+        seen = self.case.observed(running, brought)
+        if self._retries:
+            return (*seen, self.case.retry_queue(running))
+        if not self._shows_all and self._in_order is None:
+            return seen
+        locks = self.case.locks({client: member for member, client in self.members.ids.items()})
+        if self._in_order is None:
+            return (*seen, locks, self._listened(brought))
+        self._read_lines()
+        return (*seen, locks, *self._in_order.shown(seen[0], self._says or not brought))
+
+    def _read_lines(self) -> None:
+        """Read what members that run said they were given."""
+        for member, program in self.members.programs.items():
+            while program.got:
+                topic, queue, offset = program.got.popleft()
+                if topic == self.case.topic:
+                    self._says = True
+                    self._given.append((MEMBERS[member], queue, offset, 1))
+                    if self._in_order is not None:
+                        self._in_order.add(member, queue, offset)
+
+    def _listened(self, brought: Sequence[Brought]) -> Value:
+        """What listeners were given in this step, in their order; None when members do not say such things."""
+        self._read_lines()
+        if brought and not self._says:
+            return None
+        # concurrent listeners run beside one another
+        given = self._given if self._kind == "orderly" else sorted(self._given)
+        return tuple(sorted(((MEMBERS.index(one[0]), *one[1:]) for one in runs(given)), key=lambda one: one[:2]))
+
+    def owned_otherwise(self, seen: Value) -> str:
+        """How what members say they have differs from what they should have, for as long as a look takes, or "".
+        ``seen`` is the answer of the step."""
+        if not isinstance(seen, tuple) or not isinstance(seen[0], tuple):
+            return ""
+        pulled = seen[0]
+
+        def differs() -> str:
+            running = {MEMBERS[member]: program.owned for member, program in self.members.programs.items()}
+            said = {name: queues for name, queues in running.items() if queues is not None}
+            return differing(self._state, self.case.topic, pulled, said)
+
+        self._wait(lambda: self.members.ended() or not differs(), self._timing.look)
+        return differs()
+
+    def _wait(self, done: Callable[[], object], limit: float) -> None:
+        self._clock.wait(done, limit)
+
+    def _open(self) -> str:
+        """Open the door of the broker; its address."""
+        return self.case.open()
+
+    def _prepare(self, setting: Setting) -> None:
+        self.case.prepare(*setting)
+        self._setting = setting
+        if self._retries:
+            self.case.add_retry_topic()
+        # the pull of a queue that its member has let go of may still wait, and what it brings is not consumed
+        self.case.traffic.confirmed = self._in_order is not None

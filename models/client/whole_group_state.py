@@ -1,0 +1,139 @@
+"""The state of a group of whole consumers, and what can be read off it.
+
+``whole_group`` has what changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
+from rocketmq_conformance.models.client.fixtures import (
+    OTHER_TOPIC,
+    QUEUES,
+    RETRY_TOPIC,
+    SUCCEEDS,
+    TOPIC,
+    TOPIC_QUEUES,
+)
+from rocketmq_conformance.models.client.orderly_work import OrderlyWork
+from rocketmq_conformance.models.client.whole_moves import (
+    OTHER_QUEUES,
+    RETRIES,
+    Fail,
+)
+from rocketmq_conformance.models.rule import Reason
+
+
+class WholeMember(NamedTuple):
+    """A running member. Queues are indexes of the fixtures."""
+
+    #: Has the broker received its heartbeat?
+    registered: bool = False
+    memory: Mapping[int, int] = MappingProxyType({})
+    #: The queues that it has, and the offsets it pulls from.
+    pulls: Mapping[int, int] = MappingProxyType({})
+    #: Those of an orderly member that it has not pulled yet: it will compute their start once more.
+    fresh: frozenset[int] = frozenset()
+    #: Is its listener blocked? It takes no more messages then.
+    busy: bool = False
+    #: The queue and offset of the message that its listener is busy with.
+    in_progress: tuple[int, int] | None = None
+    #: Those of an orderly member whose locks were lost: it keeps them, and does not pull them.
+    unlocked: frozenset[int] = frozenset()
+    #: What its listener does with messages, and what it has been given and holds: by queue, the first offset and the
+    #: one after the last. Unlike a busy one it is given everything.
+    listener: str = SUCCEEDS
+    held: Mapping[int, tuple[int, int]] = MappingProxyType({})
+    #: What the listeners of an orderly one are at that fail or hold; it has pulled more than it has given them.
+    work: OrderlyWork = OrderlyWork()
+    #: The offsets behind what it was given and has not committed, by queue, where it commits on demand alone.
+    taken: Mapping[int, int] = MappingProxyType({})
+    #: Has it lost a connection?
+    cut: bool = False
+    #: Is it suspended? It is listed then, and neither pulls nor rebalances.
+    suspended: bool = False
+
+
+class WholeGroup(NamedTuple):
+    """Members of one kind, their broker, and the failing requests."""
+
+    kind: str
+    where: str
+    broker: BrokerState
+    timestamp: str | None = None
+    #: By name, which is also the order of their client ids.
+    members: Mapping[str, WholeMember] = MappingProxyType({})
+    fails: Mapping[str, Fail] = MappingProxyType({})
+    #: The request whose answers are late, or "".
+    late: str = ""
+    #: Does a client outside the group have the locks?
+    seized: bool = False
+    #: Locks of clients that do not pull: of members that crashed, by name, and of STRANGER. By queue of the fixtures.
+    kept: Mapping[int, str] = MappingProxyType({})
+    #: Pulls of push consumers that still wait for queues that their members let go of, by queue: member and offset.
+    left: Mapping[int, tuple[str, int]] = MappingProxyType({})
+    #: Messages that were sent back and wait for their delay level.
+    delayed: int = 0
+    #: How members divide the queues, and the client ids that the broker lists beside theirs.
+    strategy: str = "AVG"
+    others: tuple[str, ...] = ()
+    #: Do members commit on demand alone?
+    on_demand: bool = False
+    #: The topics of the broker that no member subscribes to.
+    unsubscribed: frozenset[str] = frozenset()
+    #: The reasons of all steps so far.
+    reasons: tuple[Reason, ...] = ()
+    #: Why queues began where they did, by queue, where that shows: they were pulled from there, and not sent elsewhere.
+    starts: Mapping[int, Reason] = MappingProxyType({})
+
+
+def seen_queues(broker: BrokerState) -> tuple[int, ...]:
+    """The queues of the fixtures that observations show: those of the topic, and of the other one if there is one."""
+    topics = [topic for topic in (TOPIC, OTHER_TOPIC) if topic in broker.topics]
+    return tuple(queue for topic in topics for queue in TOPIC_QUEUES[topic][: broker.topics[topic].read_queues])
+
+
+def number_of(queue: int) -> int:
+    """The number by which an observation names a queue of the fixtures: its id, RETRIES, or OTHER_QUEUES and on."""
+    topic, number = QUEUES[queue].topic, QUEUES[queue].id
+    return RETRIES if topic == RETRY_TOPIC else OTHER_QUEUES + number if topic == OTHER_TOPIC else number
+
+
+def locks_of(member: WholeMember) -> set[int]:
+    """The queues that an orderly member has locked."""
+    return (member.pulls.keys() - member.unlocked) | ({member.in_progress[0]} if member.in_progress else set())
+
+
+def log_of(broker: BrokerState, queue: int) -> QueueLog:
+    """The log of a queue of the fixtures."""
+    return broker.logs.get((QUEUES[queue].topic, QUEUES[queue].id), ABSENT)
+
+
+def answered(group: WholeGroup, queue: int) -> WholeGroup:
+    """The group after the pulls of a queue that were left behind were answered."""
+    return group._replace(left={other: pull for other, pull in group.left.items() if other != queue})
+
+
+def with_reason(group: WholeGroup, why: Reason) -> WholeGroup:
+    """The group, for which one more rule has fired."""
+    return group._replace(reasons=(*group.reasons, why))
+
+
+def with_member(group: WholeGroup, name: str, member: WholeMember) -> WholeGroup:
+    """The group whose member of this name is now like that."""
+    return group._replace(members={**group.members, name: member})
+
+
+def hiding(group: WholeGroup, queue: int) -> WholeGroup:
+    """The group when it does not show where a queue began."""
+    return group._replace(starts={other: why for other, why in group.starts.items() if other != queue})
+
+
+def with_starts(why: Reason, starts: Mapping[int, Reason]) -> Reason:
+    """A reason, and beneath it the rules by which queues began."""
+    beneath = dict.fromkeys(rule for one in starts.values() for rule in one.rules if rule not in why.rules)
+    return replace(why, beneath=tuple(beneath)) if beneath else why

@@ -1,0 +1,198 @@
+"""How the members of a group of whole consumers get their queues, begin them, and let go of them.
+
+A round of rebalance gives each member its share, as far as it is known to the group and can ask who else is there
+(``whole_group``).
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from rocketmq_conformance.models.broker.commit import commit_offset
+from rocketmq_conformance.models.client.fixtures import (
+    QUEUES,
+    STORED_KEYS,
+)
+from rocketmq_conformance.models.client.member import division_of
+from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
+from rocketmq_conformance.models.client.whole_group_state import (
+    WholeGroup,
+    answered,
+    locks_of,
+    with_member,
+    with_reason,
+)
+from rocketmq_conformance.models.client.whole_moves import (
+    COMMIT,
+    HEARTBEAT,
+    LOCK,
+    MAX,
+    MEMBERS,
+    PULL,
+    QUERY,
+    ROUTE,
+    SEARCH,
+)
+from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.rule import Reason, reasons_by_kind
+
+_NOT_REGISTERED = {
+    ROUTE: Reason(("WHOLE-UNHEARD",), "no route"),
+    HEARTBEAT: Reason(("WHOLE-UNHEARD",), "no heartbeat"),
+}
+_REGISTERED = {
+    ROUTE: Reason(("WHOLE-UNHEARD",), "no route, goes on"),
+    HEARTBEAT: Reason(("WHOLE-UNHEARD",), "no heartbeat, goes on"),
+}
+_LOCK = reasons_by_kind(("WHOLE-LOCK",), "refused", "somebody else's", "granted")
+_NO_START = Reason(("WHOLE-UNREAD",), "no start")
+_MISTAKEN = Reason(("WHOLE-MISTAKEN",), "a refusal is no stored offset")
+_LOST = Reason(("WHOLE-LOST",), "commit lost")
+_LOCK_LOST = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "lost")
+_LOCK_BACK = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "granted again")
+_SHARE = reasons_by_kind(("WHOLE-SHARE",), "handed over", "taken over")
+_BUSY = Reason(("WHOLE-BUSY",), "keeps the lock")
+_TRUNCATED = Reason(("REB-TRUNC-1",), "let go without a request")
+_DISCARDED = Reason(("CONS-1-DROPPED",), "meanwhile")
+
+
+class WholeQueues:
+    """The queues of the members of a group, by one profile; every method is pure."""
+
+    __slots__ = ("start",)
+
+    def __init__(self, start: StartModel) -> None:
+        self.start = start
+
+    def _register(self, group: WholeGroup) -> WholeGroup:
+        if not group.members:
+            return group
+        failing = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
+        unregistered = [name for name, member in group.members.items() if not member.registered]
+        if failing:
+            return with_reason(group, _NOT_REGISTERED[failing[0]] if unregistered else _REGISTERED[failing[0]])
+        for name in unregistered:
+            group = with_member(group, name, group.members[name]._replace(registered=True))
+        return group
+
+    def _shares(self, group: WholeGroup) -> dict[str, frozenset[int]]:
+        """The queues of every member that can find out which are its own."""
+        if MEMBERS in group.fails:
+            return {}
+        registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
+        listed = tuple(sorted((*registered, *group.others)))
+        return {name: self._share(group, name, listed) for name in registered if not group.members[name].suspended}
+
+    def _share(self, group: WholeGroup, name: str, listed: tuple[str, ...]) -> frozenset[int]:
+        """A member's queues; of a topic without any that can be read it keeps those that it has."""
+        share_of, found = division_of(self.start.client), set[int]()
+        for topic, settings in group.broker.topics.items():
+            if topic in group.unsubscribed:
+                continue
+            if settings.read_queues:
+                found.update(share_of(group.strategy, name, topic, settings.read_queues, listed) or ())
+            else:
+                found.update(queue for queue in group.members[name].pulls if QUEUES[queue].topic == topic)
+        return frozenset(found)
+
+    def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
+        if QUEUES[queue].topic in group.unsubscribed:
+            # its pull is not sent again
+            return answered(self._let_go(with_reason(group, _TRUNCATED), name, queue), queue)
+        group = with_reason(self._commit(group, name, queue), _SHARE["handed over"])
+        return self._let_go(group, name, queue)
+
+    def _take(self, group: WholeGroup, name: str, queue: int, alone: bool) -> WholeGroup:
+        if group.kind == ORDERLY:
+            if LOCK in group.fails or group.seized or group.kept.get(queue, name) != name:
+                return with_reason(group, _LOCK["refused" if LOCK in group.fails else "somebody else's"])
+            if any(other.busy and queue in locks_of(other) for other in group.members.values()):
+                return with_reason(group, _BUSY)
+            kept = {other: holder for other, holder in group.kept.items() if other != queue}
+            group = with_reason(group._replace(kept=kept), _LOCK["granted"])
+        group, begins = self._begins(group, name, queue)
+        if not is_known(begins):
+            if group.kind == ORDERLY:
+                # it has the lock all the same
+                group = group._replace(kept={**group.kept, queue: name})
+            return with_reason(group, _NO_START)
+        if not alone:
+            group = with_reason(group, _SHARE["taken over"])
+        member = group.members[name]
+        fresh = member.fresh | {queue} if group.kind == ORDERLY else member.fresh
+        return with_member(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)}, fresh=fresh))
+
+    def _begins(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, int | Err]:
+        """The start of a queue: negative, or an error, when it cannot be computed."""
+        fault = "answer"
+        failing = group.fails.get(QUERY)
+        if failing is not None and failing.later:
+            group = group._replace(fails={**group.fails, QUERY: failing._replace(later=False)})
+        elif failing is not None:
+            # bytes that are no frame make the client close the connection itself
+            fault = "cut" if failing.fault == "garbage" else failing.fault
+        bound = group.fails.get(SEARCH if group.where == TIMESTAMP else MAX)
+        decide = self.start.lite_pull if group.kind == LITE else self.start.push
+        before = RemoteStore(group.members[name].memory, frozenset(), group.broker)
+        store, found, why = decide(
+            before,
+            queue,
+            group.where,
+            group.timestamp,
+            "UTC",
+            self.start.client.checked_start,
+            fault,
+            bound.fault if bound else "answer",
+        )
+        group = with_member(group, name, group.members[name]._replace(memory=store.memory))
+        begins = cast(int | Err, found)
+        if is_known(begins):
+            kind = MEMORY_THEN_STORE if group.kind == LITE else STORE
+            _, held, read = self.start.store.read(before, queue, kind, fault)
+            if held == begins:
+                why = Reason((*why.rules, *read.rules), why.kind)
+            group = group._replace(starts={**group.starts, queue: why})
+        if fault != "answer" and is_known(begins):
+            group = with_reason(group, _MISTAKEN)
+        return group, begins
+
+    def _relocked(self, group: WholeGroup, name: str) -> WholeGroup:
+        """The lock timer asks again for the locks that were lost."""
+        member = group.members[name]
+        still = member.unlocked & group.kept.keys()
+        if member.unlocked - still:
+            group = with_reason(group, _LOCK_BACK)
+        if still:
+            group = with_reason(group, _LOCK_LOST)
+        return with_member(group, name, member._replace(unlocked=still))
+
+    def _commit(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
+        held = group.members[name].memory.get(queue)
+        if held is None:
+            return group
+        if COMMIT in group.fails:
+            lost = group.broker.stored.get(STORED_KEYS[queue]) != held
+            return with_reason(group, _LOST) if lost else group
+        return group._replace(broker=commit_offset(self.start.store.broker, group.broker, *STORED_KEYS[queue], held)[0])
+
+    def _let_go(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
+        member = group.members[name]
+        if group.kind == PUSH and PULL not in group.fails:
+            group = group._replace(left={**group.left, queue: (name, member.pulls[queue])})
+        memory = {other: offset for other, offset in member.memory.items() if other != queue}
+        pulls = {other: offset for other, offset in member.pulls.items() if other != queue}
+        fresh, unlocked = member.fresh - {queue}, member.unlocked - {queue}
+        if queue in member.held:
+            group = with_reason(group, _DISCARDED)
+        held = {other: messages for other, messages in member.held.items() if other != queue}
+        taken = {other: offset for other, offset in member.taken.items() if other != queue}
+        kept = member._replace(memory=memory, pulls=pulls, fresh=fresh, unlocked=unlocked, held=held, taken=taken)
+        return with_member(group, name, kept)
+
+
+def is_known(begins: int | Err) -> bool:
+    """Can a queue begin at an offset that was read?"""
+    return isinstance(begins, int) and begins >= 0

@@ -1,0 +1,79 @@
+"""A case of the suite of commits on demand: what its members are asked, and by when it is seen."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from places import ROOT
+
+from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
+from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
+from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.models.client.fixtures import MEMBERS, TOPIC
+from rocketmq_conformance.models.outcome import Unsupported
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_commit as operations
+
+BRIEF = Timing(connect=30.0, margin=0.3, look=30, quiet=0.05, round=0.1, write=0.1, routes=0.1, retry=0.05)
+
+
+class CommandLog:
+    """A program that keeps its commands."""
+
+    code, last_words = None, ""
+
+    def __init__(self) -> None:
+        self.commands: list[dict[str, object]] = []
+        self.got: deque[Any] = deque()
+
+    def send(self, command: dict[str, object]) -> None:
+        self.commands.append(command)
+
+    def kill(self) -> None:
+        pass
+
+
+@pytest.fixture
+def group() -> Iterator[PlayedCommits]:
+    made = PlayedCommits(
+        *(operations.SUITE, Profile(), [""], BRIEF, threading.Event(), lambda _: WholeCase(Profile()), GivenAccess())
+    )
+    made._expect(operations.Join(0))
+    made.members.programs[0] = CommandLog()  # type: ignore[assignment]
+    made.members.ids[0] = MEMBERS[0]
+    yield made
+    made.close()
+
+
+def test_a_member_that_runs_is_asked_and_no_timer_is_waited_for(group: PlayedCommits) -> None:
+    program: Any = group.members.programs[0]
+    group.do(operations.Commit(1))
+    assert program.commands == []
+    began = time.monotonic()
+    group.do(operations.Commit(0))
+    # nobody commits here, and a look that waits for timers takes half a minute
+    assert time.monotonic() - began < 10
+    assert program.commands == [{"commit": TOPIC}]
+
+
+def test_members_are_started_without_automatic_commits(group: PlayedCommits) -> None:
+    assert group.variables(MEMBERS[0])["ROCKETMQ_COMMIT"] == "ON_DEMAND"
+
+
+def test_a_program_that_does_not_take_the_command_is_not_judged() -> None:
+    program = ClientProgram(f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'program.py'} sits", timing=BRIEF)
+    group = program.group(operations.SUITE)
+    try:
+        outcome = group.do(operations.Join(0))
+    finally:
+        group.close()
+    assert isinstance(outcome, Unsupported)
+    assert '{"takes": ["commit"]}' in outcome.reason
