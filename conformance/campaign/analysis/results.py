@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.reports.event import DIVERGES, UNDECIDED, VERDICTS
 
 #: What is read of a case for its result.
-COLUMNS = ("case", "address", "verdict", "digest", "unsupported")
+COLUMNS = ("case", "verdict", "digest", "unsupported")
 #: Codes of verdicts, their places in VERDICTS: that of a case that diverges, and the first one that decides nothing.
 DIVERGING, UNDECIDING = VERDICTS.index(DIVERGES), VERDICTS.index(UNDECIDED)
 #: How two results relate, where both sides decided: equal digests, other digests; without digests: the same verdict,
@@ -51,8 +53,15 @@ class Pairs:
         return np.isin(self.relations, [RELATIONS.index(relation) for relation in relations])
 
 
-def in_order(rows: pa.Table) -> pa.Table:
-    """Rows of cases in the order of their numbers."""
+def cases_of(
+    campaign: Campaign, suite: str, address: str, more: Sequence[str] = (), block: Sequence[int] | None = None
+) -> pa.Table:
+    """An address's rows of cases, in the order of their numbers, with COLUMNS and ``more``; ``block`` selects."""
+    if len(campaign.addresses) > 1:
+        rows = campaign.read("cases", [*COLUMNS, *more, "address"], suite, block)
+        rows = rows.filter(pc.equal(rows["address"], address))
+    else:
+        rows = campaign.read("cases", [*COLUMNS, *more], suite, block)
     numbers = array(rows["case"])
     if np.all(numbers[:-1] <= numbers[1:]):
         return rows
@@ -60,7 +69,7 @@ def in_order(rows: pa.Table) -> pa.Table:
 
 
 def results_of(rows: pa.Table) -> Results:
-    """The results in rows of cases that have COLUMNS and are in order."""
+    """The results in rows of ``cases_of``."""
     return Results(
         array(rows["case"]),
         _codes(rows["verdict"]),

@@ -10,10 +10,9 @@ import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder, StoredCase, Trace
 from rocketmq_conformance.conformance.campaign.analysis.results import (
-    COLUMNS,
     UNDECIDING,
     array,
-    in_order,
+    cases_of,
     results_of,
 )
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, without_dictionaries
@@ -75,10 +74,7 @@ class CampaignSide(Side):
 
     def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
         super().__init__(campaign, address, Rebuilder(campaign, suite, address))
-        cases = campaign.read("cases", [*COLUMNS, "steps"], suite)
-        if len(campaign.addresses) > 1:
-            cases = cases.filter(pc.equal(cases["address"], address))
-        cases = in_order(cases)
+        cases = cases_of(campaign, suite, address, ["steps"])
         self.results = results_of(cases)
         self._steps = array(cases["steps"])
         self._unsupported = cases["unsupported"]

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.analysis.results import (
-    COLUMNS,
     OTHER,
     RELATIONS,
     TURNED,
     Results,
-    in_order,
+    cases_of,
     paired,
     results_of,
 )
@@ -108,10 +106,7 @@ def _counting(
 
 def _results(one: Range, campaign: Campaign, address: str, at: int) -> Results:
     """The results of a range on one side."""
-    rows = campaign.read("cases", COLUMNS, one.suite, one.blocks[at])
-    if len(campaign.addresses) > 1:
-        rows = rows.filter(pc.equal(rows["address"], address))
-    found = results_of(in_order(rows))
+    found = results_of(cases_of(campaign, one.suite, address, block=one.blocks[at]))
     begin, end = np.searchsorted(found.numbers, [one.begin, one.end])
     return Results(*(values[begin:end] for values in found))
 
