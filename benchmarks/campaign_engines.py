@@ -1,12 +1,12 @@
-"""What an analysis of stored campaigns takes in one process and on Spark: time per case, and peak memory.
+"""What an analysis of stored campaigns takes in one process and on Spark: time per case, CPU time, and peak memory.
 
     python benchmarks/campaign_engines.py [--cases 200000] [--differing 0.001] [--shown 8] [--engines process,spark]
         [--analyses diff,clusters,coverage,discovery] [--master local[2]] [--folder DIR]
 
 Two campaigns of one suite are synthesised to the schema of the tables: random digests, which differ in some cases, with
 a divergence in one of the two for each of those, and ``--shown`` answers and transitions per case. Each analysis runs
-in a process of its own; its memory is that of the process and all that it started (Java, Python workers), added up ten
-times a second. `--folder` keeps the tables, and takes those that are there.
+in a process of its own; its memory and CPU time are those of the process and all that it started (Java, Python
+workers), added up ten times a second, from the start on. `--folder` keeps the tables, and takes those that are there.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ class Measured:
 
     seconds: float
     found: str
-    #: Of the process and all that it started, in bytes.
+    #: Of the process and all that it started: CPU seconds, and bytes.
+    cpu: float
     memory: int
 
 
@@ -170,13 +171,17 @@ def measure(name: str, engine: str, master: str, folders: list[str]) -> Measured
     words = ["--one", name, "--engines", engine, "--master", master, *folders]
     child = subprocess.Popen([sys.executable, __file__, *words], stdout=subprocess.PIPE, text=True)
     peak, ended = 0, threading.Event()
+    cpu: dict[int, float] = {}
 
     def watch() -> None:
         nonlocal peak
         while not ended.wait(0.1):
             with suppress(psutil.Error):
                 own = psutil.Process(child.pid)
-                peak = max(peak, sum(_memory(one) for one in [own, *own.children(recursive=True)]))
+                processes = [own, *own.children(recursive=True)]
+                peak = max(peak, sum(_memory(one) for one in processes))
+                for one in processes:
+                    cpu[one.pid] = sum(one.cpu_times()[:2])
 
     watching = threading.Thread(target=watch)
     watching.start()
@@ -185,7 +190,7 @@ def measure(name: str, engine: str, master: str, folders: list[str]) -> Measured
     watching.join()
     if child.returncode:
         raise SystemExit(f"{name} with {engine} failed.")
-    return Measured(**json.loads(said.splitlines()[-1]), memory=peak)
+    return Measured(**json.loads(said.splitlines()[-1]), cpu=sum(cpu.values()), memory=peak)
 
 
 def _memory(process: psutil.Process) -> int:
@@ -219,15 +224,16 @@ def main() -> None:
                 print(f"writing {folder} ...", flush=True)
                 synthesise(folder, asked.cases, asked.differing, asked.shown, folder.name == "b")
         print(f"{asked.cases:,} cases in each of two campaigns, {asked.differing:.2%} of them different\n")
-        print(f"{'analysis':<12}{'engine':<10}{'seconds':>9}{'ns per case':>13}{'peak MiB':>10}  found")
+        print(f"{'analysis':<12}{'engine':<10}{'seconds':>9}{'ns per case':>13}{'CPU s':>8}{'peak MiB':>10}  found")
         for name in asked.analyses.split(","):
             found = set()
             for engine in asked.engines.split(","):
                 one = measure(name, engine, asked.master, [str(folder) for folder in folders])
                 found.add(one.found)
                 each = one.seconds / asked.cases / len(folders) * 1e9
-                row = f"{name:<12}{engine:<10}{one.seconds:>9.1f}{each:>13,.0f}{one.memory / MIB:>10,.0f}  {one.found}"
-                print(row, flush=True)
+                cpu_and_peak = f"{one.cpu:>8.0f}{one.memory / MIB:>10,.0f}"
+                row = f"{name:<12}{engine:<10}{one.seconds:>9.1f}{each:>13,.0f}{cpu_and_peak}"
+                print(row, one.found, sep="  ", flush=True)
             if len(found) > 1:
                 raise SystemExit(f"The engines do not agree: {found}")
     finally:

@@ -2,9 +2,9 @@
 
 The search plays sampled cases by the model, and keeps of each what shows something new. Then it goes on from every
 behaviour that it has found: it plays steps of more cases behind the steps that led there, until many in a row show no
-new behaviour. Of all these plans it chooses those that show most until they show everything, takes out of them every
-step that nothing depends on, and drops those that the others make needless. It is deterministic: the sampler is seeded,
-and ties go to the plan that was found first.
+new behaviour. What cases of another seed then still show is kept, too. Of all these plans it chooses those that show
+most until they show everything, takes out of them every step that nothing depends on, and drops those that the others
+make needless. It is deterministic: the sampler is seeded, and ties go to the plan that was found first.
 """
 
 from __future__ import annotations
@@ -38,15 +38,17 @@ class Effort(NamedTuple):
     #: That may show no new behaviour one after another, when the search goes on from what it has found, by the newest
     #: release.
     fruitless: int = 4_000
+    #: Of another seed, which are looked at last, for behaviours that no plan shows yet, by the newest release.
+    others: int = 16_000
 
 
 ORDINARY = Effort()
 #: For whole clients, which take their time.
 WHOLE = Effort(4000, 0, 200, 20)
 #: For suites that only run when they are named: brokers are restarted, and a step of the model takes time, too.
-SLOW = Effort(200, 0, 20, 5, 400)
-#: Seed of the cases that are searched.
-SEED = 0
+SLOW = Effort(200, 0, 20, 5, 400, 400)
+#: Seeds of the cases that are searched, and of those that are looked at last.
+SEED, OTHERS = 0, 1
 
 Rows = tuple[Row, ...]
 
@@ -57,9 +59,11 @@ def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
     plans: list[Rows] = []
     for profile in profiles(suite, effort.probes):
         newest = profile == Profile()
-        cases, fruitless = (effort.cases, effort.fruitless) if newest else (effort.of_release, 0)
-        plans += _more(suite, profile, plans, cases, fruitless=fruitless)
-        if newest and not is_costly(suite):
+        if not newest:
+            plans += _more(suite, profile, plans, effort.of_release)
+            continue
+        plans += _more(suite, profile, plans, effort.cases, fruitless=effort.fruitless, others=effort.others)
+        if not is_costly(suite):
             plans += _more(suite, profile, plans, effort.pairs * min(suite.cases, 1000) // 1000, pairs=True)
     return plans
 
@@ -115,11 +119,19 @@ def _judged(suite: Suite) -> Iterator[Profile]:
 
 
 def _more(
-    suite: Suite, profile: Profile, plans: Sequence[Rows], cases: int, *, fruitless: int = 0, pairs: bool = False
+    suite: Suite,
+    profile: Profile,
+    plans: Sequence[Rows],
+    cases: int,
+    *,
+    fruitless: int = 0,
+    others: int = 0,
+    pairs: bool = False,
 ) -> list[Rows]:
     """Plans that show, by this profile, all that so many cases show and ``plans`` do not.
 
-    A search goes on from there, for behaviours alone, and ends after so many ``fruitless`` plans.
+    A search goes on from there, for behaviours alone, and ends after so many ``fruitless`` plans; then it looks at so
+    many ``others``.
     """
     tours, drawn = tours_of(suite, profile), Sampler(suite, profile)
     before = {one for plan in plans for one in shown(tours.play(plan), pairs=pairs)}
@@ -149,6 +161,11 @@ def _more(
         new = [at for at, step in enumerate(seen) if not known.issuperset(step.behaviours)]
         vain = 0 if new else vain + 1
         begins.note(seen)
+        if new:
+            keep(seen, new, alone=True)
+    for case in range(others):
+        seen = tours.play(drawn.case(OTHERS, case, suite.steps))
+        new = [at for at, step in enumerate(seen) if not known.issuperset(step.behaviours)]
         if new:
             keep(seen, new, alone=True)
     return _minimised(tours, _greedy(found), before, pairs=pairs)

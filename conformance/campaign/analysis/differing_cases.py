@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from rocketmq_conformance.conformance.campaign.analysis.parting import AGREED, part
-from rocketmq_conformance.conformance.campaign.analysis.side import DIVERGING, CampaignSide, Side
+from rocketmq_conformance.conformance.campaign.analysis.results import DIVERGING
+from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide, Side
 
 #: Columns of what is found: the case, the number of the step, its operation, A's kind of state, what either side did.
 COLUMNS = ["case", "step", "operation", "kind", "class_a", "class_b"]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder, StoredCase, Trace
+from rocketmq_conformance.conformance.campaign.analysis.results import (
+    UNDECIDING,
+    array,
+    cases_of,
+    results_of,
+)
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, without_dictionaries
-from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED
+from rocketmq_conformance.reports.event import VERDICTS
 
-#: Verdicts by code.
-VERDICTS = (CONFORMS, DIVERGES, UNDECIDED, COULD_NOT_RUN, UNSUPPORTED)
-#: Codes: that of a case that diverges, and the first one that decides nothing.
-DIVERGING, UNDECIDING = 1, 2
 #: What is known of a divergence.
 DIVERGENCE = (
     "step",
@@ -74,29 +74,13 @@ class CampaignSide(Side):
 
     def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
         super().__init__(campaign, address, Rebuilder(campaign, suite, address))
-        cases = campaign.read("cases", ["case", "address", "verdict", "digest", "steps", "unsupported"], suite)
-        if len(campaign.addresses) > 1:
-            cases = cases.filter(pc.equal(cases["address"], address))
-        #: Numbers of the cases, ascending.
-        self.numbers = _array(cases["case"])
-        #: Codes of VERDICTS.
-        self.verdicts = _codes(cases["verdict"])
-        self.digests = _array(cases["digest"])
-        self._steps = _array(cases["steps"])
+        cases = cases_of(campaign, suite, address, ["steps"])
+        self.results = results_of(cases)
+        self._steps = array(cases["steps"])
         self._unsupported = cases["unsupported"]
-        #: Was something of the case left out?
-        self.left_out = _array(pc.greater(pc.list_value_length(cases["unsupported"]), 0))
-        if np.any(np.diff(self.numbers) < 0):
-            self._sort()
         self.divergences = self._read_divergences(suite)
         told = zip(self.divergences["step"].tolist(), self.divergences["observed"].tolist(), strict=True)
         self._told: dict[int, tuple[int, str]] = dict(zip(self.divergences.index.tolist(), told, strict=True))
-
-    def _sort(self) -> None:
-        order = np.argsort(self.numbers, kind="stable")
-        for name in ("numbers", "verdicts", "digests", "_steps", "left_out"):
-            setattr(self, name, getattr(self, name)[order])
-        self._unsupported = self._unsupported.take(pa.array(order))
 
     def _read_divergences(self, suite: str) -> pd.DataFrame:
         rows = self.campaign.read("divergences", suite=suite)
@@ -105,27 +89,19 @@ class CampaignSide(Side):
         return found.drop_duplicates("case").set_index("case").sort_index()
 
     def stored_case(self, case: int) -> StoredCase:
-        at = int(np.searchsorted(self.numbers, case))
+        numbers, verdicts, digests, left_out = self.results
+        at = int(np.searchsorted(numbers, case))
         return StoredCase(
             case,
-            VERDICTS[int(self.verdicts[at])],
+            VERDICTS[int(verdicts[at])],
             int(self._steps[at]),
-            int(self.digests[at]),
+            int(digests[at]),
             "",
-            tuple(self._unsupported[at].as_py()) if self.left_out[at] else (),
+            tuple(self._unsupported[at].as_py()) if left_out[at] else (),
             self._told.get(case),
         )
 
     def probes(self) -> list[StoredCase]:
-        decided = np.flatnonzero((self.verdicts < UNDECIDING) & (self.digests != 0))[:PROBES]
-        return [self.stored_case(int(case)) for case in self.numbers[decided]]
-
-
-def _array(column: pa.ChunkedArray) -> Any:
-    return column.combine_chunks().to_numpy(zero_copy_only=False)
-
-
-def _codes(column: pa.ChunkedArray) -> Any:
-    combined = column.combine_chunks()
-    codes = np.array([VERDICTS.index(name) for name in combined.dictionary.to_pylist()], dtype=np.int8)
-    return codes[combined.indices.to_numpy()] if len(codes) else np.zeros(0, np.int8)
+        found = self.results
+        decided = np.flatnonzero((found.verdicts < UNDECIDING) & (found.digests != 0))[:PROBES]
+        return [self.stored_case(int(case)) for case in found.numbers[decided]]

@@ -14,8 +14,16 @@ from rocketmq_conformance.conformance.campaign.analysis.differing_cases import (
     by_steps,
     by_verdict,
 )
+from rocketmq_conformance.conformance.campaign.analysis.results import (
+    BARE,
+    OTHER,
+    SAME,
+    TURNED,
+    UNDECIDING,
+    paired,
+)
 from rocketmq_conformance.conformance.campaign.analysis.separating_features import CASES
-from rocketmq_conformance.conformance.campaign.analysis.side import UNDECIDING, VERDICTS, CampaignSide
+from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide
 from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import (
     NOT_REBUILT,
     SEPARATED,
@@ -26,6 +34,7 @@ from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import 
     other_kit,
 )
 from rocketmq_conformance.reports.campaign_diff import SuiteDifference
+from rocketmq_conformance.reports.event import VERDICTS
 
 
 class SideBySide:
@@ -51,22 +60,15 @@ class SideBySide:
 
     def _compare(self, most: int, rebuilds: bool) -> SuiteComparison:
         a, b = self.a, self.b
-        numbers, at_a, at_b = np.intersect1d(a.numbers, b.numbers, assume_unique=True, return_indices=True)
-        verdict_a, verdict_b = a.verdicts[at_a], b.verdicts[at_b]
-        digest_a, digest_b = a.digests[at_a], b.digests[at_b]
-        decided_a, decided_b = verdict_a < UNDECIDING, verdict_b < UNDECIDING
-        both = decided_a & decided_b
-        digests = both & (digest_a != 0) & (digest_b != 0)
-        same = digests & (digest_a == digest_b)
-        bare = both & ~digests
-        turned = bare & (verdict_a != verdict_b)
-        differing = digests & ~same
-        whole = ~(a.left_out[at_a] | b.left_out[at_b])
-        rows, undecided, unseen = self._parted(numbers[differing], whole[differing], most, rebuilds)
-        rows = pd.concat([rows, by_verdict(a, b, numbers[turned], verdict_a[turned])], ignore_index=True)
+        pairs = paired(a.results, b.results)
+        numbers = pairs.numbers
+        decided_a, decided_b = pairs.verdicts_a < UNDECIDING, pairs.verdicts_b < UNDECIDING
+        same, turned, differing = pairs.are(SAME), pairs.are(TURNED), pairs.are(OTHER)
+        rows, undecided, unseen = self._parted(numbers[differing], pairs.whole[differing], most, rebuilds)
+        rows = pd.concat([rows, by_verdict(a, b, numbers[turned], pairs.verdicts_a[turned])], ignore_index=True)
         for letter, mine, theirs, verdicts in (
-            ("A", decided_a, decided_b, verdict_a),
-            ("B", decided_b, decided_a, verdict_b),
+            ("A", decided_a, decided_b, pairs.verdicts_a),
+            ("B", decided_b, decided_a, pairs.verdicts_b),
         ):
             codes, times = np.unique(verdicts[~mine & theirs], return_counts=True)
             for code, number in zip(codes.tolist(), times.tolist(), strict=True):
@@ -76,11 +78,11 @@ class SideBySide:
             same=int(same.sum()),
             different=len(rows),
             not_looked_at=unseen,
-            verdict_only=int((bare & ~turned).sum()),
+            verdict_only=int(pairs.are(BARE).sum()),
             undecided=dict(undecided),
             neither=int((~decided_a & ~decided_b).sum()),
-            only_a=len(a.numbers) - len(numbers),
-            only_b=len(b.numbers) - len(numbers),
+            only_a=len(a.results.numbers) - len(numbers),
+            only_b=len(b.results.numbers) - len(numbers),
         )
         return SuiteComparison(counted, _groups(rows, rebuilds), numbers[same][:CASES].tolist(), rebuilds)
 

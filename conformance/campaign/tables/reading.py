@@ -83,7 +83,11 @@ class Campaign:
         return self._blocks("cases", suite)
 
     def read(
-        self, table: str, columns: Sequence[str] | None = None, suite: str | None = None, block: int | None = None
+        self,
+        table: str,
+        columns: Sequence[str] | None = None,
+        suite: str | None = None,
+        block: int | Sequence[int] | None = None,
     ) -> pa.Table:
         """Rows of finished blocks, in the order of suites and blocks.
 
@@ -91,7 +95,8 @@ class Campaign:
         only once.
 
         The result has the columns that were asked for (all when None), with the types of the table's schema;
-        ``suite`` can be asked for like any column and comes first among all of them. ``suite`` and ``block`` select.
+        ``suite`` can be asked for like any column and comes first among all of them. ``suite`` selects, and ``block``
+        one block or several.
         CampaignError for a file that is damaged or from a newer kit.
         """
         schema = pa.schema([pa.field("suite", TEXT, nullable=False), *BLOCKS[table]])
@@ -99,7 +104,8 @@ class Campaign:
             schema = pa.schema([schema.field(name) for name in columns])
         parts: list[pa.Table] = []
         for name in self.suites if suite is None else (suite,):
-            for number in self._blocks(table, name) if block is None else [block]:
+            chosen = self._blocks(table, name) if block is None else [block] if isinstance(block, int) else block
+            for number in chosen:
                 file = blocks.path(self.folder, table, name, number)
                 if (block is None and table == "cases") or self._has(table, name, number):
                     parts.append(_rows(file, schema, name))

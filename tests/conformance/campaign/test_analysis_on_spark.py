@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.campaign.analysis.discovery import discove
 from rocketmq_conformance.conformance.campaign.analysis.on_spark import clusters as spark_clusters
 from rocketmq_conformance.conformance.campaign.analysis.on_spark import coverage as spark_coverage
 from rocketmq_conformance.conformance.campaign.analysis.on_spark import discovery as spark_discovery
+from rocketmq_conformance.conformance.campaign.analysis.on_spark import ranges
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.frames import CampaignFrames
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.opening import open_url
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.separators import SparkSeparatorFinder
@@ -159,6 +160,16 @@ def test_two_commits_of_a_port(spark: SparkSession, tmp_path: Path) -> None:
     found = compared(left, right, spark)
     assert found.suites[0].different
     assert found.suites[0].only_a
+
+
+def test_a_task_reads_ranges_that_do_not_end_with_blocks(
+    campaign: Campaign, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranges, "SIZE", 33)
+    monkeypatch.setattr(ranges, "PER_TASK", 2)
+    right = changed(make(tmp_path / "b", "port", suites=SUITES, cases=130, block=50, seed=1), tmp_path / "changed", 3)
+    found = compared(campaign, right, spark, ONE)
+    assert any(one.same and one.different and one.only_a and one.undecided for one in found.suites)
 
 
 # --- other storage --------------------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def test_the_sides_can_be_swapped(one: Campaign, other: Campaign) -> None:
 
 def test_what_the_divergences_say_is_what_the_steps_say(one: Campaign, other: Campaign) -> None:
     a, b = CampaignSide(one, "remote-store", ONE), CampaignSide(other, "remote-store", OTHER)
-    differing = a.numbers[a.digests != b.digests]
+    differing = a.results.numbers[a.results.digests != b.results.digests]
     assert len(differing) > 50
     rebuilt = by_steps(a, b, differing.tolist())
     assert not rebuilt.undecided

@@ -11,7 +11,15 @@ from every import every
 
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.engine import covering_plans
-from rocketmq_conformance.conformance.engine.covering import Effort, chosen, is_costly, searched, tours_of
+from rocketmq_conformance.conformance.engine.covering import (
+    OTHERS,
+    SEED,
+    Effort,
+    chosen,
+    is_costly,
+    searched,
+    tours_of,
+)
 from rocketmq_conformance.conformance.engine.model_tour import Tours, counted, shown
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, CaseEnded, DivergenceFound, SuiteEnded, SuiteStarted
@@ -21,16 +29,19 @@ from rocketmq_conformance.suites.declare.sampler import Sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
 STORE, PULL = SUITES["remote-store"], SUITES["start-pull"]
-SMALL = Effort(cases=60, pairs=20, of_release=20, probes=10, fruitless=50)
+SMALL = Effort(cases=60, pairs=20, of_release=20, probes=10, fruitless=50, others=60)
 #: Rules that need more than the cases of a search, each with the reason.
 FOUND_ELSEWHERE: dict[str, str] = {}
 
 
-def seen_in(suite: Suite, profile: Profile, cases: int) -> set[object]:
+def seen_in(suite: Suite, profile: Profile, cases: int, seed: int = SEED) -> set[object]:
     """The behaviours of the first so many cases that a search looks at."""
     tours, drawn = tours_of(suite, profile), Sampler(suite, profile)
     return {
-        one for case in range(cases) for step in tours.play(drawn.case(0, case, suite.steps)) for one in step.behaviours
+        one
+        for case in range(cases)
+        for step in tours.play(drawn.case(seed, case, suite.steps))
+        for one in step.behaviours
     }
 
 
@@ -39,7 +50,9 @@ def test_the_plans_of_the_kit_show_what_cases_show(suite: Suite) -> None:
     tours = tours_of(suite, Profile())
     covered = {one for plan in covering_plans.stored(suite) for step in tours.play(plan) for one in step.behaviours}
     cases = 10 if is_costly(suite) else 60
-    assert seen_in(suite, Profile(), cases) <= covered, "python -m rocketmq_conformance regenerate --covering"
+    for seed in (SEED, OTHERS):
+        seen = seen_in(suite, Profile(), cases, seed)
+        assert seen <= covered, "python -m rocketmq_conformance regenerate --covering"
 
 
 @every("suite", SUITES.values())
@@ -66,13 +79,24 @@ def test_a_search_goes_on_from_what_it_has_found() -> None:
     suite, tours = SUITES["whole-push"], tours_of(SUITES["whole-push"], Profile())
 
     def found(fruitless: int) -> set[object]:
-        plans = searched(suite, Effort(40, 0, 0, 0, fruitless))
+        plans = searched(suite, Effort(40, 0, 0, 0, fruitless, 0))
         assert max(map(len, plans)) <= suite.steps
         return {one for plan in plans for step in tours.play(plan) for one in step.behaviours}
 
     by_cases, further = found(0), found(100)
     assert by_cases < further
     assert len(further) > 1.3 * len(by_cases)
+
+
+def test_a_search_shows_what_cases_of_another_seed_show() -> None:
+    suite, tours = SUITES["whole-push"], tours_of(SUITES["whole-push"], Profile())
+
+    def found(others: int) -> set[object]:
+        plans = searched(suite, Effort(40, 0, 0, 0, 0, others))
+        return {one for plan in plans for step in tours.play(plan) for one in step.behaviours}
+
+    assert found(0) | seen_in(suite, Profile(), 40, OTHERS) <= found(40)
+    assert not seen_in(suite, Profile(), 40, OTHERS) <= found(0)
 
 
 def test_no_step_of_a_plan_is_needless() -> None:

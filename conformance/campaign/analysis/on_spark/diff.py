@@ -22,17 +22,12 @@ from rocketmq_conformance.conformance.campaign.analysis.on_spark.frames import (
     first_of,
     kept,
 )
-from rocketmq_conformance.conformance.campaign.analysis.on_spark.pairs import (
-    BARE,
-    SAME,
-    counted,
-    decided,
-    related,
-    results,
-)
+from rocketmq_conformance.conformance.campaign.analysis.on_spark.pairs import counted, decided, related, results
+from rocketmq_conformance.conformance.campaign.analysis.on_spark.ranges import counted_in_ranges
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.stored_cases import FetchedCases, FetchedSide
+from rocketmq_conformance.conformance.campaign.analysis.results import BARE, SAME
 from rocketmq_conformance.conformance.campaign.analysis.separating_features import CASES
-from rocketmq_conformance.conformance.campaign.analysis.side import PROBES, VERDICTS
+from rocketmq_conformance.conformance.campaign.analysis.side import PROBES
 from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import (
     NOT_REBUILT,
     SEPARATED,
@@ -45,7 +40,7 @@ from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import 
 )
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.reports.campaign_diff import Difference, SuiteDifference
-from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, VERDICTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -115,8 +110,7 @@ class _Comparison:
         self, sides: Mapping[str, tuple[FetchedSide, FetchedSide]], rebuilds: Mapping[str, bool], most: int
     ) -> dict[str, SuiteComparison]:
         suites = list(sides)
-        pairs = related(*self._results(suites))
-        totals = kept(counted(pairs), self.held)
+        totals = kept(self._totals(suites), self.held)
         one = next(iter(sides.values()))
         found = FirstDifferences(
             self.frames,
@@ -139,6 +133,12 @@ class _Comparison:
             )
             for suite in suites
         }
+
+    def _totals(self, suites: list[str]) -> DataFrame:
+        """The numbers of cases, and those that differ: a task reads a range of both sides where these are folders."""
+        if any(frames.campaign.url for frames in self.frames):
+            return counted(related(*self._results(suites)))
+        return counted_in_ranges(self.frames, self.addresses, suites)
 
     def _results(self, suites: list[str], only: Sequence[Numbers | None] = (None, None)) -> Iterator[DataFrame]:
         for frames, address, letter, some in zip(self.frames, self.addresses, "ab", only, strict=True):

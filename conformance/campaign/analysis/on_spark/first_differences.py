@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as sf
 
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.frames import CampaignFrames, first_of, kept
-from rocketmq_conformance.conformance.campaign.analysis.on_spark.pairs import ON, OTHER, TURNED
+from rocketmq_conformance.conformance.campaign.analysis.on_spark.pairs import ON
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.rebuilding import PARTED, parting_task
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.stored_cases import divergences, stored_cases
 from rocketmq_conformance.conformance.campaign.analysis.parting import AGREED
+from rocketmq_conformance.conformance.campaign.analysis.results import OTHER, TURNED
 from rocketmq_conformance.reports.event import DIVERGES
 
 if TYPE_CHECKING:
@@ -53,10 +54,9 @@ class FirstDifferences:
         self.frames = frames
         self.addresses = addresses
         self.held = held
-        other = _with_divergences(frames, addresses, cases.filter(sf.col("relation") == OTHER))
         known = sf.col("whole") & _shown() if stored else sf.lit(False)
-        other = kept(other.withColumn("known", known), held)
-        turned = _with_divergences(frames, addresses, cases.filter(sf.col("relation") == TURNED))
+        told = kept(_with_divergences(frames, addresses, cases).withColumn("known", known), held)
+        other, turned = (told.filter(sf.col("relation") == relation) for relation in (OTHER, TURNED))
         found = [_by_divergences(other.filter("known")), _by_verdict(turned)]
         unknown = other.filter(~sf.col("known"))
         counts = {row.suite: row["count"] for row in unknown.groupBy("suite").count().collect()}
@@ -95,7 +95,7 @@ def _with_divergences(
     frames: tuple[CampaignFrames, CampaignFrames], addresses: tuple[str, str], cases: DataFrame
 ) -> DataFrame:
     """Cases with the divergences of either side as ``a`` and ``b``, null where it has none."""
-    found = cases.select(*ON, "verdict_a", "verdict_b", "whole")
+    found = cases.select(*ON, "verdict_a", "verdict_b", "relation", "whole")
     for side, address, letter in zip(frames, addresses, "ab", strict=True):
         rows = divergences(side, address, side.campaign.suites).withColumnRenamed("divergence", letter)
         found = found.join(rows, ON, "left")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sf
 
+from rocketmq_conformance.conformance.campaign.analysis.results import BARE, OTHER, SAME, TURNED, UNDECIDED_PAIR
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
     from rocketmq_conformance.conformance.campaign.analysis.on_spark.frames import CampaignFrames, Numbers
 
-#: How the two results of a case relate: equal digests, other digests; without digests: the same verdict, another one.
-SAME, OTHER, BARE, TURNED = "same", "other", "bare", "turned"
 #: A case by suite and number.
 ON = ["suite", "case"]
 
@@ -46,7 +45,9 @@ def related(a: DataFrame, b: DataFrame) -> DataFrame:
     both = decided("verdict_a") & decided("verdict_b")
     return (
         a.join(b, ON, "full")
-        .withColumn("relation", sf.when(both, sf.when(digests, with_digests).otherwise(without)).otherwise(""))
+        .withColumn(
+            "relation", sf.when(both, sf.when(digests, with_digests).otherwise(without)).otherwise(UNDECIDED_PAIR)
+        )
         .withColumn("whole", ~(sf.col("left_a") | sf.col("left_b")))
     )
 
