@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
@@ -12,6 +13,7 @@ from rocketmq_conformance.suites import whole_lite
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 SEEN = (
@@ -68,6 +70,7 @@ class Join(group.Join):
     answer=group.with_end(PARTS),
     unsaid=("given", *group.ENDS_UNSAID),
     idle=tuple(whole_end.PARTS),
+    offered=_commits,
 )
 class Leave(group.Leave):
     member: Annotated[int, _MEMBER]
@@ -79,6 +82,7 @@ class Leave(group.Leave):
     weight=3,
     answer=PARTS,
     unsaid=("given",),
+    offered=_commits,
 )
 class Crash(group.Crash):
     member: Annotated[int, _MEMBER]
@@ -90,12 +94,19 @@ class Crash(group.Crash):
     weight=8,
     answer=PARTS,
     unsaid=("given",),
+    offered=_commits,
 )
 class Send(group.Send):
     queue: Annotated[int, Values(EVERY, 0, 3, weights=(4, 1, 1))]
 
 
-@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS, unsaid=("given",))
+@operation(
+    f"Time passes, a round of rebalance at least. {SEEN}",
+    side=Side.WHOLE,
+    answer=PARTS,
+    unsaid=("given",),
+    offered=_commits,
+)
 class Look(group.Look):
     pass
 
@@ -107,6 +118,7 @@ class Look(group.Look):
     weight=3,
     answer=PARTS,
     unsaid=("given",),
+    offered=_commits,
 )
 class Seek(whole_lite.Seek):
     member: Annotated[int, _MEMBER]
@@ -120,6 +132,7 @@ class Seek(whole_lite.Seek):
     weight=12,
     answer=PARTS,
     unsaid=("given",),
+    offered=_commits,
 )
 class Commit(Operation):
     member: Annotated[int, _MEMBER]
@@ -155,6 +168,13 @@ SUITE = Suite(
         *whole_end.RULES_OF_ENDS,
     ),
     beneath=("START-LITE-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+    limits=(
+        RuleLimit(
+            rules=("WHOLE-FIRST", "WHOLE-MOVED-LITE", "WHOLE-SEEK", "LITE-POLL", *whole_end.RULES_OF_ENDS),
+            client=rulebook.RULES["WHOLE-DEMAND"].releases,
+            because="clients of other releases have no commit that sends at once",
+        ),
+    ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=41,
