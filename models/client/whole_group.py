@@ -361,7 +361,7 @@ class WholeGroupModel(WholeQueues):
         end = log_of(broker, queue).max
         member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})
         key = STORED_KEYS[queue]
-        if first >= end and broker.stored.get(key) != before.get(key):
+        if broker.stored.get(key) != before.get(key):
             # sent elsewhere: it read the offset that it had stored when it began there
             member = member._replace(memory={**member.memory, queue: broker.stored[key]})
         if group.kind != LITE and SENT_ON in found:
