@@ -20,14 +20,14 @@ def _raise_overdue(signum: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let neither Ctrl-C nor an alarm break in: what arrives meanwhile is raised in the end.
+    """Let neither Ctrl-C, a signal to end, nor an alarm break in: what arrives meanwhile is raised in the end.
 
     For the start of a process: broken off in the middle of it, nobody would know that there is one to be ended.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = (signal.SIGINT, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else []))
+    numbers = (signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else []))
     handlers = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
     arrived: list[int] = []
     for number in handlers:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
+from types import FrameType
 
 import click
 
@@ -75,6 +77,8 @@ def cli() -> None:
 def main() -> None:
     """The console script."""
     gc.set_threshold(_RARELY)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _interrupt)
     try:
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
@@ -88,6 +92,13 @@ def main() -> None:
         finish(end.exit_code)
     except Exception as error:
         _end_by(error)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End as by Ctrl-C, also where that is ignored: what was started is stopped, and what ran is kept."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        raise KeyboardInterrupt
+    signal.raise_signal(signal.SIGINT)
 
 
 def _end_by(error: Exception) -> None:

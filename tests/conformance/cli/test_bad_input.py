@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -23,6 +23,11 @@ from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, SuiteEnded
 
 KIT = [sys.executable, "-m", "rocketmq_conformance"]
+
+
+def in_the_background() -> None:
+    """As a shell starts a command with ``&``."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def interruptible() -> None:
@@ -369,7 +374,13 @@ def test_a_full_disk(name: str, tmp_path: Path) -> None:
 # --- Ctrl-C -----------------------------------------------------------------------------------------------------
 
 
-def test_ctrl_c_says_so_and_keeps_what_ran(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sent", "prepare"),
+    [(signal.SIGINT, interruptible), (signal.SIGTERM, interruptible), (signal.SIGTERM, in_the_background)],
+)
+def test_ctrl_c_and_sigterm_say_so_and_keep_what_ran(
+    sent: signal.Signals, prepare: Callable[[], None], tmp_path: Path
+) -> None:
     much = ["python:poisonous:Waits", "--cases", "2000", "-k", "remote-store", "--seed", "1", "--tier", "seeded"]
     child = subprocess.Popen(
         [*KIT, "run", *much, "--out", "o"],
@@ -378,13 +389,13 @@ def test_ctrl_c_says_so_and_keeps_what_ran(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=interruptible,
+        preexec_fn=prepare,
     )
     events = tmp_path / "o" / "events.jsonl"
     while child.poll() is None and not (events.exists() and b"case-ended" in events.read_bytes()[:100_000]):
         with suppress(subprocess.TimeoutExpired):
             child.wait(0.05)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(sent)
     output, errors_shown = child.communicate(timeout=60)
     assert child.returncode == 3, output + errors_shown
     assert errors_shown == ""
