@@ -190,3 +190,11 @@ def test_a_minute_confirms_the_locks_of_members_alone() -> None:
     assert play.kind == "nobody is there"
     assert play.all(("join", 0)).do("expire_locks")[3] == (0, 0)
     assert play.rules == ("REB-LOCK-3",)
+
+
+def test_a_listener_that_holds_leaves_the_offset_where_its_member_was_sent() -> None:
+    play = Play(NEW, 2).all(
+        ("prepare", 2, "gone", 7, LAST), ("send", EVERY), ("take_locks",), ("join", 1), ("listen", 1, HOLDS)
+    )
+    stored = play.do("expire_locks")[2]
+    assert (stored, play.kind) == ((12, 12), "sent elsewhere")
