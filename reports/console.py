@@ -23,10 +23,12 @@ from rocketmq_conformance.reports.cut import Cut
 from rocketmq_conformance.reports.divergence_block import block, grid, replay_line
 from rocketmq_conformance.reports.event import (
     CONFORMS,
+    DIVERGES,
     INTERRUPTED,
     TIME_LIMIT,
     UNSUPPORTED,
     VERDICTS,
+    CaseEnded,
     DivergenceFound,
     Event,
     Progress,
@@ -67,6 +69,8 @@ class ConsoleReport:
         #: One of the two prints the suites.
         self._full = FullSuiteLines(self._summary)
         self._short = ShortSuiteLines(self._summary)
+        #: The suite that waits and has not diverged yet, or "".
+        self._waiting = ""
         #: Fingerprints seen, of a verbose report.
         self._fingerprints: set[str] = set()
 
@@ -78,12 +82,17 @@ class ConsoleReport:
                 self._screen.show(*header(event, verbose=self._verbose))
                 self._screen.gap()
             case SuiteStarted():
+                self._waiting = ""
                 if LONG <= event.expected_seconds < math.inf:
+                    self._waiting = event.suite
                     self._screen.show(_price(event))
                 if self._screen.live:
                     self._progress.begin(event)
             case Progress() if self._screen.live:
                 self._progress.move(event)
+            case CaseEnded() if event.verdict == DIVERGES and event.suite == self._waiting:
+                self._waiting = ""
+                self._screen.show(self._shrinking(event))
             case DivergenceFound() if self._verbose:
                 self._divergence(event)
             case SuiteEnded():
@@ -97,6 +106,11 @@ class ConsoleReport:
         self._progress.end()
         if self._summary.header and self._summary.footer is None:
             self._end()
+
+    def _shrinking(self, event: CaseEnded) -> Text:
+        """What a suite that waits does in the minutes after its first divergence."""
+        case = self._summary.case_name(event.suite, event.case)
+        return Text(f"{case} diverges: a shorter plan is looked for, Ctrl-C keeps what was found", style="dim")
 
     def _divergence(self, event: DivergenceFound) -> None:
         """The full block of a divergence, or a line when one of its kind was printed before."""

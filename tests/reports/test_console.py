@@ -19,6 +19,7 @@ from places import GOLDEN
 from rocketmq_conformance.reports import short_block
 from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import (
+    DIVERGES,
     CaseEnded,
     DivergenceFound,
     Event,
@@ -144,6 +145,18 @@ def test_a_suite_that_waits_says_before_it_begins_how_long_it_takes(seconds: flo
     assert [line for line in lines if " waits: " in line] == ([said] if said else [])
     ended = next(at for at, line in enumerate(lines) if re.match("remote-store +conforms", line))
     assert not said or lines.index(said) < ended
+
+
+def test_a_suite_that_waits_says_once_that_it_looks_for_a_shorter_plan() -> None:
+    for seconds, said in ((9.0, 0), (41.2, 1)):
+        stream = [
+            dataclasses.replace(event, expected_seconds=seconds) if isinstance(event, SuiteStarted) else event
+            for event in events("diverges")
+        ]
+        suites = {one.suite for one in stream if isinstance(one, CaseEnded) and one.verdict == DIVERGES}
+        lines = [line for line in printed(stream).splitlines() if "a shorter plan is looked for" in line]
+        assert len(lines) == said * len(suites)
+        assert suites
 
 
 def test_the_first_line_says_which_release_judges_and_why() -> None:
