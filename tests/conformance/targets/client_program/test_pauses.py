@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,7 +20,9 @@ from rocketmq_conformance.models.outcome import Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_pause as operations
 
-BRIEF = Timing(connect=30.0, end=0.1, look=0.1, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05)
+BRIEF = Timing(
+    pace=1000.0, margin=0.1, connect=30.0, end=0.1, look=0.5, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05
+)
 
 
 class CommandLog:
@@ -58,11 +59,10 @@ class Pulled(WholeCase):
 class Group(PlayedPauses):
     """A case whose members run from the beginning, as the model has them."""
 
-    def __init__(self, again: int = 0, members: int = 2, look: float = 0.5) -> None:
+    def __init__(self, again: int = 0, members: int = 2) -> None:
         case = Pulled(Profile())
         case.again = again
-        timing = replace(BRIEF, look=look)
-        super().__init__(operations.SUITE, Profile(), [""], timing, threading.Event(), lambda _: case, GivenAccess())
+        super().__init__(operations.SUITE, Profile(), [""], BRIEF, threading.Event(), lambda _: case, GivenAccess())
         self.logs = [CommandLog() for _ in range(members)]
         for member, program in enumerate(self.logs):
             self._expect(operations.Join(member))
