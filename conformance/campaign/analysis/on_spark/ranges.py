@@ -50,7 +50,7 @@ _SCHEMA = (
 #: What codes of verdicts and relations mean; a verdict beyond them all is that of no case.
 _NAMES: tuple[Sequence[str | None], ...] = ([*VERDICTS, None], [*VERDICTS, None], RELATIONS)
 _SIZES = tuple(len(names) for names in _NAMES)
-_NOBODY = len(VERDICTS)
+_NO_CASE = len(VERDICTS)
 #: A campaign and one of its addresses.
 Played = tuple[Campaign, str]
 
@@ -116,8 +116,8 @@ def _counted(one: Range, a: Results, b: Results) -> pa.Table:
     pairs = paired(a, b)
     apart = pairs.are(OTHER, TURNED)
     kinds = _kinds(pairs.verdicts_a, pairs.verdicts_b, pairs.relations)
-    alone_a = _kinds(np.delete(a.verdicts, pairs.at_a), _NOBODY, 0)
-    alone_b = _kinds(_NOBODY, np.delete(b.verdicts, pairs.at_b), 0)
+    alone_a = _kinds(np.delete(a.verdicts, pairs.at_a), _NO_CASE, 0)
+    alone_b = _kinds(_NO_CASE, np.delete(b.verdicts, pairs.at_b), 0)
     numbers = np.bincount(np.concatenate([kinds[~apart], alone_a, alone_b]))
     counted = np.flatnonzero(numbers)
     size, differing = len(counted), int(apart.sum())
