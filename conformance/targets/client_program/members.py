@@ -22,7 +22,8 @@ _STARTS = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
 _ONE_CLIENT = (
     "make one client, with {} (ROCKETMQ_INSTANCE) as its instance name, since client ids decide who gets which queue."
 )
-_SIGN = "sign every request to a broker with ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY."
+#: What a program has to do whose requests are refused.
+SIGN = "sign every request to a broker with ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY."
 
 
 class Members:
@@ -96,7 +97,7 @@ class Members:
             if not found:
                 reason = self._not_connected(program)
             elif len(found) == 1 and name in found[0]:
-                reason = f"{self._command[0]} has signed nothing as it should ({guard.sentence}): {_SIGN}"
+                reason = f"{self._command[0]} has signed nothing as it should ({guard.sentence}): {SIGN}"
             # the rest of the case decides nothing, and is played without it
             self.programs.pop(member).kill()
             raise CannotRunError(reason)

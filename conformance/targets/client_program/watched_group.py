@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Clock, Limits, shows
-from rocketmq_conformance.conformance.targets.client_program.members import Members
+from rocketmq_conformance.conformance.targets.client_program.members import SIGN, Members
 from rocketmq_conformance.conformance.targets.client_program.owned import differing
 from rocketmq_conformance.conformance.targets.client_program.points import Points
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
@@ -46,7 +46,6 @@ from rocketmq_conformance.suites.declare.operation import Operation, OperationSp
 from rocketmq_conformance.suites.declare.suite import Suite
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
-_SIGN = "sign every request to a broker with ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY."
 #: The strategies, that of every client first.
 STRATEGIES = tuple(RULE_OF)
 #: The kind of consumer that each suite asks a program for, and its message model.
@@ -185,7 +184,7 @@ class WatchedGroup:
             return Err("ENDED", detail=ended)
         refused = self.case.guard.sentence
         if refused:
-            return Err("NOT_SIGNED", detail=f"{refused}: {_SIGN}")
+            return Err("NOT_SIGNED", detail=f"{refused}: {SIGN}")
         self.members.refuse_strangers()
         if agrees() and not shown:
             detail = self._unseen() or f"{joined} neither asked for the members nor pulled"

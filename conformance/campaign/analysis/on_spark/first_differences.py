@@ -55,8 +55,8 @@ class FirstDifferences:
         self.addresses = addresses
         self.held = held
         known = sf.col("whole") & _shown() if stored else sf.lit(False)
-        told = kept(_with_divergences(frames, addresses, cases).withColumn("known", known), held)
-        other, turned = (told.filter(sf.col("relation") == relation) for relation in (OTHER, TURNED))
+        differing = kept(_with_divergences(frames, addresses, cases).withColumn("known", known), held)
+        other, turned = (differing.filter(sf.col("relation") == relation) for relation in (OTHER, TURNED))
         found = [_by_divergences(other.filter("known")), _by_verdict(turned)]
         unknown = other.filter(~sf.col("known"))
         counts = {row.suite: row["count"] for row in unknown.groupBy("suite").count().collect()}
