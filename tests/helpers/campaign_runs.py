@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 from places import HELPERS
+from prepared_signals import interruptible
 
 from rocketmq_conformance.conformance.campaign.api import campaign
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
@@ -97,11 +98,6 @@ def tables(out: Path) -> dict[str, Rows]:
 # --- as a user does it ------------------------------------------------------------------------------------------
 
 
-def _interruptible() -> None:
-    """A child of a shell's background job would ignore SIGINT; those of the tests never do."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @contextmanager
 def command(*words: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
     """The command `campaign`, in a process group of its own as a shell would have it."""
@@ -114,7 +110,7 @@ def command(*words: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
         process_group=0,
-        preexec_fn=_interruptible,
+        preexec_fn=interruptible,
     )
     try:
         yield process

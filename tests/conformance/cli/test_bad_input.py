@@ -18,21 +18,12 @@ from pathlib import Path
 import pytest
 from command_line import Ended, kit
 from places import HELPERS
+from prepared_signals import in_the_background, interruptible
 
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, SuiteEnded
 
 KIT = [sys.executable, "-m", "rocketmq_conformance"]
-
-
-def in_the_background() -> None:
-    """As a shell starts a command with ``&``."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def interruptible() -> None:
-    """A child of a shell's background job would ignore SIGINT; those of the tests never do."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -14,17 +14,13 @@ import pytest
 from click.testing import CliRunner
 from command_line import kit
 from places import HELPERS
+from prepared_signals import interruptible
 
 from rocketmq_conformance.conformance.cli.main import cli
 from rocketmq_conformance.reports import jsonl
 
 #: What a child can import: the broken adapters, and what these tests can.
 PATHS = (str(HELPERS), os.environ.get("PYTHONPATH"))
-
-
-def interruptible() -> None:
-    """A child of a shell's background job would ignore SIGINT; those of the tests never do."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_everything_of_a_run_is_kept(tmp_path: Path) -> None:

@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from places import ROOT
+from command_log import CommandLog
 
 from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
-from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import MEMBERS, TOPIC
-from rocketmq_conformance.models.outcome import Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_commit as operations
 
 BRIEF = Timing(connect=30.0, margin=0.3, look=30, quiet=0.05, round=0.1, write=0.1, routes=0.1, retry=0.05)
-
-
-class CommandLog:
-    """A program that keeps its commands."""
-
-    code, last_words = None, ""
-
-    def __init__(self) -> None:
-        self.commands: list[dict[str, object]] = []
-        self.got: deque[Any] = deque()
-
-    def send(self, command: dict[str, object]) -> None:
-        self.commands.append(command)
-
-    def kill(self) -> None:
-        pass
 
 
 @pytest.fixture
@@ -66,14 +46,3 @@ def test_a_member_that_runs_is_asked_and_no_timer_is_waited_for(group: PlayedCom
 
 def test_members_are_started_without_automatic_commits(group: PlayedCommits) -> None:
     assert group.variables(MEMBERS[0])["ROCKETMQ_COMMIT"] == "ON_DEMAND"
-
-
-def test_a_program_that_does_not_take_the_command_is_not_judged() -> None:
-    program = ClientProgram(f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'program.py'} sits", timing=BRIEF)
-    group = program.group(operations.SUITE)
-    try:
-        outcome = group.do(operations.Join(0))
-    finally:
-        group.close()
-    assert isinstance(outcome, Unsupported)
-    assert '{"takes": ["commit"]}' in outcome.reason

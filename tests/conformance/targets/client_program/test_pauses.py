@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections import deque
 from typing import Any
 
 import pytest
-from places import ROOT
+from command_log import CommandLog
 
 from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
-from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import MEMBERS
-from rocketmq_conformance.models.outcome import Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_pause as operations
 
 BRIEF = Timing(
     pace=1000.0, margin=0.1, connect=30.0, end=0.1, look=0.5, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05
 )
-
-
-class CommandLog:
-    """A program that keeps its commands."""
-
-    code, last_words = None, ""
-
-    def __init__(self, *_: Any) -> None:
-        self.commands: list[dict[str, object]] = []
-        self.got: deque[Any] = deque()
-
-    def send(self, command: dict[str, object]) -> None:
-        self.commands.append(command)
-
-    def stop(self, limit: float) -> bool:
-        return True
-
-    def kill(self) -> None:
-        pass
 
 
 class Pulled(WholeCase):
@@ -118,14 +95,3 @@ def test_while_one_is_suspended_no_member_joins_and_of_two_others_none_leaves(gr
     three.do(operations.Crash(0))
     assert list(three.members.programs) == [1, 2]
     three.close()
-
-
-def test_a_program_that_does_not_take_the_command_is_not_judged() -> None:
-    program = ClientProgram(f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'program.py'} sits", timing=BRIEF)
-    group = program.group(operations.SUITE)
-    try:
-        outcome = group.do(operations.Join(0))
-    finally:
-        group.close()
-    assert isinstance(outcome, Unsupported)
-    assert '{"takes": ["pause"]}' in outcome.reason

@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections import deque
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from places import ROOT
+from command_log import CommandLog
 
 from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
-from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, OTHER_TOPIC, TOPIC
-from rocketmq_conformance.models.outcome import Ok, Unsupported
+from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_subscriptions as operations
 
 BRIEF = Timing(connect=30.0, end=0.1, look=0.1, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05)
 TO, FROM = {"subscribe": OTHER_TOPIC}, {"unsubscribe": OTHER_TOPIC}
-
-
-class CommandLog:
-    """A program that keeps its commands."""
-
-    code, last_words = None, ""
-
-    def __init__(self, *_: Any) -> None:
-        self.commands: list[dict[str, object]] = []
-        self.got: deque[Any] = deque()
-
-    def send(self, command: dict[str, object]) -> None:
-        self.commands.append(command)
-
-    def stop(self, limit: float) -> bool:
-        return True
-
-    def kill(self) -> None:
-        pass
 
 
 class Pulled(WholeCase):
@@ -144,14 +122,3 @@ def test_a_case_begins_with_both_topics_alike() -> None:
     group.do(operations.Prepare("young", -1, "CONSUME_FROM_LAST_OFFSET"))
     assert group.case.stored() == (7,) * 6
     group.close()
-
-
-def test_a_program_that_does_not_take_the_commands_is_not_judged() -> None:
-    program = ClientProgram(f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'program.py'} sits", timing=BRIEF)
-    group = program.group(operations.SUITE)
-    try:
-        outcome = group.do(operations.Join(0))
-    finally:
-        group.close()
-    assert isinstance(outcome, Unsupported)
-    assert '{"takes": ["subscribe"]}' in outcome.reason
