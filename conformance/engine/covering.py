@@ -29,7 +29,7 @@ class Effort(NamedTuple):
 
     #: For behaviours, by the newest release.
     cases: int = 16_000
-    #: For pairs, by the newest release; fewer where an ordinary run has fewer than a thousand cases.
+    #: For pairs, by the newest release.
     pairs: int = 200
     #: For behaviours, by every other release that answers differently.
     of_release: int = 400
@@ -46,7 +46,7 @@ ORDINARY = Effort()
 #: For whole clients, which take their time.
 WHOLE = Effort(4000, 0, 200, 20)
 #: For suites that only run when they are named: brokers are restarted, and a step of the model takes time, too.
-SLOW = Effort(200, 0, 20, 5, 400, 400)
+SLOW = Effort(200, 10, 20, 5, 400, 400)
 #: Seeds of the cases that are searched, and of those that are looked at last.
 SEED, OTHERS = 0, 1
 
@@ -63,20 +63,28 @@ def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
             plans += _more(suite, profile, plans, effort.of_release)
             continue
         plans += _more(suite, profile, plans, effort.cases, fruitless=effort.fruitless, others=effort.others)
-        if not is_costly(suite):
-            plans += _more(suite, profile, plans, effort.pairs * min(suite.cases, 1000) // 1000, pairs=True)
+        # fewer pairs where an ordinary run has fewer than a thousand cases
+        pairs = effort.pairs * min(suite.cases, 1000) // 1000 if suite.ordinary else effort.pairs
+        plans += _more(suite, profile, plans, pairs, pairs=True)
     return plans
 
 
 def is_costly(suite: Suite) -> bool:
-    """Does every case of the suite have its price? Then its plans show behaviours, and neither uses nor pairs, and
-    those of whole clients, which take seconds, behaviours of one rule each."""
-    return not suite.ordinary or suite.confirmations > 0
+    """Does every case of the suite have its price? Then its plans show behaviours, and no uses.
+
+    Those of brokers that are restarted ask what became of each change. Those of whole clients, which take seconds for a
+    step, show behaviours of one rule each, and no pairs.
+    """
+    return not suite.ordinary or _is_whole(suite)
+
+
+def _is_whole(suite: Suite) -> bool:
+    return suite.confirmations > 0
 
 
 def tours_of(suite: Suite, profile: Profile) -> Tours:
     """Tours that look at what covering plans of the suite are to show."""
-    return Tours(suite, profile, uses=not is_costly(suite), each_rule=suite.confirmations > 0)
+    return Tours(suite, profile, uses=not is_costly(suite), each_rule=_is_whole(suite), questions=not suite.ordinary)
 
 
 def chosen(suite: Suite, profile: Profile, plans: Iterable[Sequence[Row]]) -> Iterator[list[Row]]:
@@ -85,7 +93,7 @@ def chosen(suite: Suite, profile: Profile, plans: Iterable[Sequence[Row]]) -> It
     known: set[Hashable] = set()
     for plan in plans:
         seen = tours.play(plan)
-        new = shown(seen, pairs=not is_costly(suite)) - known
+        new = shown(seen, pairs=not _is_whole(suite)) - known
         if new:
             known |= new
             yield [step.row for step in seen]

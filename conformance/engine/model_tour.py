@@ -5,8 +5,9 @@ counts, by operation. A *use* is a value of an argument in a behaviour, where th
 two kinds of state that steps met one after the other, or two operations with the kinds that they met: one that changed
 the model's state, and one that came later, before another change.
 
-Where each case has its price, behaviours can be looked at by one rule each: those of a step whose answer five rules
-decide together are five then, and no plan is needed for every set of rules that may meet.
+Where each case has its price, less can be looked at: behaviours by one rule each, so that those of a step whose answer
+five rules decide together are five, and no plan is needed for every set of rules that may meet; and of the pairs only
+those of a change and a *question*, a later step that changes nothing: what became of each change is asked.
 
 No implementation is needed. Where an expected answer depends on what is observed (the times of stored messages), a
 plausible observation stands in: the plan of a tour is right, the answers of such steps are examples.
@@ -57,10 +58,13 @@ class Seen(NamedTuple):
 
 
 class Tours:
-    """Plays plans of one suite by the model of one profile, and looks at uses, and at each rule alone, if asked to."""
+    """Plays plans of one suite by the model of one profile, and looks at uses, at each rule alone, and of the pairs at
+    questions alone, if asked to."""
 
-    def __init__(self, suite: Suite, profile: Profile, *, uses: bool = False, each_rule: bool = False) -> None:
-        self._each_rule = each_rule
+    def __init__(
+        self, suite: Suite, profile: Profile, *, uses: bool = False, each_rule: bool = False, questions: bool = False
+    ) -> None:
+        self._each_rule, self._questions = each_rule, questions
         bound = suite.bind(profile.judged())
         self._handlers = bound.by_position
         self._specs = [operation.spec for operation in suite.operations]
@@ -101,8 +105,11 @@ class Tours:
                 behaviours = tuple([(at, rule, *behaviour[2:]) for rule in why.rules])
             uses = tuple([(behaviour, number, args[number]) for number in self._few[at]])
             met = at, why.kind
-            pairs = ((last[1], met[1]), (change, met)) if last else ()
-            if after is not state and after != state:
+            changes = after is not state and after != state
+            pairs: tuple[Hashable, ...] = ((last[1], met[1]), (change, met)) if last else ()
+            if self._questions:
+                pairs = ((change, met),) if change and not changes else ()
+            if changes:
                 change = met
             state, last = after, met
             seen.append(Seen(row, behaviour, behaviours, uses, pairs, Place(state, last, change, clock)))

@@ -37,7 +37,11 @@ _CHOSEN = Reason(("REB-BC-1",), "before anyone joins")
 _SEEN = reasons_by_kind(("REB-BC-1", "REB-BC-STORE"), "nothing is new", "nobody is there")
 _GIVEN = Reason(("REB-BC-1", "REB-BC-STORE", "WHOLE-FIRST"), "messages are given")
 _MOVED = Reason(("REB-BC-1", "REB-BC-STORE", "WHOLE-MOVED"), "sent elsewhere")
-_BEGUN = reasons_by_kind(("START-BC-1", "REB-BC-1", "REB-BC-STORE", "WHOLE-FIRST"), "by its file", "without a file")
+_NO_FILE, _OTHERS_ELSEWHERE = "no file", "no file, and others begin elsewhere"
+_BY_FILE, _AS_WITHOUT = "by its file", "by its file as without one"
+_BEGUN = reasons_by_kind(
+    ("START-BC-1", "REB-BC-1", "REB-BC-STORE", "WHOLE-FIRST"), _NO_FILE, _OTHERS_ELSEWHERE, _BY_FILE, _AS_WITHOUT
+)
 
 
 class WholeBroadcastState(NamedTuple):
@@ -78,20 +82,18 @@ class WholeBroadcastModel:
         name = MEMBERS[member]
         if name in state.members:
             return self._look(state)
-        file = state.files.get(name)
-        store = file_store({}, (MISSING if file is None else file, MISSING))
-        where, pulls, starts = state.setting.where, {}, {}
-        for at in self._queues(state):
-            store, found, starts[at] = self._start.push_from_file(
-                store, state.broker, at, where, TIMESTAMP_TEXT, "UTC", self._start.client.checked_start, "answer"
-            )
-            assert isinstance(found, int)  # every broker answers
-            pulls[at] = found
+        without, _ = self._starts(state, None)
+        pulls, starts = self._starts(state, state.files.get(name))
+        if name in state.files:
+            kind = _AS_WITHOUT if pulls == without else _BY_FILE
+        else:
+            others = any(self._starts(state, file)[0] != pulls for file in state.files.values())
+            kind = _OTHERS_ELSEWHERE if others else _NO_FILE
         members = dict(sorted({**state.members, name: pulls}.items()))
         state, seen, why = self._look(state._replace(members=members, begun=True))
         if why is not _MOVED:
             # it shows where each queue began
-            why = with_starts(_BEGUN["without a file" if file is None else "by its file"], starts)
+            why = with_starts(_BEGUN[kind], starts)
         return state, seen, why
 
     def leave(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
@@ -138,6 +140,19 @@ class WholeBroadcastModel:
 
     def _begun(self, setting: Setting) -> WholeBroadcastState:
         return WholeBroadcastState(setting, initial_broker(self._rules, setting))
+
+    def _starts(self, state: WholeBroadcastState, file: Offsets | None) -> tuple[Offsets, Mapping[int, Reason]]:
+        """Where a member with this file begins in each queue, and why."""
+        store = file_store({}, (MISSING if file is None else file, MISSING))
+        pulls, starts = {}, {}
+        for at in self._queues(state):
+            store, found, starts[at] = self._start.push_from_file(
+                *(store, state.broker, at, state.setting.where, TIMESTAMP_TEXT, "UTC"),
+                *(self._start.client.checked_start, "answer"),
+            )
+            assert isinstance(found, int)  # every broker answers
+            pulls[at] = found
+        return pulls, starts
 
     def _queues(self, state: WholeBroadcastState) -> list[int]:
         """The queues of the topic, by their places in the fixtures and in the order of their ids."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from places import ROOT
 
+from rocketmq_conformance.conformance.engine import covering_plans
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets import port
@@ -17,25 +19,15 @@ from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import DIVERGES, EQUIVALENT, KILLED
-from rocketmq_conformance.reports.tiers import COVER
+from rocketmq_conformance.reports.tiers import COVER, SEEDED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.suite import Row
 
 DEFECTS = re.compile(r"D\d{2,3}")
 CASES = 2000
 SEED = 11
-
-
-#: Mutants that random cases meet late, if at all within ``CASES``, and covering plans at once: these judge them here.
-LATE = {
-    "lite-broadcast-persists-nothing",
-    "ordered-own-queue-overlaps",
-    "ordered-unlocked-is-lost",
-    "result-of-earlier-time",
-    "whole-listener-retries-max",
-    "whole-listener-returns-lost",
-}
 
 
 #: The mutants by the suite of their first part: tests of about the same size, which can run side by side.
@@ -45,30 +37,33 @@ BY_SUITE = {
 }
 
 
-def verdict(mutant: Mutant, name: str, number: int) -> str:
+def verdict(mutant: Mutant, name: str, rows: Sequence[Row], number: int) -> str:
     """The verdict of one case on its own: what a mutant remembers of the cases before must not matter."""
     suite, stage = SUITES[name], Stage(Port(mutant.parts), Profile())
     try:
         stage.begin(suite, number)
-        rows = sampler(suite, Profile()).case(SEED, number, suite.steps)
         return Judge(suite, Profile()).judge(rows, lambda row: stage.do(suite, row)).verdict
     finally:
         stage.close()
 
 
 def noticed(mutant: Mutant) -> bool:
-    """Is a mutant noticed within ``CASES`` cases, with a rule, and again by the case that noticed it alone?"""
-    if mutant.name in LATE:
-        shown = judge_mutant(mutant, Profile(), seed=SEED, limit=CASES, tier=COVER)
-        return shown.status == KILLED and bool(shown.rule)
-    judged = judge_mutant(mutant, Profile(), seed=SEED, limit=CASES)
-    if judged.status != KILLED or not judged.rule:
-        return False
-    return verdict(mutant, judged.suite, judged.cases - 1) == DIVERGES
+    """Is a mutant noticed, with a rule, by a covering plan or within ``CASES`` cases, and again by the case that
+    noticed it alone?"""
+    for tier in COVER, SEEDED:
+        judged = judge_mutant(mutant, Profile(), seed=SEED, limit=CASES, tier=tier)
+        if judged.status == KILLED:
+            suite, number = SUITES[judged.suite], judged.cases - 1
+            if tier == COVER:
+                rows = covering_plans.cases(suite, Profile())[number].rows
+            else:
+                rows = sampler(suite, Profile()).case(SEED, number, suite.steps)
+            return bool(judged.rule) and verdict(mutant, judged.suite, rows, number) == DIVERGES
+    return False
 
 
 @pytest.mark.parametrize("suite", BY_SUITE)
-def test_every_mutant_is_noticed_within_2000_cases(suite: str) -> None:
+def test_every_mutant_is_noticed_by_a_plan_or_within_2000_cases(suite: str) -> None:
     telling = [mutant for mutant in BY_SUITE[suite] if not mutant.equivalent]
     assert [mutant.name for mutant in telling if not noticed(mutant)] == []
 

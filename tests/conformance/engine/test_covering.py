@@ -63,6 +63,26 @@ def test_the_plans_of_the_kit_reach_every_rule_that_can_fire(suite: Suite) -> No
     assert missed <= FOUND_ELSEWHERE.keys()
 
 
+@every("suite", [suite for suite in SUITES.values() if not suite.ordinary])
+def test_where_brokers_are_restarted_the_plans_ask_what_became_of_each_change(suite: Suite) -> None:
+    tours, drawn = tours_of(suite, Profile()), Sampler(suite, Profile())
+    asked = {pair for plan in covering_plans.stored(suite) for step in tours.play(plan) for pair in step.pairs}
+    seen = {pair for case in range(3) for step in tours.play(drawn.case(SEED, case, suite.steps)) for pair in step.pairs}
+    assert seen
+    assert seen <= asked
+
+
+def test_a_question_changes_nothing_and_comes_after_a_change() -> None:
+    suite = SUITES["broker-tables"]
+    tours, drawn = tours_of(suite, Profile()), Sampler(suite, Profile())
+    before, changed, questions = tours.begin, False, 0
+    for step in tours.play(drawn.case(SEED, 0, suite.steps)):
+        changes = step.after.state != before.state
+        assert bool(step.pairs) == (changed and not changes)
+        changed, questions, before = changed or changes, questions + bool(step.pairs), step.after
+    assert questions > 5
+
+
 def test_a_search_finds_the_same_plans_every_time() -> None:
     assert searched(STORE, SMALL) == searched(STORE, SMALL)
 

@@ -46,7 +46,16 @@ def test_a_member_that_joins_shows_why_its_queues_begin_where_they_do() -> None:
 
 def test_a_file_without_the_queue_leaves_the_start_to_where() -> None:
     _, seen, kind = after(TWO_QUEUES, (MODEL.join, 0), (MODEL.come_back, 0, False))
-    assert (seen, kind) == (((((0, 13),), ((0, 13),)), (), (7, 7), NO_LOCKS, ()), "by its file")
+    assert (seen, kind) == (((((0, 13),), ((0, 13),)), (), (7, 7), NO_LOCKS, ()), "by its file as without one")
+
+
+def test_the_file_of_another_says_nothing_to_one_that_joins() -> None:
+    young = MODEL.prepare, 1, "young", 7, LAST
+    _, seen, kind = after(young, (MODEL.join, 0))
+    assert kind == "no file"
+    read = (MODEL.join, 0), (MODEL.send, EVERY), (MODEL.leave, 0), (MODEL.send, EVERY), (MODEL.join, 1)
+    _, seen, kind = after(young, *read)
+    assert (seen[0], kind) == ((((1, 14),),), "no file, and others begin elsewhere")
 
 
 def test_the_others_are_given_what_arrives_while_one_is_away() -> None:
