@@ -89,6 +89,8 @@ class Driver:
         hellos = opened.hellos
         start = {address: hello for address, hello in zip(self.spec.addresses, hellos, strict=True) if hello["shared"]}
         self._write_run(hellos, None)
+        for left in blocks.unfinished(self.folder, "cases"):
+            left.unlink()
         self.campaign = open_campaign(self.folder)
         self.progress = CampaignProgress(self.campaign)
         self.progress.look()
@@ -185,8 +187,11 @@ class Driver:
             (self.folder / STOP).write_text(why, "utf-8")
 
     def _end_playing(self) -> None:
+        """Let no block be finished from now on: what is on disk afterwards can be counted."""
         with suppress(OSError):
             (self.folder / PLAYING).unlink(missing_ok=True)
+        # who was allowed to finish a block just before may still be about to
+        blocks.await_writers(self.folder, "cases")
 
     def _go_on(self) -> None:
         with suppress(OSError):

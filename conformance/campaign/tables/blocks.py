@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pyarrow.parquet as pq
 
 from rocketmq_conformance.conformance.campaign.tables.schema import VERSION
 
+#: Seconds that the writing of one block may take.
+PATIENCE = 10.0
 _NAME = re.compile(r"block-(\d{8,})\.parquet")
 
 
@@ -41,6 +44,18 @@ def write(file: Path, rows: pa.Table, still: Callable[[], bool] = lambda: True) 
             raise OSError(error.errno, os.strerror(error.errno), str(file)) from error
         raise
     return wanted
+
+
+def unfinished(folder: Path, table: str) -> list[Path]:
+    """The files of a table that somebody is writing, or was writing when it was killed."""
+    return list((folder / table).glob("suite=*/.block-*"))
+
+
+def await_writers(folder: Path, table: str) -> None:
+    """Wait, at most ``PATIENCE`` seconds, until nobody is in the middle of writing a block of a table."""
+    end = time.monotonic() + PATIENCE
+    while unfinished(folder, table) and time.monotonic() < end:
+        time.sleep(0.05)
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:

@@ -6,6 +6,8 @@ import dataclasses
 import os
 import resource
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -343,6 +345,35 @@ def test_nothing_is_finished_any_more_when_the_session_is_over(tmp_path: Path) -
         assert not list((tmp_path / "cases").rglob("*block*"))
         (tmp_path / PLAYING).write_text(one.job.session)
         assert one.play(BLOCK) == FINISHED
+
+
+def test_who_counts_the_blocks_waits_for_those_that_are_being_written(tmp_path: Path) -> None:
+    file, allowed = blocks.path(tmp_path, "cases", "remote-store", 0), threading.Event()
+
+    def still() -> bool:
+        allowed.set()
+        time.sleep(0.3)
+        return True
+
+    writer = threading.Thread(target=blocks.write, args=(file, pa.table({}), still))
+    writer.start()
+    allowed.wait(30)
+    blocks.await_writers(tmp_path, "cases")
+    assert file.exists()
+    assert blocks.unfinished(tmp_path, "cases") == []
+    writer.join()
+
+
+def test_who_counts_the_blocks_waits_for_no_writer_that_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "PATIENCE", 0.0)
+    file = blocks.path(tmp_path, "cases", "remote-store", 0)
+    file.parent.mkdir(parents=True)
+    left = file.with_name(f".{file.name}.1")
+    left.touch()
+    blocks.await_writers(tmp_path, "cases")
+    assert blocks.unfinished(tmp_path, "cases") == [left]
 
 
 def test_a_fault_of_the_kit_ends_the_campaign(tmp_path: Path) -> None:

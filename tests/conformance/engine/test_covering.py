@@ -67,7 +67,9 @@ def test_the_plans_of_the_kit_reach_every_rule_that_can_fire(suite: Suite) -> No
 def test_where_brokers_are_restarted_the_plans_ask_what_became_of_each_change(suite: Suite) -> None:
     tours, drawn = tours_of(suite, Profile()), Sampler(suite, Profile())
     asked = {pair for plan in covering_plans.stored(suite) for step in tours.play(plan) for pair in step.pairs}
-    seen = {pair for case in range(3) for step in tours.play(drawn.case(SEED, case, suite.steps)) for pair in step.pairs}
+    seen = {
+        pair for case in range(3) for step in tours.play(drawn.case(SEED, case, suite.steps)) for pair in step.pairs
+    }
     assert seen
     assert seen <= asked
 
