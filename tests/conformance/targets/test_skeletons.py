@@ -102,7 +102,7 @@ def test_a_consumer_in_python_asks_for_a_client(folder: Path) -> None:
     assert "put your client into consumer.py, where TODO stands" in looked.output
 
 
-@pytest.mark.clock
+@pytest.mark.paced
 def test_a_consumer_in_python_conforms_with_a_client_that_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written("consumer", "python", folder)
     made = (folder / "consumer.py").read_text()

@@ -93,7 +93,7 @@ class Silent:
         """There is nothing to end."""
 
 
-@pytest.mark.clock
+@pytest.mark.paced
 @pytest.mark.parametrize(("first", "stored"), [(10, 12), (46, -1)], ids=["in time", "late"])
 def test_who_commits_later_than_timers_are_due_is_noticed(first: int, stored: int) -> None:
     # a look that waits up to one limit would see what is stored after 46 s; due is it after 40 s

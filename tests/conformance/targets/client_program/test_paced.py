@@ -14,7 +14,7 @@ from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.reports.event import CONFORMS, SuiteEnded
 from rocketmq_conformance.suites import whole_push
 
-pytestmark = pytest.mark.clock
+pytestmark = pytest.mark.paced
 
 PACE = 20
 COMMAND = f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'paced_consumer.py'} {PACE}"

@@ -201,7 +201,7 @@ def test_a_factory_that_needs_no_argument_makes_a_stepped_implementation(monkeyp
     assert not is_program("port")
 
 
-@pytest.mark.clock
+@pytest.mark.paced
 @pytest.mark.parametrize("address", ["push_consumer:make", "threaded_consumer:make"])
 def test_a_right_consumer_conforms(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
@@ -213,7 +213,7 @@ def test_a_right_consumer_conforms(address: str, tmp_path: Path, monkeypatch: py
     assert [event.verdict for event in ended] == [CONFORMS]
 
 
-@pytest.mark.clock
+@pytest.mark.paced
 def test_a_consumer_that_says_it_has_what_it_does_not_pull_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
     monkeypatch.syspath_prepend(str(HELPERS))
@@ -227,7 +227,7 @@ def test_a_consumer_that_says_it_has_what_it_does_not_pull_differs(monkeypatch: 
     assert (wrong[1].code, wrong[1].detail) == ("OWNS_OTHERWISE", detail)
 
 
-@pytest.mark.clock
+@pytest.mark.paced
 def test_a_consumer_that_begins_elsewhere_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HELPERS))
     prepare = whole_push.Prepare(1, "young", 7, "CONSUME_FROM_LAST_OFFSET")
