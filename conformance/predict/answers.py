@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.predict.releases import of_ordinal
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.models.outcome import Err
 
 ALL_GROUPS = requests.Ask(Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, {})
@@ -101,7 +101,7 @@ def offset(answer: Command) -> int | None:
 
 def number(answer: Command, what: str, field: str = "offset") -> int:
     try:
-        found = requests.number(answer, field)
+        found = responses.number(answer, field)
     except AdapterError as error:
         raise CannotRunError(str(error)) from error
     if isinstance(found, Err):

@@ -14,7 +14,7 @@ from pathlib import Path
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_far_store
 from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
@@ -91,7 +91,7 @@ def prove_ratios(connection: Connection, tally: Tally, memory: int, written: Seq
             state = BrokerState(logs={(_TOPIC, queue): log})
             _, expected, why = query_offset(rules, state, _GROUP, _TOPIC, queue)
             answer = connection.call(*requests.query(_GROUP, _TOPIC, queue, None))
-            tally.add(expected, why, requests.number(answer), partial(_describe, ratio, size + moved, memory))
+            tally.add(expected, why, responses.number(answer), partial(_describe, ratio, size + moved, memory))
 
 
 def _end(connection: Connection) -> int:

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.proof.selection import Part
 from rocketmq_conformance.conformance.proof.side_by_side import More
 from rocketmq_conformance.conformance.proof.unit import Unit
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease, java_release
@@ -150,7 +150,7 @@ class _Table:
 
     def _stands_at(self, queue: int) -> Result:
         topic, _, number = QUEUES[queue]
-        return requests.number(self._cluster.ask(requests.query(self._group, topic, number, None)))
+        return responses.number(self._cluster.ask(requests.query(self._group, topic, number, None)))
 
     def _check(self, what: str, queue: int, answer: Answer[RemoteStore], call: Callable[[], Result]) -> None:
         self._state, expected, why = answer

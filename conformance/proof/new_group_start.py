@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.java_client.release import java_release
@@ -109,10 +109,10 @@ class NewGroupStartPlayer:
         """Create a group and reset it to -1: the pairs, or the name of the error."""
         self.cluster.do(requests.create_group(group))
         answer = self.cluster.ask(requests.reset(group, OTHER, -1, True, None, None))
-        error = requests.refused(answer)
+        error = responses.refused(answer)
         if error is not None:
             return error.code
-        pairs = requests.offset_pairs(answer.body)
+        pairs = responses.offset_pairs(answer.body)
         return pairs.code if isinstance(pairs, Err) else pairs
 
     def _remedy(self, group: str) -> Value:
@@ -123,7 +123,7 @@ class NewGroupStartPlayer:
         answer = self._reset(group)
         if answer == OFFLINE.code:
             for queue in range(QUEUE_COUNT):
-                end = requests.number(self.cluster.do(requests.max_offset(OTHER, queue)))
+                end = responses.number(self.cluster.do(requests.max_offset(OTHER, queue)))
                 if isinstance(end, Err):
                     raise CannotRunError(f"Broker {self.release} has no max of a queue ({end.detail}).")
                 self.cluster.do(requests.commit(group, OTHER, queue, end))
@@ -140,5 +140,5 @@ class NewGroupStartPlayer:
 
     def _stands_at(self, group: str, topic: str, queue: int) -> int | str:
         """The group's offset, or the name of the error."""
-        found = requests.number(self.cluster.ask(requests.query(group, topic, queue, None)))
+        found = responses.number(self.cluster.ask(requests.query(group, topic, queue, None)))
         return found.code if isinstance(found, Err) else found

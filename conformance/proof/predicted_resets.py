@@ -28,7 +28,7 @@ from rocketmq_conformance.conformance.predict.reset import (
 )
 from rocketmq_conformance.conformance.proof.predicted_starts import Agreement
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.broker.process import HOST
@@ -127,7 +127,7 @@ def _reset(cluster: Cluster, case: ResetCase, facts: GroupFacts) -> Outcome:
     """Reset the group as the tools do; who moved it, or the error, and where it stands, or is sent."""
     queues = [queue for queue in facts.queues if queue.topic == TOPIC]
     answer = cluster.ask(requests.reset(case.group, TOPIC, _AT[case.target], True, None, None))
-    error = requests.refused(answer)
+    error = responses.refused(answer)
     if error is not None and error.code == OFFLINE.code:
         for queue in queues:
             to = {END: queue.max, BEGINNING: queue.min}.get(case.target, queue.found)
@@ -135,7 +135,7 @@ def _reset(cluster: Cluster, case: ResetCase, facts: GroupFacts) -> Outcome:
         return BY_TOOL, _stands(cluster, case.group)
     if error is not None:
         return error.code, tuple((queue.queue, None) for queue in queues)
-    pairs = requests.offset_pairs(answer.body)
+    pairs = responses.offset_pairs(answer.body)
     if isinstance(pairs, Err):
         raise CannotRunError(f"Broker {cluster.release} answers a reset without offsets ({pairs.detail}).")
     stands = _stands(cluster, case.group)
@@ -150,6 +150,6 @@ def _stands(cluster: Cluster, group: str) -> tuple[tuple[int, int | None], ...]:
     """What the broker answers to the group, by queue."""
     found = []
     for queue in range(len(_SHAPES)):
-        offset = requests.number(cluster.ask(requests.query(group, TOPIC, queue, None)))
+        offset = responses.number(cluster.ask(requests.query(group, TOPIC, queue, None)))
         found.append((queue, None if isinstance(offset, Err) else offset))
     return tuple(found)

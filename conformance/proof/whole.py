@@ -28,7 +28,7 @@ from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.models import rulebook
@@ -247,7 +247,7 @@ def _committed(site: Site, case: StartCase, wanted: int) -> int | str:
     """The group's stored offset; commits are one way, so it is polled for a while."""
     until = time.monotonic() + _COMMIT_LIMIT
     while True:
-        found = requests.number(site.ask(requests.query(case.group, case.shape, 0, None)))
+        found = responses.number(site.ask(requests.query(case.group, case.shape, 0, None)))
         if found == wanted or time.monotonic() > until:
             return found.code if isinstance(found, Err) else found
         time.sleep(0.05)

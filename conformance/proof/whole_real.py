@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.proof.whole_played import PlayedCase, play
 from rocketmq_conformance.conformance.proof.whole_scripted import rules_of
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.broker.process import HOST
 from rocketmq_conformance.models.broker.state import QueueLog
@@ -103,14 +103,14 @@ class RealCase(PlayedCase):
 
     def send(self, queue: int) -> None:
         """A message arrives."""
-        error = requests.refused(self.ask(requests.send(self.topic, queue, int(time.time() * 1000))))
+        error = responses.refused(self.ask(requests.send(self.topic, queue, int(time.time() * 1000))))
         if error is not None:
             raise CannotRunError(f"The broker refused a message with {error.code} ({error.detail})")
 
     def stored(self) -> tuple[int, ...]:
         """The stored offset of each queue; a new group has none where messages have expired, and 0 elsewhere."""
         asked = (requests.query(self.group, self.topic, queue, None) for queue in range(self.case.queues))
-        found = (requests.number(self.ask(request)) for request in asked)
+        found = (responses.number(self.ask(request)) for request in asked)
         return tuple(-1 if isinstance(offset, Err) else offset for offset in found)
 
     def look(self, expected: Observation) -> Observation:
@@ -126,7 +126,7 @@ class RealCase(PlayedCase):
         found: dict[Queue, str] = {}
         for name, client in asked.items():
             left = [queue for queue in self.queues() if queue not in found]
-            granted = requests.locked(self.ask(requests.lock(self.group, client, left))) if left else ()
+            granted = responses.locked(self.ask(requests.lock(self.group, client, left))) if left else ()
             if isinstance(granted, Err):
                 raise CannotRunError(f"The broker refused a lock with {granted.code} ({granted.detail})")
             found |= dict.fromkeys(granted, name)

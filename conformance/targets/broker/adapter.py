@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests as wire
+from rocketmq_conformance.conformance.targets.broker import responses
 from rocketmq_conformance.conformance.targets.broker.broker_location import BrokerLocation
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import routed
@@ -157,7 +158,7 @@ class BrokerAdapter:
         except OSError as error:
             self.disconnect()
             return {}, f"the broker does not answer GET_BROKER_CONFIG ({error})"
-        refused = wire.refused(answer)
+        refused = responses.refused(answer)
         if refused is None:
             return parse(self.source.access.redacted(answer.body.decode("utf-8", "replace"))), ""
         return {}, f"the broker refuses to show its configuration ({refused.code} {refused.detail})".replace(" )", ")")
@@ -427,7 +428,7 @@ class BrokerAdapter:
             raise self._broken(error) from error
         if self._record:
             self._record(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
-        refused = wire.refused(answer)
+        refused = responses.refused(answer)
         if refused is not None:
             raise AdapterError(f"The broker refused request {code}: {refused.code} {refused.detail}.")
         return answer.body

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
@@ -41,7 +41,7 @@ def join(names: CaseNames, group: int, topics: tuple[int, ...]) -> Requests:
     names.joined.add(name)
     names.created.add(_RETRY + name)
     (answer,) = yield [requests.heartbeat(names.client(), name, [names.topic(topic) for topic in topics])]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def leave(names: CaseNames, group: int) -> Requests:
@@ -49,13 +49,13 @@ def leave(names: CaseNames, group: int) -> Requests:
     name = names.used_group(group)  # unregistering creates the group, too
     names.joined.discard(name)
     (answer,) = yield [requests.unregister(names.client(), name)]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def pull(names: CaseNames, group: int, topic: int, queue: int, offset: int, commit: int | None) -> Requests:
     """Pull from a queue."""
     (answer,) = yield [requests.pull(names.used_group(group), names.topic(topic), queue, offset, commit)]
-    return requests.pulled(answer)
+    return responses.pulled(answer)
 
 
 def reset_by_time(names: CaseNames, group: int, topic: int, message: int, delta: int, force: bool) -> Requests:
@@ -87,11 +87,11 @@ def reset(
     name = names.used_group(group)
     (answer,) = yield [requests.reset(name, names.topic(topic), timestamp, force, queue, offset)]
     notice = names.take_reset_notice(name)  # a broker sends it to the members before it responds
-    error = requests.refused(answer)
+    error = responses.refused(answer)
     if error is not None:
         return error
-    moved = requests.offset_pairs(answer.body)
-    passed_on = None if notice is None else requests.offset_pairs(notice.body)
+    moved = responses.offset_pairs(answer.body)
+    passed_on = None if notice is None else responses.offset_pairs(notice.body)
     if isinstance(moved, Err):
         return moved
     return passed_on if isinstance(passed_on, Err) else (moved, passed_on)
@@ -101,14 +101,14 @@ def clone(names: CaseNames, source: int, destination: int, topic: int | None, of
     """Clone the offsets of a group."""
     name = None if topic is None else names.topic(topic)
     (answer,) = yield [requests.clone(names.group(source), names.used_group(destination), name, offline)]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def correction(names: CaseNames, topic: int, left_out: tuple[int, ...], compared: int) -> Requests:
     """Ask for correction offsets."""
     groups = [names.group(group) for group in left_out]
     (answer,) = yield [requests.correction(names.topic(topic), groups, names.group(compared))]
-    return requests.corrected(answer)
+    return responses.corrected(answer)
 
 
 PART = Part(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests, create_named_topic
 from rocketmq_conformance.conformance.targets.broker.part import Need, Part
@@ -58,7 +58,7 @@ def register(names: CaseNames, connection: int, client: int, group: int) -> Requ
     names.created.add(RETRY_PREFIX + name)
     names.registered.add((connection, name))
     yield from ()
-    return requests.refused(names.ask_as(connection, requests.heartbeat(CLIENTS[client], name, [_topic(names, 0)])))
+    return responses.refused(names.ask_as(connection, requests.heartbeat(CLIENTS[client], name, [_topic(names, 0)])))
 
 
 def unregister(names: CaseNames, connection: int, group: int) -> Requests:
@@ -66,13 +66,13 @@ def unregister(names: CaseNames, connection: int, group: int) -> Requests:
     name = _group(names, group)
     names.registered.discard((connection, name))
     yield from ()
-    return requests.refused(names.ask_as(connection, requests.unregister(names.client(), name)))
+    return responses.refused(names.ask_as(connection, requests.unregister(names.client(), name)))
 
 
 def set_mode(names: CaseNames, topic: int, group: int, mode: str | None, share: int | None) -> Requests:
     """Set the mode in which a group gets the queues of a topic."""
     (answer,) = yield [requests.set_mode(_topic(names, topic), _group(names, group), mode, share)]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def ask(
@@ -82,11 +82,11 @@ def ask(
     name = _topic(names, topic)
     request = requests.assignment(name, _group(names, group), client, model, strategy)
     (answer,) = yield [request]
-    found = requests.assigned(answer, name)
+    found = responses.assigned(answer, name)
     if found is None and route_of(name) is not None and name not in names.routed:
         yield from _until_routed(names, name)
         (answer,) = yield [request]
-        found = requests.assigned(answer, name)
+        found = responses.assigned(answer, name)
     return found
 
 
@@ -95,7 +95,7 @@ def _until_routed(names: CaseNames, topic: str) -> Generator[Wish, list[Command]
     asked again."""
     for _ in range(_TRIES):
         (answer,) = yield [requests.assignment(topic, names.group(0), None, BROADCASTING, None)]
-        if requests.assigned(answer, topic) is not None:
+        if responses.assigned(answer, topic) is not None:
             names.routed.add(topic)
             return
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
@@ -31,19 +31,19 @@ def create_topic(names: CaseNames, topic: str) -> Requests:
 def delete_topic(names: CaseNames, topic: str) -> Requests:
     """Delete a topic."""
     (answer,) = yield [requests.delete_topic(_topic(names, topic))]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def create_group(names: CaseNames, group: str) -> Requests:
     """Create a group."""
     (answer,) = yield [requests.create_group(_named_group(names, group))]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def delete_group(names: CaseNames, group: str, flag: str) -> Requests:
     """Delete a group."""
     (answer,) = yield [requests.delete_group(_named_group(names, group), *([flag] if flag else []))]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def send(names: CaseNames, queue: int, count: int) -> Requests:
@@ -54,7 +54,7 @@ def send(names: CaseNames, queue: int, count: int) -> Requests:
 def commit(names: CaseNames, group: str | None, topic: str, queue: str | None, offset: str | None) -> Requests:
     """Commit an offset."""
     (answer,) = yield [requests.commit(_used_group(names, group), _topic(names, topic), queue, offset)]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def query(names: CaseNames, group: str | None, topic: str | None, queue: str | None, set_zero: str | None) -> Requests:
@@ -64,7 +64,7 @@ def query(names: CaseNames, group: str | None, topic: str | None, queue: str | N
             None if group is None else GROUPS[group].of(_case(names)), _any_topic(names, topic), queue, set_zero
         )
     ]
-    return requests.number(answer)
+    return responses.number(answer)
 
 
 def pull(
@@ -82,25 +82,25 @@ def pull(
             None if group is None else _used_group(names, group), _any_topic(names, topic), queue, offset, commit, most
         )
     ]
-    return requests.pulled(answer)
+    return responses.pulled(answer)
 
 
 def max_offset(names: CaseNames, topic: str | None, queue: str | None) -> Requests:
     """Ask for max."""
     (answer,) = yield [requests.max_offset(_any_topic(names, topic), queue)]
-    return requests.number(answer)
+    return responses.number(answer)
 
 
 def min_offset(names: CaseNames, topic: str | None, queue: str | None) -> Requests:
     """Ask for min."""
     (answer,) = yield [requests.min_offset(_any_topic(names, topic), queue)]
-    return requests.number(answer)
+    return responses.number(answer)
 
 
 def search(names: CaseNames, topic: str | None, queue: str | None, timestamp: str | None) -> Requests:
     """Search by a time."""
     (answer,) = yield [requests.search(_any_topic(names, topic), queue, timestamp, "")]
-    return requests.number(answer)
+    return responses.number(answer)
 
 
 def _case(names: CaseNames) -> str:

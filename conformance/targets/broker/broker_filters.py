@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
@@ -38,13 +38,13 @@ def pull_filtered(
             names.used_group(0), names.topic(0), queue, offset, expression, kind, most, class_filter=class_filter
         )
     ]
-    return requests.pulled_with_bounds(answer)
+    return responses.pulled_with_bounds(answer)
 
 
 def check_subscription(names: CaseNames, subscription: tuple[str | None, str | None]) -> Requests:
     """Ask whether a client may subscribe."""
     (answer,) = yield [requests.check_client(names.client(), names.group(0), names.topic(0), *subscription)]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def pull_sql(names: CaseNames, queue: int, offset: int, negated: bool, first: str, joint: str, second: str) -> Requests:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests, UnsupportedHereError
 from rocketmq_conformance.conformance.targets.broker.part import Part
@@ -40,7 +40,7 @@ def _locked(names: CaseNames, group: int, client: str | None, queues: tuple[int,
     sent = math.floor(_shares(names, names.clock.monotonic()))
     (answer,) = yield [requests.lock(names.group(group), client, asked)]
     answered = math.ceil(_shares(names, names.clock.monotonic() + _GRAIN))
-    granted = requests.locked(answer)
+    granted = responses.locked(answer)
     if isinstance(granted, Err):
         return granted
     unasked = granted.difference(asked)
@@ -53,7 +53,7 @@ def unlock(names: CaseNames, group: int, client: int | None, queues: tuple[int, 
     """Unlock queues."""
     name = None if client is None else CLIENTS[client]
     (answer,) = yield [requests.unlock(names.group(group), name, _queues(names, queues))]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def wait(names: CaseNames, share: int) -> Requests:

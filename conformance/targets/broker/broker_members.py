@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import LOOK, Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
@@ -41,7 +41,7 @@ def set_rights(names: CaseNames, group: int, enabled: bool, broadcasts: bool, no
     (answer,) = yield [
         requests.create_group(names.used_group(group), enabled, broadcasts=broadcasts, notifies=notifies)
     ]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def send_tagged(names: CaseNames, topic: int, tag: str) -> Requests:
@@ -72,7 +72,7 @@ def beat(
     names.own_registered |= {(connection, group) for group in used}
     names.broadcasting = names.broadcasting | {*used} if broadcasting else names.broadcasting - {*used}
     yield from ()
-    return requests.refused(names.ask_own(connection, requests.heartbeat_of(CLIENTS[client], consumers)))
+    return responses.refused(names.ask_own(connection, requests.heartbeat_of(CLIENTS[client], consumers)))
 
 
 def leave_group(names: CaseNames, connection: int, group: int) -> Requests:
@@ -80,7 +80,7 @@ def leave_group(names: CaseNames, connection: int, group: int) -> Requests:
     name = names.used_group(group)
     names.own_registered.discard((connection, name))
     yield from ()
-    return requests.refused(names.ask_own(connection, requests.unregister(CLIENTS[0], name)))
+    return responses.refused(names.ask_own(connection, requests.unregister(CLIENTS[0], name)))
 
 
 def close_connection(names: CaseNames, connection: int) -> Requests:
@@ -115,7 +115,7 @@ def _sizes(groups: Sequence[str]) -> Generator[Wish, list[Command], list[int]]:
     if not groups:
         return []
     answers = yield [requests.member_list(group) for group in groups]
-    found = [requests.listed_members(answer) for answer in answers]
+    found = [responses.listed_members(answer) for answer in answers]
     return [0 if isinstance(ids, Err) else len(ids) for ids in found]
 
 
@@ -141,13 +141,13 @@ def _collect(names: CaseNames, connection: int) -> None:
 def list_members(names: CaseNames, group: int) -> Requests:
     """The sorted client ids of a group."""
     (answer,) = yield [requests.member_list(names.group(group))]
-    return requests.listed_members(answer)
+    return responses.listed_members(answer)
 
 
 def list_connections(names: CaseNames, group: int) -> Requests:
     """What a group consumes."""
     (answer,) = yield [requests.connection_list(names.group(group))]
-    found = requests.listed_connections(answer)
+    found = responses.listed_connections(answer)
     if isinstance(found, Err):
         return found
     ids, consume_type, model, start, subscriptions = found
@@ -157,7 +157,7 @@ def list_connections(names: CaseNames, group: int) -> Requests:
 def pull_registered(names: CaseNames, group: int, topic: int, offset: int, version: int) -> Requests:
     """Pull by the registered subscription."""
     (answer,) = yield [requests.pull_registered(names.used_group(group), names.topic(topic), 0, offset, version)]
-    return requests.pulled(answer)
+    return responses.pulled(answer)
 
 
 PART = Part(

@@ -16,7 +16,7 @@ from typing import TypeVar, cast
 
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
@@ -58,7 +58,7 @@ def hold_pull(
     names.slots.pop(slot, None)
     _keep_open(names)
     (shown,) = yield [requests.max_offset(names.topic(0), queue)]
-    highest = requests.number(shown)
+    highest = responses.number(shown)
     if not isinstance(highest, int):
         return highest
     offset = max(highest + distance, 0)
@@ -133,7 +133,7 @@ def _woken(names: CaseNames, expression: str, tag: str, aside: float) -> _Part[E
         return error
     topic = names.topic(_TOPIC)
     (shown,) = yield [requests.max_offset(topic, _WOKEN_QUEUE)]
-    first = requests.number(shown)
+    first = responses.number(shown)
     if isinstance(first, Err):
         return first
     _post(names, _WOKEN, _pull(names, _TOPIC, _WOKEN_QUEUE, first, expression, FOREVER))
@@ -151,7 +151,7 @@ def _woken(names: CaseNames, expression: str, tag: str, aside: float) -> _Part[E
     names.close_own(_WOKEN)
     if found is None:
         return HELD, False
-    answer = requests.pulled(found)
+    answer = responses.pulled(found)
     if isinstance(answer, Err):
         return answer
     code, following, offsets = cast(PullAnswer, answer)
@@ -186,7 +186,7 @@ def _begin_witness(names: CaseNames, aside: float) -> _Part[Err | None]:
             return error
     _keep_open(names)
     (shown,) = yield [requests.max_offset(topic, _WITNESS_QUEUE)]
-    first = requests.number(shown)
+    first = responses.number(shown)
     if isinstance(first, Err):
         return first
     _post(names, _WITNESS, _pull(names, _TOPIC, _WITNESS_QUEUE, first, "C", FOREVER))
@@ -253,7 +253,7 @@ def _finished(names: CaseNames, slot: int, sent: int, found: Command | None) -> 
 
 
 def _observed(names: CaseNames, found: Command, sent: int) -> Result:
-    answer = requests.pulled(found)
+    answer = responses.pulled(found)
     return (answer, sent, _now(names)) if isinstance(answer, tuple) else answer
 
 

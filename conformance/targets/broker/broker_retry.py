@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.remoting.message import (
     message_id,
     parse_properties,
 )
-from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.broker_topics import set_named_topic
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
@@ -56,7 +56,7 @@ _Grown = tuple[str, str, int, int]
 def set_retries(names: CaseNames, group: int, queues: int, most: int) -> Requests:
     """Create or change a group."""
     (answer,) = yield [requests.create_group(names.used_group(group), True, queues, most)]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def set_own_topic(names: CaseNames, group: int, dead: bool, queues: int, perm: int) -> Requests:
@@ -68,14 +68,14 @@ def set_own_topic(names: CaseNames, group: int, dead: bool, queues: int, perm: i
 def own_queues(names: CaseNames, group: int, dead: bool) -> Requests:
     """Ask for the queues of the retry topic or the dead-letter topic of a group."""
     (answer,) = yield [requests.topic_stats((DEAD if dead else RETRY) + names.group(group))]
-    return requests.queues_in_stats(answer)
+    return responses.queues_in_stats(answer)
 
 
 def send_one(names: CaseNames, topic: int, kind: int) -> Requests:
     """Send a message: its offset, once the queue shows it."""
     name = names.topic(topic)
     (answer,) = yield [requests.send_with(name, _now(), KINDS[kind])]
-    offset = requests.number(answer, "queueOffset")
+    offset = responses.number(answer, "queueOffset")
     if isinstance(offset, Err):
         return offset
     error = yield from jobs.shown(name, 0, offset)
@@ -118,7 +118,7 @@ def _followed(names: CaseNames, group: str, ask: Ask, old: bool, levels: list[in
         answer = names.ask_as_old(ask)
     else:
         (answer,) = yield [ask]
-    error = requests.refused(answer)
+    error = responses.refused(answer)
     if error is not None or not levels:
         return error
     grown = yield from _awaited(names, group, began, sorted({effective_level(level, len(LEVELS)) for level in levels}))
@@ -127,7 +127,7 @@ def _followed(names: CaseNames, group: str, ask: Ask, old: bool, levels: list[in
     waited = int((names.clock.monotonic() - began + _GRAIN) / names.delay * LEVELS[0])
     where, topic, queue, offset = grown
     (answer,) = yield [requests.pull(names.reader, topic, queue, offset)]
-    error = requests.refused(answer)
+    error = responses.refused(answer)
     if error is not None:
         return where, queue, offset, error.code
     found = _messages(answer)
@@ -164,7 +164,7 @@ def _later_ones(names: CaseNames, levels: list[int]) -> Generator[Wish, list[Com
         requests.send_with(topic, _now(), {DELAY: str(level)} if level else {}, 0, _NO_LIMIT) for level in levels
     ]
     for answer in answers:
-        error = requests.refused(answer)
+        error = responses.refused(answer)
         if error is not None:
             return error
     key = topic, 0
@@ -172,7 +172,7 @@ def _later_ones(names: CaseNames, levels: list[int]) -> Generator[Wish, list[Com
     until = names.clock.monotonic() + _LIMIT
     while names.clock.monotonic() < until:
         (answer,) = yield [requests.max_offset(*key)]
-        shown = requests.number(answer)
+        shown = responses.number(answer)
         if isinstance(shown, Err):
             return shown
         if shown >= wanted:
@@ -189,7 +189,7 @@ def _grown(names: CaseNames, group: str) -> Generator[Wish, list[Command], _Grow
     keys = [(RETRY + group, queue) for queue in range(MOST_QUEUES)] + [(DEAD + group, 0)]
     answers = yield [requests.max_offset(topic, queue) for topic, queue in keys]
     for (topic, queue), answer in zip(keys, answers, strict=True):
-        shown, seen = requests.number(answer), names.seen.get((topic, queue), 0)
+        shown, seen = responses.number(answer), names.seen.get((topic, queue), 0)
         if isinstance(shown, int) and shown > seen:
             names.seen[topic, queue] = seen + 1
             return _WHERE[topic.removesuffix(group)], topic, queue, seen
@@ -224,7 +224,7 @@ def _plain(names: CaseNames, properties: dict[str, str]) -> dict[str, str]:
 
 def _messages(answer: Command) -> list[Message] | Err:
     """The messages in a pull's response, at least one, or the error."""
-    error = requests.refused(answer)
+    error = responses.refused(answer)
     if error is not None:
         return error
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from rocketmq_conformance.conformance.targets.broker import jobs, requests
+from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.broker_admin import join, reset
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import APPLY_LIMIT, LOOK, Requests
@@ -33,11 +33,11 @@ def set_named_topic(names: CaseNames, name: str, settings: Topic) -> Requests:
     """The same for a topic by its name."""
     names.created.add(name)
     (answer,) = yield [requests.create_topic(name, settings)]
-    error = requests.refused(answer)
+    error = responses.refused(answer)
     until = time.monotonic() + APPLY_LIMIT
     while names.late_topics and error is None:
         (answer,) = yield [requests.topic_configs()]
-        found = requests.topic_settings(answer, name)
+        found = responses.topic_settings(answer, name)
         if found == settings or time.monotonic() > until:
             return None
         if isinstance(found, Err):
@@ -49,7 +49,7 @@ def set_named_topic(names: CaseNames, name: str, settings: Topic) -> Requests:
 def set_group(names: CaseNames, group: int, enabled: bool) -> Requests:
     """Create or change a group."""
     (answer,) = yield [requests.create_group(names.used_group(group), enabled)]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def pull_most(
@@ -57,13 +57,13 @@ def pull_most(
 ) -> Requests:
     """Pull so many messages from a queue."""
     (answer,) = yield [requests.pull(names.used_group(group), names.topic(topic), queue, offset, commit, most)]
-    return requests.pulled(answer)
+    return responses.pulled(answer)
 
 
 def search_end(names: CaseNames, topic: int, queue: int, timestamp: int) -> Requests:
     """Search by a time before or after all messages."""
     (answer,) = yield [requests.search(names.topic(topic), queue, timestamp, "")]
-    return requests.number(answer)
+    return responses.number(answer)
 
 
 def reset_topic(names: CaseNames, group: int, topic: int, timestamp: int) -> Requests:

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.process import HOST, Broker, NameServer
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.release import Release
@@ -72,7 +72,7 @@ class Cluster:
     def do(self, request: requests.Ask) -> Command:
         """Send a request that must succeed; CannotRunError when it does not."""
         answer = self.ask(request)
-        error = requests.refused(answer)
+        error = responses.refused(answer)
         if error is not None:
             raise CannotRunError(
                 f"Broker {self.release} refused request {int(request.code)} with {error.code} ({error.detail})."
@@ -81,7 +81,7 @@ class Cluster:
 
     def send(self, topic: str, queue: int) -> int:
         """Send a message; its offset."""
-        offset = requests.number(self.do(requests.send(topic, queue, int(time.time() * 1000))), "queueOffset")
+        offset = responses.number(self.do(requests.send(topic, queue, int(time.time() * 1000))), "queueOffset")
         if isinstance(offset, Err):
             raise CannotRunError(f"Broker {self.release} stored a message without telling its offset.")
         return offset

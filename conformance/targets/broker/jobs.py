@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Job, Wish
 from rocketmq_conformance.models.broker import aged_store, filed_store
@@ -82,12 +82,12 @@ def create_named_topic(names: CaseNames, name: str, queues: int) -> Requests:
     """Create a topic, and wait until it exists."""
     names.created.add(name)
     (answer,) = yield [requests.create_topic(name, Topic.of(queues))]
-    error = requests.refused(answer)
+    error = responses.refused(answer)
     until = time.monotonic() + APPLY_LIMIT
     while names.late_topics and error is None:
         (answer,) = yield [requests.topic_stats(name)]
         if answer.code == Response.SUCCESS or time.monotonic() > until:
-            return requests.refused(answer)
+            return responses.refused(answer)
         yield LOOK
     return error
 
@@ -98,55 +98,55 @@ def delete_topic(names: CaseNames, topic: int) -> Requests:
     (answer,) = yield [requests.delete_topic(name)]
     for key in [key for key in names.logs if key[0] == name]:
         del names.logs[key]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def create_group(names: CaseNames, group: int) -> Requests:
     """Create a group."""
     (answer,) = yield [requests.create_group(names.used_group(group))]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def delete_group(names: CaseNames, group: int, flag: str) -> Requests:
     """Delete a group."""
     (answer,) = yield [requests.delete_group(names.used_group(group), *([flag] if flag else []))]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def commit(names: CaseNames, group: int, topic: int, queue: int | None, offset: int | None) -> Requests:
     """Commit an offset."""
     (answer,) = yield [requests.commit(names.used_group(group), names.topic(topic), queue, offset)]
-    return requests.refused(answer)
+    return responses.refused(answer)
 
 
 def query(names: CaseNames, group: int, topic: int, queue: int | None, set_zero: bool | None = None) -> Requests:
     """Query an offset."""
     (answer,) = yield [requests.query(names.group(group), names.topic(topic), queue, set_zero)]
-    return requests.number(answer)
+    return responses.number(answer)
 
 
 def query_kept(names: CaseNames, queue: int, set_zero: bool | None) -> Requests:
     """Query an offset that the aged store holds."""
     (answer,) = yield [requests.query(aged_store.KEPT_GROUP, aged_store.TOPIC, queue, set_zero)]
-    return requests.number(answer)
+    return responses.number(answer)
 
 
 def max_offset(names: CaseNames, topic: int, queue: int) -> Requests:
     """Ask for max."""
     (answer,) = yield [requests.max_offset(names.topic(topic), queue)]
-    return requests.number(answer)
+    return responses.number(answer)
 
 
 def min_offset(names: CaseNames, topic: int, queue: int) -> Requests:
     """Ask for min."""
     (answer,) = yield [requests.min_offset(names.topic(topic), queue)]
-    return requests.number(answer)
+    return responses.number(answer)
 
 
 def earliest(names: CaseNames, topic: int, queue: int) -> Requests:
     """Ask for the store time of the first message."""
     (answer,) = yield [requests.earliest(names.topic(topic), queue)]
-    return requests.number(answer, "timestamp")
+    return responses.number(answer, "timestamp")
 
 
 def search(names: CaseNames, topic: int, queue: int, message: int, delta: int, boundary: str) -> Requests:
@@ -158,7 +158,7 @@ def search(names: CaseNames, topic: int, queue: int, message: int, delta: int, b
         log = names.logs.get((name, queue), ABSENT)
     timestamp = instant(log, message, delta, aged_store.EPOCH)
     (answer,) = yield [requests.search(name, queue, timestamp, boundary)]
-    return requests.number(answer)
+    return responses.number(answer)
 
 
 def send(names: CaseNames, topic: int, queue: int, count: int) -> Requests:
@@ -172,7 +172,7 @@ def send_with(names: CaseNames, topic: int, queue: int, messages: Sequence[Mappi
     offsets: list[int] = []
     for properties in messages:
         (answer,) = yield [requests.send_with(name, int(time.time() * 1000), properties, queue=queue)]
-        offset = requests.number(answer, "queueOffset")
+        offset = responses.number(answer, "queueOffset")
         if isinstance(offset, Err):
             return offset
         offsets.append(offset)
@@ -183,8 +183,8 @@ def send_anywhere(names: CaseNames, topic: int) -> Requests:
     """Send a message to no queue in particular: the queue that it went to, and its offset."""
     name = names.topic(topic)
     (answer,) = yield [requests.send(name, -1, int(time.time() * 1000))]
-    queue = requests.number(answer, "queueId")
-    offset = requests.number(answer, "queueOffset")
+    queue = responses.number(answer, "queueId")
+    offset = responses.number(answer, "queueOffset")
     if isinstance(queue, Err) or isinstance(offset, Err):
         return queue if isinstance(queue, Err) else offset
     return (yield from shown(name, queue, offset)) or (queue, offset)
@@ -200,9 +200,9 @@ def send_timed(names: CaseNames, topic: int, queue: int, count: int, apart: bool
     pairs: list[tuple[int, int]] = []
     while len(pairs) < count:
         (answer,) = yield [requests.pull(names.reader, name, queue, offsets[len(pairs)])]
-        found = requests.store_times(answer.body)[: count - len(pairs)]
+        found = responses.store_times(answer.body)[: count - len(pairs)]
         if not found:
-            return requests.refused(answer) or Err("NO_MESSAGES", detail="a pull of stored messages brought none")
+            return responses.refused(answer) or Err("NO_MESSAGES", detail="a pull of stored messages brought none")
         pairs += found
     log = names.logs.get((name, queue), ABSENT)
     names.logs[name, queue] = log._replace(times=(*log.times, *(stored for _, stored in pairs)))
@@ -213,7 +213,7 @@ def read(names: CaseNames, topic: int, queue: int) -> Requests:
     """Pull from the beginning of a queue: the offsets of the messages."""
     _needs_pulls(names)
     (answer,) = yield [requests.pull(names.reader, names.topic(topic), queue, 0)]
-    pulled = requests.pulled(answer)
+    pulled = responses.pulled(answer)
     return pulled[2] if isinstance(pulled, tuple) else pulled
 
 
@@ -235,7 +235,7 @@ def _sent(topic: str, queue: int, count: int, apart: bool) -> Generator[Wish, li
         answers = yield [ask] * count
     offsets: list[int] = []
     for answer in answers:
-        offset = requests.number(answer, "queueOffset")
+        offset = responses.number(answer, "queueOffset")
         if isinstance(offset, Err):
             return offset
         offsets.append(offset)
@@ -247,7 +247,7 @@ def shown(topic: str, queue: int, offset: int) -> Generator[Wish, list[Command],
     until = time.monotonic() + APPLY_LIMIT
     while True:
         (answer,) = yield [requests.max_offset(topic, queue)]
-        shown = requests.number(answer)
+        shown = responses.number(answer)
         if isinstance(shown, Err):
             return shown
         if shown > offset or time.monotonic() > until:

@@ -1,22 +1,16 @@
-"""Builds the requests of broker operations, and interprets the responses (header fields and response codes)."""
+"""Builds the requests of broker operations."""
 
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.remoting import java_json
-from rocketmq_conformance.conformance.remoting.codes import Request, response_name
-from rocketmq_conformance.conformance.remoting.frame import Command, fields
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import fields
 from rocketmq_conformance.conformance.remoting.message import format_properties
-from rocketmq_conformance.conformance.targets.broker.refusals import refuses_account
-from rocketmq_conformance.models.broker.members import Connections
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.message_queue import Queue
-from rocketmq_conformance.models.outcome import Err, Result
 
 #: No broker has a topic of this name: a message for an unknown topic never creates it, with any settings of the broker.
 NO_DEFAULT_TOPIC = "CONFORMANCE_NO_DEFAULT"
@@ -24,10 +18,6 @@ NO_DEFAULT_TOPIC = "CONFORMANCE_NO_DEFAULT"
 _COMMITS, _SUSPENDS, _SUBSCRIBED, _CLASS_FILTER = 1, 2, 4, 8
 #: Most messages that one pull is asked for, unless an operation says how many.
 _PULL_BATCH = 32
-#: Codes of a broker that is too busy: they prove nothing.
-_BUSY = frozenset({"SYSTEM_BUSY"})
-#: Codes of a successful pull without messages.
-_EMPTY_PULLS = frozenset({"PULL_NOT_FOUND", "PULL_RETRY_IMMEDIATELY", "PULL_OFFSET_MOVED"})
 
 
 #: A number of a request, or the text that is sent for it; None is a field that is not sent.
@@ -40,31 +30,6 @@ class Ask(NamedTuple):
     code: int
     ext: dict[str, str]
     body: bytes = b""
-
-
-def refused(answer: Command) -> Err | None:
-    """The error in a response; None for success. AdapterError when the account may not ask for it."""
-    if answer.code == 0:
-        return None
-    if refuses_account(answer):
-        raise AdapterError(
-            f"The broker refuses a request to this account ({response_name(answer.code)} {answer.remark}): give it "
-            "credentials of one that may do everything."
-        )
-    name = response_name(answer.code)
-    return Err(name, definite=name not in _BUSY, detail=answer.remark)
-
-
-def number(answer: Command, field: str = "offset") -> int | Err:
-    """The number in a response's header field, or its error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    text = answer.ext.get(field, "")
-    try:
-        return int(text)
-    except ValueError:
-        return Err("NO_FIELD", detail=f"SUCCESS without a number in {field!r}: {text!r}")
 
 
 def configuration() -> Ask:
@@ -206,39 +171,6 @@ def pull_registered(group: str, topic: str, queue: int, offset: int, version: in
     return Ask(code, ext | fields(sysFlag=0, subVersion=version), body)
 
 
-def store_times(body: bytes) -> list[tuple[int, int]]:
-    """(queue offset, store time in ms) of each message in a pull's response (WIRE-MSG-1)."""
-    found, at = [], 0
-    while at + 64 <= len(body):
-        (size,) = struct.unpack_from(">i", body, at)
-        (offset,) = struct.unpack_from(">q", body, at + 20)
-        (time,) = struct.unpack_from(">q", body, at + 56)
-        found.append((offset, time))
-        at += max(size, 64)
-    return found
-
-
-def pulled(answer: Command) -> Result:
-    """(response code's name, next offset, offsets of the messages) of a pull's response, or its error."""
-    error = refused(answer)
-    if error is not None and error.code not in _EMPTY_PULLS:
-        return error
-    following = answer.ext.get("nextBeginOffset", "")
-    if not following.lstrip("-").isdecimal():
-        return Err("NO_FIELD", detail=f"a pull's answer without a number in 'nextBeginOffset': {following!r}")
-    return response_name(answer.code), int(following), tuple(offset for offset, _ in store_times(answer.body))
-
-
-def pulled_with_bounds(answer: Command) -> Result:
-    """(response code's name, next offset, min, max, offsets of the messages) of a pull's response, or its error."""
-    found = pulled(answer)
-    if not isinstance(found, tuple):
-        return found
-    low, high = (int(answer.ext.get(name, -1)) for name in ("minOffset", "maxOffset"))
-    code, following, offsets = found
-    return code, following, low, high, offsets
-
-
 def heartbeat(client: str, group: str, topics: Sequence[str]) -> Ask:
     """HEART_BEAT of one push consumer, which subscribes to everything in these topics."""
     return heartbeat_of(client, [consumer(group, [subscription(topic, "*", 0) for topic in topics])])
@@ -295,48 +227,9 @@ def member_list(group: str) -> Ask:
     return Ask(Request.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": group})
 
 
-def listed_members(answer: Command) -> tuple[str, ...] | Err:
-    """The sorted client ids in a response to that, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        return tuple(sorted(str(client) for client in java_json.loads(answer.body.decode())["consumerIdList"]))
-    except (ValueError, KeyError, TypeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without client ids ({broken}): {answer.body[:200]!r}")
-
-
 def connection_list(group: str) -> Ask:
     """GET_CONSUMER_CONNECTION_LIST."""
     return Ask(Request.GET_CONSUMER_CONNECTION_LIST, {"consumerGroup": group})
-
-
-def listed_connections(answer: Command) -> Connections | Err:
-    """What a group consumes by a response to that, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        body = java_json.loads(answer.body.decode())
-        subscribed = [
-            (
-                str(topic),
-                str(each["subString"]),
-                int(each["subVersion"]),
-                str(each.get("expressionType") or "TAG"),
-                tuple(sorted(map(str, each.get("tagsSet") or ()))),
-            )
-            for topic, each in dict(body["subscriptionTable"]).items()
-        ]
-        return (
-            tuple(sorted(str(each["clientId"]) for each in body["connectionSet"])),
-            str(body["consumeType"]),
-            str(body["messageModel"]),
-            str(body["consumeFromWhere"]),
-            tuple(sorted(subscribed)),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without connections ({broken}): {answer.body[:200]!r}")
 
 
 def unregister(client: str, group: str) -> Ask:
@@ -350,15 +243,6 @@ def reset(group: str, topic: str, timestamp: int, force: bool, queue: int | None
     return Ask(Request.INVOKE_BROKER_TO_RESET_OFFSET, ext)
 
 
-def offset_pairs(body: bytes) -> tuple[tuple[int, int], ...] | Err:
-    """Sorted (queue, offset) pairs of a body such as ``{"offsetTable":{{"queueId":0,…}:5}}`` (WIRE-JSON-2)."""
-    try:
-        table = java_json.loads(body.decode())["offsetTable"]
-        return tuple(sorted((int(dict(queue)["queueId"]), int(offset)) for queue, offset in dict(table).items()))
-    except (ValueError, KeyError, TypeError) as error:
-        return Err("NO_FIELD", detail=f"a body without a table of offsets ({error}): {body[:200]!r}")
-
-
 def clone(source: str, destination: str, topic: str | None, offline: bool) -> Ask:
     """CLONE_GROUP_OFFSET; None is a field that is not sent."""
     ext = fields(srcGroup=source, destGroup=destination, topic=topic, offline=offline)
@@ -369,18 +253,6 @@ def correction(topic: str, left_out: Sequence[str], compared: str) -> Ask:
     """QUERY_CORRECTION_OFFSET; no groups to leave out is a field that is not sent."""
     ext = fields(topic=topic, filterGroups=",".join(left_out) or None, compareGroup=compared)
     return Ask(Request.QUERY_CORRECTION_OFFSET, ext)
-
-
-def corrected(answer: Command) -> Result:
-    """Sorted (queue, offset) pairs of an answer to QUERY_CORRECTION_OFFSET, or its error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        table = dict(java_json.loads(answer.body.decode())["correctionOffsets"])
-        return tuple(sorted((int(queue), int(offset)) for queue, offset in table.items()))
-    except (ValueError, KeyError, TypeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without correction offsets ({broken}): {answer.body[:200]!r}")
 
 
 def lock(group: str, client: str | None, queues: Sequence[Queue]) -> Ask:
@@ -397,18 +269,6 @@ def _locks(group: str, client: str | None, queues: Sequence[Queue]) -> bytes:
     asked = [{"topic": topic, "brokerName": broker, "queueId": number} for topic, broker, number in queues]
     body = {"consumerGroup": group, "mqSet": asked} | ({} if client is None else {"clientId": client})
     return json.dumps(body).encode()
-
-
-def locked(answer: Command) -> frozenset[Queue] | Err:
-    """The queues that were granted, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        found = java_json.loads(answer.body.decode())["lockOKMQSet"]
-        return frozenset((str(each["topic"]), str(each["brokerName"]), int(each["queueId"])) for each in found)
-    except (ValueError, KeyError, TypeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without granted queues ({broken}): {answer.body[:200]!r}")
 
 
 def set_mode(topic: str, group: str, mode: str | None, share: int | None) -> Ask:
@@ -433,26 +293,6 @@ def _sent(body: Mapping[str, object]) -> bytes:
     return json.dumps({name: value for name, value in body.items() if value is not None}).encode()
 
 
-def assigned(answer: Command, topic: str) -> Result:
-    """Sorted (broker, queue id, mode) triples of an assignment, None for no list, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        listed = java_json.loads(answer.body.decode()).get("messageQueueAssignments")
-        if listed is None:
-            return None
-        found = []
-        for each in listed:
-            queue = each["messageQueue"]
-            if queue["topic"] != topic:
-                return Err("OTHER_TOPIC", detail=f"an assignment of another topic: {queue}")
-            found.append((str(queue["brokerName"]), int(queue["queueId"]), str(each["mode"])))
-        return tuple(sorted(found))
-    except (ValueError, KeyError, TypeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without assigned queues ({broken}): {answer.body[:200]!r}")
-
-
 def create_topic(topic: str, settings: Topic) -> Ask:
     """UPDATE_AND_CREATE_TOPIC."""
     ext = fields(
@@ -473,34 +313,9 @@ def topic_stats(topic: str) -> Ask:
     return Ask(Request.GET_TOPIC_STATS_INFO, fields(topic=topic))
 
 
-def queues_in_stats(answer: Command) -> int | Err:
-    """The number of queues in a response to GET_TOPIC_STATS_INFO, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        return len(dict(java_json.loads(answer.body.decode())["offsetTable"]))
-    except (ValueError, KeyError, TypeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without a table of offsets ({broken}): {answer.body[:200]!r}")
-
-
 def topic_configs() -> Ask:
     """GET_ALL_TOPIC_CONFIG: the settings of every topic."""
     return Ask(Request.GET_ALL_TOPIC_CONFIG, {})
-
-
-def topic_settings(answer: Command, topic: str) -> Topic | Err | None:
-    """The settings of one topic in a response to GET_ALL_TOPIC_CONFIG, None without such a topic, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        config = java_json.loads(answer.body.decode())["topicConfigTable"].get(topic)
-        if config is None:
-            return None
-        return Topic(int(config["readQueueNums"]), int(config["writeQueueNums"]), int(config["perm"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without settings of topics ({broken}): {answer.body[:200]!r}")
 
 
 def delete_topic(topic: str) -> Ask:

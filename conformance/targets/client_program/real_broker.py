@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
@@ -99,7 +99,7 @@ class BrokerInUse:
     def do(self, request: requests.Ask) -> Command:
         """Send a request that must succeed; AdapterError when it does not."""
         answer = self.ask(request)
-        error = requests.refused(answer)
+        error = responses.refused(answer)
         if error is not None:
             raise AdapterError(
                 f"The broker refused request {int(request.code)} with {error.code} ({error.detail}): judge through one "
@@ -109,7 +109,7 @@ class BrokerInUse:
 
     def number(self, request: requests.Ask) -> int:
         """Ask for an offset."""
-        found = requests.number(self.do(request))
+        found = responses.number(self.do(request))
         if isinstance(found, Err):
             raise AdapterError(f"The broker answered request {int(request.code)} without an offset: {found.detail}.")
         return found

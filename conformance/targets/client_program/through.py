@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.proxy import Address, Proxy
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.real_broker import BrokerInUse, Place, RealBroker
 from rocketmq_conformance.models.client.fixtures import BROKER, RETRY_PREFIX
@@ -147,7 +147,7 @@ class ProxiedCase(WatchedCase):
             self.traffic.answer(peer, request, response)
             self.traffic.ended(peer, request, response)
         elif request.code == Request.LOCK_BATCH_MQ:
-            granted = requests.locked(response)
+            granted = responses.locked(response)
             names = set() if isinstance(granted, Err) else {(topic, queue) for topic, _, queue in granted}
             for queue, client in self._locked(request):
                 if (self._made().topic, queue) in names:
@@ -253,7 +253,7 @@ class ProxiedCase(WatchedCase):
         for _ in range(_TRIES):
             for client in set(self._holders.values()):
                 place.broker.do(requests.unlock(place.group, client, queues))
-            granted = requests.locked(place.broker.do(requests.lock(place.group, OUTSIDE, queues)))
+            granted = responses.locked(place.broker.do(requests.lock(place.group, OUTSIDE, queues)))
             if not isinstance(granted, Err) and len(granted) == len(queues):
                 self._taken = True
                 self._holders.clear()
@@ -325,7 +325,7 @@ class ProxiedCase(WatchedCase):
     def members(self) -> tuple[str, ...]:
         """The client ids that the broker knows as members of the group."""
         place = self._made()
-        listed = requests.listed_members(place.broker.ask(requests.member_list(place.group)))
+        listed = responses.listed_members(place.broker.ask(requests.member_list(place.group)))
         # a broker that knows none refuses to say so
         return () if isinstance(listed, Err) else listed
 

@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import fields
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.models.broker.state import QueueLog
 from rocketmq_conformance.models.outcome import Err
@@ -42,7 +42,7 @@ def commit(line: Connection, offset: int, queue: int = 0) -> None:
 def ask(broker: FakeBroker, request: requests.Ask) -> int | str:
     """The offset that is answered, or the error's name."""
     with connected(broker) as line:
-        found = requests.number(line.call(request.code, request.ext, request.body))
+        found = responses.number(line.call(request.code, request.ext, request.body))
     return found.code if isinstance(found, Err) else found
 
 

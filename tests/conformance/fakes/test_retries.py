@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message, parse_properties
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.models.broker.delay_level import DEFAULT_LEVELS, parse_levels
 from rocketmq_conformance.models.profile import Profile
 
@@ -145,4 +145,4 @@ def test_a_retry_topic_has_the_groups_queues(broker: FakeBroker) -> None:
     ask(broker, requests.create_group("H", True, 3))
     ask(broker, requests.heartbeat("client", "H", ["T"]))
     assert broker.state.topics["%RETRY%H"].read_queues == 3
-    assert requests.queues_in_stats(ask(broker, requests.topic_stats("%RETRY%H"))) == 3
+    assert responses.queues_in_stats(ask(broker, requests.topic_stats("%RETRY%H"))) == 3

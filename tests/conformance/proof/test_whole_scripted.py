@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.proof.whole_scripted import Script, expect
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
@@ -60,7 +60,7 @@ def test_one_more_question_is_answered_before_a_later_fault(
 ) -> None:
     def asked(topic: str) -> int | str:
         request = requests.query(GROUP, topic, 0, None)
-        found = requests.number(connection.call(request.code, request.ext, request.body))
+        found = responses.number(connection.call(request.code, request.ext, request.body))
         return found.code if isinstance(found, Err) else found
 
     for topic in (TOPIC, "other"):

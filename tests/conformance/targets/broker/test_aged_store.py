@@ -11,7 +11,7 @@ import pytest
 
 from rocketmq_conformance.conformance.targets.broker.aged_store import store_writer, write_aged_store
 from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE, QUEUE_FILE
-from rocketmq_conformance.conformance.targets.broker.requests import store_times
+from rocketmq_conformance.conformance.targets.broker.responses import store_times
 from rocketmq_conformance.models.broker import aged_store, filed_store
 from rocketmq_conformance.models.broker.broker_restart import BrokerRestartModel
 from rocketmq_conformance.models.profile import Profile

@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable, route_of
@@ -202,7 +202,7 @@ def test_a_broker_that_is_late_with_a_route_is_asked_again(late: int, queues: in
     ],
 )
 def test_answers_that_make_no_sense_are_errors(body: bytes, code: str) -> None:
-    found = requests.assigned(Command(0, body=body), "T")
+    found = responses.assigned(Command(0, body=body), "T")
     assert isinstance(found, Err)
     assert found.code == code
 
@@ -213,10 +213,10 @@ def test_an_embedded_broker_by_itself_assigns_its_own_topics() -> None:
         host, _, port = broker.address.rpartition(":")
         with Connection(host, int(port)) as connection:
             connection.call(*requests.heartbeat("one", "G", ["T"]))
-            found = requests.assigned(connection.call(*requests.assignment("T", "G", "one", CLUSTERING, AVG)), "T")
+            found = responses.assigned(connection.call(*requests.assignment("T", "G", "one", CLUSTERING, AVG)), "T")
             assert found == tuple(("broker-a", number, PULL) for number in range(3))
             assert (
-                requests.assigned(connection.call(*requests.assignment("U", "G", "one", CLUSTERING, AVG)), "U") is None
+                responses.assigned(connection.call(*requests.assignment("U", "G", "one", CLUSTERING, AVG)), "U") is None
             )
             assert (
                 connection.call(*requests.set_mode("T", "bad group", POP, 0)).code

@@ -11,7 +11,7 @@ import pytest
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.address import open_address
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.broker.state import Topic
@@ -36,7 +36,7 @@ class Asked:
     def offsets(self) -> list[int | str]:
         """Those of queues 0 to 2."""
         with Connection("127.0.0.1", self.broker.port) as connection:
-            answers = [requests.number(connection.call(*requests.query(GROUP, TOPIC, at, False))) for at in range(3)]
+            answers = [responses.number(connection.call(*requests.query(GROUP, TOPIC, at, False))) for at in range(3)]
         return [answer.code if isinstance(answer, Err) else answer for answer in answers]
 
 
@@ -65,7 +65,7 @@ def broker_with(properties: str) -> Iterator[Asked]:
 
 def _all_there(port: int) -> bool:
     with Connection("127.0.0.1", port) as connection:
-        return all(requests.number(connection.call(*requests.max_offset(TOPIC, at))) == 3 for at in range(3))
+        return all(responses.number(connection.call(*requests.max_offset(TOPIC, at))) == 3 for at in range(3))
 
 
 def _reset(queue: int) -> requests.Ask:
