@@ -69,7 +69,7 @@ def all_(work: Work) -> None:
 @click.command()
 @_releases_argument
 @click.option("--distinct", is_flag=True, help="Of releases that have the same rules, only the newest.")
-@click.option("--stateful", is_flag=True, help="Run every release statefully, which takes twice as long.")
+@click.option("--cover", is_flag=True, help="Play covering plans with every release, which takes longer.")
 @click.option("--real-clock", is_flag=True, help="Only suites that depend on time, on the clock of the machine.")
 @click.option(
     "--scripted",
@@ -84,7 +84,7 @@ def all_(work: Work) -> None:
 def java(
     releases: tuple[str, ...],
     distinct: bool,
-    stateful: bool,
+    cover: bool,
     real_clock: bool,
     scripted: tuple[str, ...],
     workers: int,
@@ -92,7 +92,7 @@ def java(
 ) -> None:
     """Ask the classes of real Java clients.
 
-    RELEASES are such as 4.9.8 5.5.0; without them it is every release. --suite and --rule run every release statefully.
+    RELEASES are such as 4.9.8 5.5.0; without them it is every release. --suite and --rule have --cover with them.
     """
     for suite in filter(None, work.selection.suite.split(",")) if real_clock else ():
         if suite not in java_clock.TIMED:
@@ -100,12 +100,11 @@ def java(
     if releases and distinct:
         raise click.UsageError("--distinct chooses releases by itself: leave it out, or the releases.")
     chosen = releases or (java_proof.distinct() if distinct else java_proof.RELEASES)
-    every = stateful or bool(work.selection)
-    statefully = frozenset(chosen) if every else java_proof.STATEFUL
+    covered = frozenset(chosen) if cover or work.selection else java_proof.COVERED
     kind = CLOCK if real_clock else JAVA
     selection = kinds.ALL[kind].played(work.selection)
     _prove(
-        lambda units, more: kinds.prove_clients(units, workers, statefully, selection, more),
+        lambda units, more: kinds.prove_clients(units, workers, covered, selection, more),
         (*kinds.of_releases(kind, chosen), *kinds.of_releases(SCRIPTED, scripted)),
         work,
     )

@@ -1,18 +1,19 @@
 """Proof of the client's rules: the model against the real Java classes of many releases.
 
-Every release goes through the decision tables of reads and starts, through sampled allocations, and through stateful
-runs of a group that rebalances, of a consumer that pulls and of listeners; a few releases also through every small
-allocation and through stateful runs of every client suite.
+Every release goes through the decision tables of reads and starts, through sampled allocations, and through sampled
+cases of a group that rebalances, of a consumer that pulls and of listeners; a few releases also through every small
+allocation and through the covering plans of every client suite.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.engine import covering_plans
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.proof import allocation, assembly, java_clock, java_tables
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally, describe_step
@@ -36,10 +37,8 @@ RELEASES = (
 )  # fmt: skip
 #: Releases whose small allocations are all tried.
 EXHAUSTIVE = frozenset({"4.7.1", "4.9.8", "5.1.4", "5.5.0"})
-#: Releases that are also run statefully; 5.4.0 because it reads its own offset files differently (OFF-L-INT).
-STATEFUL = frozenset({"4.9.8", "5.0.0", "5.1.4", "5.4.0", "5.5.0"})
-#: Cases of each of these runs.
-CASES = 350
+#: Releases that also play covering plans; 5.4.0 because it reads its own offset files differently (OFF-L-INT).
+COVERED = frozenset({"4.9.8", "5.0.0", "5.1.4", "5.4.0", "5.5.0"})
 #: Further cases of a suite, which reach rules that the first ones do not: REB-BRK-LEFT.
 FURTHER = {"rebalance-broker": (1207, 1406)}
 #: Suites that have no decision tables, because their rules take several steps; the number of cases that every release
@@ -76,7 +75,7 @@ def distinct() -> tuple[str, ...]:
     return tuple(newest.values())
 
 
-def prove_release(release: str, exhaustive: bool, stateful: bool, selection: Selection = EVERYTHING) -> list[Tally]:
+def prove_release(release: str, exhaustive: bool, covered: bool, selection: Selection = EVERYTHING) -> list[Tally]:
     """The proof of one release, or of what is selected; CannotRunError when it is not available."""
     profile = Profile.of(client=release)
     client = JavaClient(release)
@@ -90,8 +89,7 @@ def prove_release(release: str, exhaustive: bool, stateful: bool, selection: Sel
             if not selection.takes(Part.of(suite)):
                 continue
             _tables(stage, profile, client_side, suite)
-            cases = CASES if stateful else STEPPED.get(suite.name, 0)
-            _play(stage, profile, client_side, suite, _plans(suite, profile, cases))
+            _play(stage, profile, client_side, suite, _plans(suite, profile, covered=covered))
         if selection.takes(assembly.PART):
             assembly.prove(client.release, client_side)
         return [pure, client_side]
@@ -108,10 +106,14 @@ def _allocations(client: JavaClient, profile: Profile, tally: Tally, exhaustive:
     allocation.sample(tally, profile, strategies, SAMPLED)
 
 
-def _plans(suite: Suite, profile: Profile, cases: int) -> Iterator[list[Row]]:
-    draw = sampler(suite, profile)
-    numbers = (*range(cases), *(FURTHER.get(suite.name, ()) if cases else ()))
-    return (draw.case(SEED, number, suite.steps) for number in numbers)
+def _plans(suite: Suite, profile: Profile, *, covered: bool) -> Iterator[Sequence[Row]]:
+    """The covering plans of the suite, or so many seeded cases as every release plays."""
+    if covered:
+        yield from (case.rows for case in covering_plans.cases(suite, profile))
+        return
+    draw, cases = sampler(suite, profile), STEPPED.get(suite.name, 0)
+    for number in (*range(cases), *FURTHER.get(suite.name, ())):
+        yield draw.case(SEED, number, suite.steps)
 
 
 def _client_suites(stage: Stage, profile: Profile) -> list[Suite]:
@@ -127,7 +129,7 @@ def _tables(stage: Stage, profile: Profile, tally: Tally, suite: Suite) -> None:
         _play(stage, profile, tally, suite, java_tables.timed_starts(suite))
 
 
-def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Iterable[list[Row]]) -> None:
+def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Iterable[Sequence[Row]]) -> None:
     """Play plans; a case ends at its first difference, or at an operation that the release lacks."""
     bound: BoundModel = suite.bind(profile)
     calls = stage.calls(suite)
@@ -153,14 +155,14 @@ def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Ite
                 break
 
 
-def prove(unit: Unit, stateful: Collection[str] = STATEFUL, selection: Selection = EVERYTHING) -> ProofResult:
+def prove(unit: Unit, covered: Collection[str] = COVERED, selection: Selection = EVERYTHING) -> ProofResult:
     """Prove the model against one release of the client, by the clock that its unit's kind says."""
     began, release = time.monotonic(), unit.release
     try:
         if unit.kind == CLOCK:
             tallies = [java_clock.prove_release(release, selection)]
         else:
-            tallies = prove_release(release, release in EXHAUSTIVE, release in stateful, selection)
+            tallies = prove_release(release, release in EXHAUSTIVE, release in covered, selection)
     except (CannotRunError, AdapterError) as error:
         return ProofResult.missing(unit, error)
     counted = [f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies if tally.cases]
@@ -181,6 +183,6 @@ def parts() -> list[Part]:
     return [*suites, assembly.PART]
 
 
-def longest_first(units: Iterable[Unit], stateful: Collection[str]) -> list[Unit]:
+def longest_first(units: Iterable[Unit], covered: Collection[str]) -> list[Unit]:
     """The units in an order in which no process ends with one that takes long."""
-    return sorted(units, key=lambda unit: -(unit.release in EXHAUSTIVE) - (unit.release in stateful))
+    return sorted(units, key=lambda unit: -(unit.release in EXHAUSTIVE) - (unit.release in covered))

@@ -55,7 +55,7 @@ def of_pairs(clients: Sequence[str], brokers: Sequence[str]) -> tuple[Unit, ...]
 def prove_clients(
     units: Sequence[Unit],
     workers: int,
-    stateful: Collection[str],
+    covered: Collection[str],
     selection: Selection = EVERYTHING,
     more: More = lambda: True,
 ) -> Iterator[ProofResult]:
@@ -63,19 +63,19 @@ def prove_clients(
 
     Whole consumers mostly wait: one of them at a time has a process beside the others.
     """
-    todo = java.longest_first((unit for unit in units if unit.kind != SCRIPTED), stateful)
+    todo = java.longest_first((unit for unit in units if unit.kind != SCRIPTED), covered)
     waiting = [unit for unit in units if unit.kind == SCRIPTED]
     workers += bool(todo and waiting)
     for number, unit in enumerate(waiting):
         todo.insert(number * workers, unit)
-    one = partial(_prove_client, stateful=frozenset(stateful), selection=selection)
+    one = partial(_prove_client, covered=frozenset(covered), selection=selection)
     yield from in_processes(one, todo, min(workers, len(todo)), more, java.EACH)
 
 
-def _prove_client(unit: Unit, stateful: Collection[str], selection: Selection) -> ProofResult:
+def _prove_client(unit: Unit, covered: Collection[str], selection: Selection) -> ProofResult:
     if unit.kind == SCRIPTED:
         return whole.prove(unit, rule=selection.rule)
-    return java.prove(unit, stateful, selection)
+    return java.prove(unit, covered, selection)
 
 
 def _clients(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[ProofResult]:
@@ -89,7 +89,7 @@ def _whole(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[
 _WITHOUT_BROKER = unjudged(BROKER)
 
 #: The kinds in the order in which ``prove all`` goes through them, with all releases that can be proven; clients as
-#: with ``--stateful``.
+#: with ``--cover``.
 ALL = {
     JAVA: Kind(
         units=of_releases(JAVA, java.RELEASES), parts=java.parts, prove=_clients, unnamed=("BQ-QUERY-", "START-")

@@ -61,7 +61,7 @@ Repeat it (Java and Maven are needed):
 
 ```sh
 tox run -e proof-java                              # one client release for each set of rules (prove java --distinct)
-tox run -e proof-java -- --stateful                # every client release, each asked more
+tox run -e proof-java -- --cover                   # every client release, each asked more
 tox run -e proof-broker                            # brokers 4.9.7, 5.0.0 and 5.5.0; or name releases after --
 tox run -e proof-all                               # every release of both, pairs, whole consumers: hours, see below
 rocketmq-conformance prove java 5.5.0 --suite pull,consume  # some suites, or one --rule; also with --real-clock
@@ -71,7 +71,7 @@ rocketmq-conformance prove page                             # write this page ag
 ```
 
 A proof prints what differs, and ends with 1 when something does. The rows that this page was made from are in
-[proof/](proof/), of clients with `--stateful`: a folder for each kind of proof, a file for each release or pair
+[proof/](proof/), of clients with `--cover`: a folder for each kind of proof, a file for each release or pair
 ([why](decisions/0012-rows-of-a-proof-by-release.md)). A rule that no row confirms is **unproven**.
 
 ## Everything, bit by bit
