@@ -33,7 +33,8 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
             group.case.send(number)
         stored = [group.case.max_offset(queue) for queue in range(group.case.queues)]
         until = time.monotonic() + limit
-        while list(group.case.stored()) != stored and time.monotonic() < until:
+        guard = group.case.guard
+        while list(group.case.stored()) != stored and not guard.refused and time.monotonic() < until:
             time.sleep(_PACE)
         traffic, queues = group.case.traffic, group.case.queues
         pulled = sum(traffic.pulls.get((queue, ""), ("", 0))[0] == client for queue in range(queues))
@@ -65,8 +66,8 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
             ),
             *([Seen("wrote lines of the right shape", False, wrong)] if wrong else []),
         ]
-        if group.case.guard.account is not None:
-            found.append(Seen("signed every request", not group.case.guard.refused, group.case.guard.sentence))
+        if guard.account is not None:
+            found.append(Seen("signed every request", not guard.refused, guard.sentence))
     finally:
         group.close()
         program.close()
