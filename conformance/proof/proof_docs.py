@@ -62,7 +62,7 @@ Repeat it (Java and Maven are needed):
 ```sh
 tox run -e proof-java                              # one client release for each set of rules (prove java --distinct)
 tox run -e proof-java -- --cover                   # every client release, each asked more
-tox run -e proof-broker                            # brokers 4.9.7, 5.0.0 and 5.5.0; or name releases after --
+tox run -e proof-broker                            # brokers 4.9.7 and 5.5.0; or name releases after --
 tox run -e proof-all                               # every release of both, pairs, whole consumers: hours, see below
 rocketmq-conformance prove java 5.5.0 --suite pull,consume  # some suites, or one --rule; also with --real-clock
 rocketmq-conformance prove pairs                            # ten clients, ten brokers
