@@ -97,7 +97,7 @@ class Consumers:
     def send_to_members(self, group: str, request: Command) -> None:
         """Send every member of a group a request of the broker's own."""
         for number in self.groups[group].members:
-            self._peers[number].send_request(replace(request))
+            self._send(number, replace(request))
 
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
         """BQ-LOCK-1: the queues that the client holds from now on."""
@@ -188,9 +188,13 @@ class Consumers:
         if group in self.listed:
             return
         for number in numbers:
-            self._peers[number].send_request(
-                Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": group})
-            )
+            self._send(number, Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": group}))
+
+    def _send(self, number: int, request: Command) -> None:
+        # a member may be listed whose connection was closed just now
+        peer = self._peers.get(number)
+        if peer:
+            peer.send_request(request)
 
     def _list(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         group = ext["consumerGroup"]
