@@ -43,9 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Half as many processes again as there are processors: many tests wait for others. ``-n logical`` has no more."""
-    processors = os.cpu_count() or 1
-    return processors + processors // 2 if config.option.numprocesses == "auto" else None
+    """Twice as many processes as there are processors: many tests wait for others. ``-n logical`` has no more."""
+    return 2 * (os.cpu_count() or 1) if config.option.numprocesses == "auto" else None
 
 
 def pytest_configure(config: pytest.Config) -> None:
