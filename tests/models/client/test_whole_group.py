@@ -323,9 +323,9 @@ WRONG: list[tuple[type[WholeGroupModel], str]] = [
 
 @every(("wrong", "rule"), WRONG)
 def test_a_model_that_breaks_a_rule_expects_something_else(wrong: type[WholeGroupModel], rule: str) -> None:
-    noticed = [
-        case for case in EVERY + HANDOVERS if rule in expected(life("4.9.8"), case)[1].rules and _differs(wrong, case)
-    ]
+    noticed = any(
+        rule in expected(life("4.9.8"), case)[1].rules and _differs(wrong, case) for case in EVERY + HANDOVERS
+    )
     assert noticed, f"no case is about {rule}"
 
 
