@@ -129,6 +129,9 @@ def test_a_case_has_its_own_topic_and_group_and_the_route_names_the_proxy(
     topic, group = case.topic, case.group
     case.prepare(1, "empty", -1, LAST)
     assert (case.topic != topic, case.group != group, case.stored()) == (True, True, (-1,))
+    # commits that arrive together are not the first ones
+    place = case.group, case.topic
+    assert [queue for *at, queue in behind.state.stored if tuple(at) == place] == [1000]
 
 
 def test_pulls_are_watched_and_held_and_messages_end_them(case: ProxiedCase, member: Member) -> None:
