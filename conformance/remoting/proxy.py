@@ -169,11 +169,12 @@ class Proxy:
         """Wait until everything that clients have written is forwarded."""
         self._listener.settle()
 
-    def answer_open(self, code: int, answer: Command) -> None:
-        """Answer every request of a code that waits at the broker; what the broker answers later is dropped."""
+    def answer_open(self, code: int, answer: Command, topic: str | None = None) -> None:
+        """Answer every request of a code that waits at the broker, or each of one topic; what the broker answers later
+        is dropped."""
 
         def act() -> None:
-            for peer, request in self._taken(code):
+            for peer, request in self._taken(code, topic):
                 given = Command(answer.code, {**answer.ext}, answer.body, remark=answer.remark)
                 self._watcher.response(peer, request, given)
                 peer.answer(request, given)
@@ -184,15 +185,15 @@ class Proxy:
         """Drop what the broker will answer to requests of a code that wait there."""
         self._listener.run(lambda: self._taken(code))
 
-    def _taken(self, code: int) -> list[tuple[Peer, Command]]:
-        """The requests of a code that wait at the broker, which are taken for answered from now on."""
+    def _taken(self, code: int, topic: str | None = None) -> list[tuple[Peer, Command]]:
+        """The requests of a code (and a topic) that wait at the broker, which are taken for answered from now on."""
         found = []
         for peer in list(self._listener.peers):
             pair = self._pairs.get(peer.number)
             if pair is None or pair.broker is None:
                 continue
             for opaque, request in list(pair.broker.open.items()):
-                if request.code == code:
+                if request.code == code and topic in (None, request.ext.get("topic")):
                     found.append((peer, pair.broker.open.pop(opaque)))
         return found
 

@@ -1,4 +1,4 @@
-"""The real broker that all cases of a run share, each with a topic and a group of its own.
+"""The real broker that all cases of a run share, each with topics and a group of its own.
 
 A broker that the kit starts begins on a store with topics in stock: their messages are as old as those of the fake
 broker, or have expired, which no client can bring about. Topics of other shapes are made when they are wanted. When a
@@ -13,6 +13,7 @@ import re
 import secrets
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -35,20 +36,13 @@ from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites import (
-    whole_brokers,
-    whole_listener,
-    whole_orderly,
-    whole_orderly_listener,
-    whole_subscriptions,
-)
+from rocketmq_conformance.suites import whole_brokers, whole_listener, whole_orderly, whole_orderly_listener
 
 #: Suites that need what no real broker does when a plan says so.
 _FAKE_ALONE = {
     whole_listener.SUITE.name: "a real broker's delay levels cannot be made to pass when a plan says so",
     whole_orderly_listener.SUITE.name: "needs locks that expire when a plan says so, while a listener holds a message",
     whole_brokers.SUITE.name: "needs two brokers under one name server, one of which goes away",
-    whole_subscriptions.SUITE.name: "needs a second topic beside that of the case",
 }
 _ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}
 _TOO_NEW = "a running broker has no messages that are old enough, or have expired: go through broker:VERSION"
@@ -63,6 +57,8 @@ _LEASE = 86_400.0
 #: Topics of each shape and number of queues that are in stock: all messages fit into one file of the commit log.
 _COPIES = 20
 _SHAPES, _QUEUES = ("young", "expired", "gone"), (1, 2, 4, 5)
+#: A queue that no topic of a case has.
+_NO_QUEUE = 1000
 _HOST_AND_PORT = re.compile(r"broker:(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/?]+)):(\d{1,5})")
 #: The table of stored offsets, an entry of it, and an offset in that; keys are numbers as Java writes them, or texts.
 _OFFSETS = re.compile(rb'"offsetTable":\{((?:"[^"]*":\{[^}]*\},?)*)\}')
@@ -73,11 +69,12 @@ Address = tuple[str, int]
 
 
 class Place(NamedTuple):
-    """A topic and a group at a broker."""
+    """A topic, a group, and for some cases another topic at a broker."""
 
     broker: BrokerInUse
     topic: str
     group: str
+    other: str = ""
 
 
 class BrokerInUse:
@@ -206,8 +203,9 @@ class RealBroker(Protocol):
         """Start it if need be, and ask it what it is; CannotRunError when that fails."""
         ...
 
-    def take(self, setting: Setting) -> Place:
-        """A topic and a group for a case that begins like this, which is not unsupported."""
+    def take(self, setting: Setting, other_queues: int = 0) -> Place:
+        """A topic and a group for a case that begins like this, which is not unsupported; and another topic of so many
+        queues that begin alike."""
         ...
 
     def unsupported(self, setting: Setting) -> str:
@@ -254,14 +252,26 @@ class _Names:
         return f"{kind}-{self._run}-{self._cases}"
 
 
-def _begin(broker: BrokerInUse, names: _Names, topic: str, setting: Setting) -> Place:
-    """A group that has stored what the setting says, at a topic that is there."""
+def _settings(setting: Setting, other_queues: int) -> list[Setting]:
+    """The settings of the topics of a case."""
+    return [setting, *([setting._replace(queues=other_queues)] if other_queues else [])]
+
+
+def _begin(broker: BrokerInUse, names: _Names, topics: Sequence[tuple[str, Setting]]) -> Place:
+    """A group that has stored what the settings say, at topics that are there.
+
+    Of the first commits of a group at a topic a broker may lose some that arrive together (D200), and who commits once
+    does not send them again. So none of a member's is the first.
+    """
     group = names.new("GROUP")
     broker.do(requests.create_group(group))
-    if setting.stored >= 0:
-        for queue in range(setting.queues):
-            broker.do(requests.commit(group, topic, queue, setting.stored))
-    return Place(broker, topic, group)
+    for topic, setting in topics:
+        broker.do(requests.commit(group, topic, _NO_QUEUE, 0))
+        if setting.stored >= 0:
+            for queue in range(setting.queues):
+                broker.do(requests.commit(group, topic, queue, setting.stored))
+    (topic, _), *others = topics
+    return Place(broker, topic, group, *(name for name, _ in others))
 
 
 def _made(broker: BrokerInUse, names: _Names, setting: Setting) -> str:
@@ -276,7 +286,8 @@ def _made(broker: BrokerInUse, names: _Names, setting: Setting) -> str:
 def _clean(place: Place) -> None:
     """Delete what a case made; what cannot be deleted stays."""
     with suppress(AdapterError):
-        place.broker.ask(requests.delete_topic(place.topic))
+        for topic in filter(None, (place.topic, place.other)):
+            place.broker.ask(requests.delete_topic(topic))
         place.broker.ask(requests.delete_group(place.group, "cleanOffset", "removeOffset"))
 
 
@@ -314,14 +325,16 @@ class Running:
         """Messages are new, and none has expired."""
         return _TOO_NEW if _is_old(setting) else ""
 
-    def take(self, setting: Setting) -> Place:
-        """A topic that is made now."""
+    def take(self, setting: Setting, other_queues: int = 0) -> Place:
+        """Topics that are made now."""
         with self._lock:
-            assert self._broker is not None  # hello() came first
-            return _begin(self._broker, self._names, _made(self._broker, self._names, setting), setting)
+            broker = self._broker
+            assert broker is not None  # hello() came first
+            settings = _settings(setting, other_queues)
+            return _begin(broker, self._names, [(_made(broker, self._names, one), one) for one in settings])
 
     def give_back(self, place: Place) -> None:
-        """Delete it."""
+        """Delete them."""
         _clean(place)
 
     def close(self) -> None:
@@ -348,6 +361,18 @@ class _Stocked:
         self.cluster.__enter__()
         name, _, port = self.cluster.name_server.rpartition(":")
         self.broker = BrokerInUse((HOST, self.cluster.broker.port), (name, int(port)))
+
+    def has(self, setting: Setting) -> bool:
+        """Is there a topic like this, or can one be made?"""
+        return not _is_old(setting) or bool(self.topics[setting.shape, setting.queues])
+
+    def take(self, setting: Setting, names: _Names) -> str:
+        """A topic from the stock, or one that is made now."""
+        if not _is_old(setting):
+            return _made(self.broker, names, setting)
+        topic = self.topics[setting.shape, setting.queues].pop()
+        self.broker.await_route(topic, setting.queues)
+        return topic
 
     def close(self) -> None:
         self.broker.close()
@@ -388,24 +413,21 @@ class Started:
             return f"no topic of {setting.queues} queues is in stock"
         return ""
 
-    def take(self, setting: Setting) -> Place:
-        """A topic from the stock, or one that is made now."""
+    def take(self, setting: Setting, other_queues: int = 0) -> Place:
+        """Topics from the stock of one broker, or topics that are made now."""
+        settings = _settings(setting, other_queues)
         with self._lock:
             stock = self._running[-1]
-            if _is_old(setting):
-                if not stock.topics[setting.shape, setting.queues]:
-                    stock = _Stocked(self._release, self._names)
-                    self._running.append(stock)
-                    self._retire()
-                topic = stock.topics[setting.shape, setting.queues].pop()
-                stock.broker.await_route(topic, setting.queues)
-            else:
-                topic = _made(stock.broker, self._names, setting)
+            if not all(stock.has(one) for one in settings):
+                stock = _Stocked(self._release, self._names)
+                self._running.append(stock)
+                self._retire()
+            topics = [(stock.take(one, self._names), one) for one in settings]
             stock.broker.cases += 1
-            return _begin(stock.broker, self._names, topic, setting)
+            return _begin(stock.broker, self._names, topics)
 
     def give_back(self, place: Place) -> None:
-        """Delete the topic; a broker whose stock is used up ends with its last case."""
+        """Delete the topics; a broker whose stock is used up ends with its last case."""
         _clean(place)
         with self._lock:
             place.broker.cases -= 1

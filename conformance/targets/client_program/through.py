@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.fakes.consumers import locked
@@ -28,8 +28,9 @@ from rocketmq_conformance.conformance.targets.client_program.real_broker import 
 from rocketmq_conformance.models.client.fixtures import BROKER, RETRY_PREFIX
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
-from rocketmq_conformance.models.client.whole_moves import SILENT
+from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, SILENT
 from rocketmq_conformance.models.client.whole_push import Setting
+from rocketmq_conformance.models.client.whole_subscriptions import COUNTS
 from rocketmq_conformance.models.outcome import Err
 
 #: The addresses of a broker in a route or a cluster, by its id.
@@ -42,12 +43,11 @@ _TRIES = 50
 RESETS = "a real broker resets all queues of a topic, and to a time"
 NO_QUEUES = "a topic at a real broker keeps a queue at least"
 FORGETS = "a real broker forgets members whose heartbeats fail, two minutes later"
-ONE_TOPIC = "a case at a real broker has one topic"
 DELIVERS = "a real broker's delay levels cannot be made to pass"
 
 
 class ProxiedCase(WatchedCase):
-    """A case of its own topic and group at a real broker, which are made when they are used first."""
+    """A case of its own topics and group at a real broker, which are made when they are used first."""
 
     def __init__(self, real: RealBroker, broadcasting: bool = False) -> None:
         super().__init__(broadcasting)
@@ -58,6 +58,8 @@ class ProxiedCase(WatchedCase):
         #: host:port of the proxy.
         self.address = ""
         self._queues = self._setting.queues
+        #: How many queues the other topic has, 0 without one.
+        self._other_queues = 0
         #: The client that was granted the lock of each queue, and whether that is the one outside the group now.
         self._holders: dict[int, str] = {}
         self._taken = False
@@ -76,7 +78,7 @@ class ProxiedCase(WatchedCase):
         return self.address
 
     def close(self) -> None:
-        """Close the proxy, and delete topic and group."""
+        """Close the proxy, and delete topics and group."""
         if self._proxy is not None:
             self._proxy.stop()
         self._forget()
@@ -96,20 +98,27 @@ class ProxiedCase(WatchedCase):
         """The name of the topic."""
         return self._made().topic
 
+    @property
+    def other_topic(self) -> str:
+        """The name of the other topic."""
+        return self._made().other
+
     def _behind(self) -> tuple[Address, Address]:
         broker = self._made().broker
         return broker.address, broker.name_server
 
     def _made(self) -> Place:
-        """The topic and group; made at first use, by the thread that plays the case."""
+        """The topics and group; made at first use, by the thread that plays the case."""
         if self._place is None:
-            self._place = self._real.take(self._setting)
+            self._place = self._real.take(self._setting, self._other_queues)
             self._queues = self._setting.queues
             self.traffic = Traffic(self._broadcasting, self._place.group, self._place.topic)
+            if self._other_queues:
+                self.traffic.watch_other(self._place.other)
         return self._place
 
     def _forget(self) -> None:
-        """Leave the topic and group, and everything that was done to them."""
+        """Leave the topics and group, and everything that was done to them."""
         self._failing, self.loses_commits, self._taken = None, False, False
         self._holders.clear()
         for connection in self._others.values():
@@ -178,7 +187,7 @@ class ProxiedCase(WatchedCase):
         if reason:
             raise UnsupportedMoveError(reason)
         self._forget()
-        self._setting, self._queues = setting, queues
+        self._setting, self._queues, self._other_queues = setting, queues, 0
 
     def divide(self, queues: int) -> None:
         """Have a topic of so many queues that the group has consumed up to an offset."""
@@ -186,7 +195,7 @@ class ProxiedCase(WatchedCase):
 
     def send(self, queue: int) -> None:
         """A message arrives in a queue."""
-        self._ask().fill(self.topic, queue, 1)
+        self._ask().fill(*self._at(queue), 1)
 
     def resize(self, queues: int) -> None:
         """The topic has so many queues from now on, and its route names them."""
@@ -222,9 +231,16 @@ class ProxiedCase(WatchedCase):
 
     def fail_held_pulls(self) -> None:
         """Let the proxy answer the pulls that the broker holds."""
+        self._end_pulls()
+
+    def fail_other_pulls(self) -> None:
+        """Let it answer those of the other topic."""
+        self._end_pulls(self.other_topic)
+
+    def _end_pulls(self, topic: str | None = None) -> None:
         if self._proxy is not None:
             for code in PULLS:
-                self._proxy.answer_open(code, command(faulty("SYSTEM_ERROR")))
+                self._proxy.answer_open(code, command(faulty("SYSTEM_ERROR")), topic)
 
     def _forget_held_pulls(self) -> None:
         """Drop what the broker will answer to the pulls that it holds."""
@@ -279,17 +295,8 @@ class ProxiedCase(WatchedCase):
         raise UnsupportedMoveError(DELIVERS)
 
     def add_other_topic(self) -> None:
-        """Not to be done."""
-        raise UnsupportedMoveError(ONE_TOPIC)
-
-    def fail_other_pulls(self) -> None:
-        """Not to be done."""
-        raise UnsupportedMoveError(ONE_TOPIC)
-
-    @property
-    def other_topic(self) -> str:
-        """Not to be had."""
-        raise UnsupportedMoveError(ONE_TOPIC)
+        """Have another topic, too, as soon as the first one is used."""
+        self._other_queues = COUNTS[1]
 
     def deliver(self) -> None:
         """Not to be done."""
@@ -322,6 +329,16 @@ class ProxiedCase(WatchedCase):
         """How many queues the topic has."""
         return self._queues
 
+    @property
+    def seen(self) -> Sequence[int]:
+        """The numbers of the queues that answers show."""
+        return (*range(self._queues), *range(OTHER_QUEUES, OTHER_QUEUES + self._other_queues))
+
+    def _at(self, number: int) -> tuple[str, int]:
+        """The topic and id of a queue."""
+        other = self._other_queues and number >= OTHER_QUEUES
+        return (self.other_topic, number - OTHER_QUEUES) if other else (self.topic, number)
+
     def members(self) -> tuple[str, ...]:
         """The client ids that the broker knows as members of the group."""
         place = self._made()
@@ -334,16 +351,19 @@ class ProxiedCase(WatchedCase):
         place = self._made()
         if self._others and time.monotonic() - self._beaten > _BEAT:
             self._beat()
-        stored = place.broker.stored(place.group, place.topic)
-        return tuple(stored.get(queue, -1) for queue in range(self._queues))
+        found = []
+        for number in self.seen:
+            topic, queue = self._at(number)
+            found.append(place.broker.stored(place.group, topic).get(queue, -1))
+        return tuple(found)
 
     def max_offset(self, queue: int) -> int:
         """The offset after the last message of a queue."""
-        return self._ask().number(requests.max_offset(self.topic, queue))
+        return self._ask().number(requests.max_offset(*self._at(queue)))
 
     def offers(self, queue: int, offset: int) -> bool:
         """Is an offset between min and max of a queue, both included?"""
-        return self._ask().number(requests.min_offset(self.topic, queue)) <= offset <= self.max_offset(queue)
+        return self._ask().number(requests.min_offset(*self._at(queue))) <= offset <= self.max_offset(queue)
 
     def locks(self, members: Mapping[str, int]) -> tuple[int, ...]:
         """The member that has the lock of each queue: -1 for nobody, -2 for a client that is not among them."""

@@ -147,6 +147,19 @@ def test_requests_that_wait_at_the_broker_are_answered_once(line: Line) -> None:
     assert (PULL, 0) not in line.watch.responses
 
 
+def test_those_of_one_topic_alone_are_answered(line: Line) -> None:
+    with line.connect() as client:
+        for topic in ("T", "U"):
+            client.post(PULL, {"topic": topic})
+        await_that(lambda: [one.code for one in line.broker.seen] == [PULL, PULL])
+        line.proxy.answer_open(PULL, Command(1), "U")
+        assert client.collect().code == 1
+        assert client.outstanding == 1
+        first = line.broker.seen[0]
+        line.broker.listener.run(lambda: line.broker.peers[-1].answer(first, Command(0)))
+        assert client.collect().code == 0
+
+
 def test_requests_that_wait_at_the_broker_can_be_forgotten(line: Line) -> None:
     with line.connect() as client:
         client.post(PULL)

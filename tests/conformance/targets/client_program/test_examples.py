@@ -17,9 +17,10 @@ from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
+from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.reports.event import CaseEnded
-from rocketmq_conformance.suites import whole_push
+from rocketmq_conformance.suites import whole_commit, whole_push, whole_subscriptions
 
 pytestmark = pytest.mark.languages
 
@@ -115,3 +116,32 @@ def test_one_goes_through_a_real_broker_and_another_that_shares_queues_in_its_ow
             group.close()
         for adapter in adapters:
             adapter.close()
+
+
+def test_another_topic_and_commits_on_demand_show_at_a_real_broker(tmp_path: Path) -> None:
+    adapter = ClientProgram(str(build("java", tmp_path)), through=real_broker("broker:5.5.0"))
+    groups = []
+    try:
+        adapter.follow(profile_of(adapter.hello(), {}))
+        groups = [adapter.group(suite) for suite in (whole_subscriptions.SUITE, whole_commit.SUITE)]
+        topics, commits = groups
+        seven, twelve, nobody = tuple((0, at, 7, 5) for at in range(6)), (0, 12), (-1, -1)
+        topics.do(whole_subscriptions.Prepare("young", 7, LAST))
+        first = (twelve,) * 4 + (nobody,) * 2, seven[:4], (12,) * 4 + (7,) * 2, ((0,), (), ())
+        assert topics.do(whole_subscriptions.Join(0)) == Ok(first)
+        both = (twelve,) * 6, seven[4:], (12,) * 6, ((0, 1), (), ())
+        assert topics.do(whole_subscriptions.Subscribe()) == Ok(both)
+        commits.do(whole_commit.Prepare(4, "young", 7, LAST))
+        assert stored(commits.do(whole_commit.Join(0))) == (7,) * 4
+        assert stored(commits.do(whole_commit.Commit(0))) == (12,) * 4
+    finally:
+        for group in groups:
+            group.close()
+        adapter.close()
+
+
+def stored(outcome: Outcome) -> object:
+    """The stored offsets by a step's answer."""
+    assert isinstance(outcome, Ok)
+    assert isinstance(outcome.value, tuple)
+    return outcome.value[2]

@@ -9,8 +9,11 @@ import pytest
 from places import ROOT
 
 from rocketmq_conformance import run
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.models.outcome import Ok
+from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, SuiteEnded
 from rocketmq_conformance.suites import whole_push
 
@@ -22,13 +25,21 @@ COMMAND = f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'paced_consumer.py'} 
 
 @pytest.mark.parametrize("suite", ["whole-push", "whole-pause", "whole-subscriptions", "whole-lite", "whole-commit"])
 def test_a_right_consumer_conforms(suite: str, tmp_path: Path) -> None:
-    address = f"client?pace={PACE}:{COMMAND}"
-    ended = [
-        event
-        for event in run(address, suites=[suite], cases=12, seed=2, tiers=["seeded"], out=tmp_path)
-        if isinstance(event, SuiteEnded)
-    ]
-    assert [event.verdict for event in ended] == [CONFORMS]
+    assert verdicts(f"client?pace={PACE}:{COMMAND}", suite, 12, tmp_path) == [CONFORMS]
+
+
+@pytest.mark.parametrize("suite", ["whole-subscriptions", "whole-commit"])
+def test_so_it_does_through_a_broker_that_runs(suite: str, tmp_path: Path) -> None:
+    port = free_port()
+    with FakeBroker(Profile(), port=port, properties={"namesrvAddr": f"127.0.0.1:{port}"}) as behind:
+        address = f"client?pace={PACE}&through=broker:{behind.address}:{COMMAND}"
+        assert verdicts(address, suite, 6, tmp_path) == [CONFORMS]
+
+
+def verdicts(address: str, suite: str, cases: int, out: Path) -> list[str]:
+    """The verdict of a suite that is run alone."""
+    events = run(address, suites=[suite], cases=cases, seed=2, tiers=["seeded"], out=out)
+    return [event.verdict for event in events if isinstance(event, SuiteEnded)]
 
 
 @pytest.mark.parametrize("request_", ["PULL_MESSAGE", "QUERY_CONSUMER_OFFSET", "GET_CONSUMER_LIST_BY_GROUP"])

@@ -84,11 +84,11 @@ class Member:
     def ask(self, request: requests.Ask) -> int:
         return self.line.call(*request).code
 
-    def pull(self, queue: int, offset: int, flags: int = PULLED, commit: int = 0) -> int:
+    def pull(self, queue: int, offset: int, flags: int = PULLED, commit: int = 0, topic: str = "") -> int:
         """Send a pull; its number."""
         ext = {
             "consumerGroup": self._case.group,
-            "topic": self._case.topic,
+            "topic": topic or self._case.topic,
             "queueId": str(queue),
             "queueOffset": str(offset),
             "maxMsgNums": "32",
@@ -129,6 +129,9 @@ def test_a_case_has_its_own_topic_and_group_and_the_route_names_the_proxy(
     topic, group = case.topic, case.group
     case.prepare(1, "empty", -1, LAST)
     assert (case.topic != topic, case.group != group, case.stored()) == (True, True, (-1,))
+    # commits that arrive together are not the first ones
+    place = case.group, case.topic
+    assert [queue for *at, queue in behind.state.stored if tuple(at) == place] == [1000]
 
 
 def test_pulls_are_watched_and_held_and_messages_end_them(case: ProxiedCase, member: Member) -> None:
@@ -150,6 +153,37 @@ def test_pulls_are_watched_and_held_and_messages_end_them(case: ProxiedCase, mem
     case.fail_held_pulls()
     assert member.line.collect().code == Response.SYSTEM_ERROR
     assert case.pullers() == set()
+
+
+def test_a_case_may_have_another_topic_whose_queues_begin_alike(behind: FakeBroker, case: ProxiedCase) -> None:
+    assert list(case.seen) == [0, 1]
+    case.prepare(4, "young", 7, LAST)
+    case.add_other_topic()
+    first, other = case.topic, case.other_topic
+    assert (list(case.seen), case.queues) == ([0, 1, 2, 3, 4, 5], 4)
+    case.send(4)
+    case.send(0)
+    assert (case.stored(), case.max_offset(4), case.max_offset(5), case.offers(5, 12)) == ((7,) * 6, 13, 12, True)
+    assert [len(behind.messages(*place)) for place in ((first, 0), (first, 1), (other, 0))] == [13, 12, 13]
+    member = Member(case, "member-0")
+    found = json.loads(member.line.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": other}).body)
+    assert found["brokerDatas"][0]["brokerAddrs"] == {"0": case.address}
+    member.ask(requests.heartbeat(member.client, case.group, [first, other]))
+    assert case.traffic.topics[member.client] == (first, other)
+    member.pull(1, 7, topic=other)
+    assert member.line.collect().ext["nextBeginOffset"] == "12"
+    assert case.take_brought() == [("member-0", 5, 7, 5)]
+    member.pull(1, 12, topic=other)
+    member.pull(1, 12)
+    await_that(lambda: case.pullers() == {("member-0", 1), ("member-0", 5)})
+    case.fail_other_pulls()
+    assert member.line.collect().code == Response.SYSTEM_ERROR
+    assert case.pullers() == {("member-0", 1)}
+    member.line.close()
+    case.prepare(4, "young", 7, LAST)
+    assert (case.topic != first, list(case.seen)) == (True, [0, 1, 2, 3])
+    # both topics are gone
+    assert not {first, other} & behind.state.topics.keys()
 
 
 def test_what_fails_is_answered_by_the_proxy_until_it_is_mended(
@@ -293,9 +327,7 @@ def test_a_program_is_judged_by_what_its_broker_is_and_goes_on_without_moves_tha
     adapter = program(behind)
     hello = adapter.hello()
     assert (hello.broker, hello.version) == ("5.3.3", f"through broker:{behind.address} (V5_3_3)")
-    assert set(hello.unsupported) == {
-        *("whole-brokers", "whole-listener", "whole-orderly", "whole-orderly-listener", "whole-subscriptions"),
-    }
+    assert set(hello.unsupported) == {"whole-brokers", "whole-listener", "whole-orderly", "whole-orderly-listener"}
     nobody, stored = ((-1, -1),) * 4, (-1,) * 4
     group = adapter.group(operations.SUITE)
     try:
@@ -445,5 +477,12 @@ def test_a_broker_that_the_kit_starts_has_old_messages_in_stock_and_the_next_one
     expired.close()
     assert [one.runs for one in StockedFake.begun] == [False, True]
     more.close()
+    both = ProxiedCase(broker)
+    both.prepare(4, "expired", -1, LAST)
+    both.add_other_topic()
+    # the second broker has no topic of two queues left
+    assert (both.offers(0, 3), both.offers(5, 3), both.offers(5, 4), both.max_offset(5)) == (False, False, True, 12)
+    assert [one.runs for one in StockedFake.begun] == [False, False, True]
+    both.close()
     broker.close()
-    assert [one.runs for one in StockedFake.begun] == [False, False]
+    assert [one.runs for one in StockedFake.begun] == [False, False, False]
