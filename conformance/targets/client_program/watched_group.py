@@ -210,7 +210,9 @@ class WatchedGroup:
         if self._model != BROADCASTING:
             group = self._state.group
             failed, fails, late = before.group.fails, group.fails, group.late
-        promised = due(failed, fails, late, why.rules, _STORED_AFTER.get(self.suite.name, COMMITS), self._waits)
+        # a reason may name nothing but what was given once members had the locks
+        rules = {*why.rules, "REB-LOCK-3"} if isinstance(operation, whole_orderly.ExpireLocks) else why.rules
+        promised = due(failed, fails, late, rules, _STORED_AFTER.get(self.suite.name, COMMITS), self._waits)
         starts = isinstance(operation, (operations.Join, whole_broadcast.ComeBack))
         margin = timing.margin * (2 if starts else 1)
         if isinstance(operation, operations.Join) and not self.case.queues:

@@ -20,7 +20,13 @@ PACE = 20
 COMMAND = f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'paced_consumer.py'} {PACE}"
 
 
-@pytest.mark.parametrize("suite", ["whole-push", "whole-pause", "whole-subscriptions", "whole-lite", "whole-commit"])
+@pytest.mark.parametrize(
+    "suite",
+    [
+        *("whole-push", "whole-pause", "whole-subscriptions", "whole-lite", "whole-commit", "whole-orderly"),
+        "whole-broadcast",
+    ],
+)
 def test_a_right_consumer_conforms(suite: str, tmp_path: Path) -> None:
     address = f"client?pace={PACE}:{COMMAND}"
     ended = [
