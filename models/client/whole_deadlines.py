@@ -5,23 +5,38 @@ change rebalance. The rest waits for a timer or a pause of the client: a commit 
 correction or a reset for 10 s (WHOLE-MOVED, RST-WAIT), what could not be done for the next round, 20 s (REB-SVC-1), and
 a pull that is not answered for its end (WHOLE-SILENT). Of a route that changes (TIMER-ROUTE, 30 s) this counts from the
 moment when members have asked for it.
+
+Orderly consumers wait for locks, too: for their lock timer, 20 s, when the lock of a queue that they have was lost, and
+for another member that keeps it. Up to 4.9.8 who was refused a lock asks again in the next round (REB-ADD-LOCK).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
+from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.whole import BROADCAST, ORDERLY
 from rocketmq_conformance.models.client.whole_moves import COMMIT, PULL, SILENT, Fail
 
 #: Seconds of each.
 AT_ONCE, RETRY, COMMITS, CORRECTION, ROUND, PULL_END = 0.0, 3.0, 5.0, 10.0, 20.0, 33.0
+#: Until the lock timer was granted a lock, and the queue is pulled that waited for it.
+LOCKED = 20.0 + RETRY
+#: Until the lock of a queue that was lost with messages is given back up to 5.1.4 (REB-REM-2), and from 5.2.0 on at the
+#: latest (REB-REM-3), once a round has found that the listener holds one.
+UNLOCKED, FORCED = 20.0, ROUND
+#: Until those who subscribe to a topic have its queues: one round learns the route, and the next one takes them.
+SUBSCRIBED = 2 * ROUND
 #: Until what was polled of a lite pull consumer is stored: one timer writes it into memory, and another one sends it.
 POLLED_COMMITS = 2 * COMMITS
 #: Until a client that has begun persists for the first time.
 FIRST_COMMIT = 10.0
 #: What late answers, one after the other, may add to a round of five queues.
 _LATE_ROUND = 10.0
+#: What rules add for consumers of every kind.
+WAITS: Mapping[str, float] = MappingProxyType({"WHOLE-RESET": CORRECTION, "WHOLE-MOVED": CORRECTION + ROUND})
 
 
 class Due(NamedTuple):
@@ -37,20 +52,40 @@ def due(
     late: str,
     rules: Collection[str],
     commits: float = COMMITS,
+    waits: Mapping[str, float] = WAITS,
 ) -> Due:
     """By when a step is seen for which these rules fired, with the requests that failed before it and those that fail
-    now; ``late`` is the one whose answers are late, and ``commits`` how long (s) offsets take to be stored."""
+    now; ``late`` is the one whose answers are late, ``commits`` how long (s) offsets take to be stored, ``waits`` what
+    rules add."""
     owners = max((_mended(move) for request, move in before.items() if after.get(request) != move), default=AT_ONCE)
     if any(request != COMMIT for request in after):
         # what fails is tried again in every round
         owners += ROUND
     if late:
         owners += _LATE_ROUND
-    if "WHOLE-RESET" in rules:
-        owners += CORRECTION
-    if "WHOLE-MOVED" in rules:
-        owners += CORRECTION + ROUND
+    owners += sum(seconds for rule, seconds in waits.items() if rule in rules)
     return Due(owners, owners + commits)
+
+
+def waits_of(kind: str, client: ClientRules, listens: bool = False) -> Mapping[str, float]:
+    """What rules add for consumers of a kind; ``listens``: do listeners fail or hold?"""
+    if kind == BROADCAST and not client.file_merges:
+        # they begin by their file again, and are corrected twice before it has the offset
+        return {**WAITS, "WHOLE-MOVED": 2 * WAITS["WHOLE-MOVED"]}
+    if kind != ORDERLY:
+        return WAITS
+    # a queue that was just taken is pulled once the lock timer has confirmed its lock
+    taken = AT_ONCE if client.born_locked else LOCKED
+    again = taken + (AT_ONCE if client.requests_round else ROUND)
+    locks = {rule: seconds + taken for rule, seconds in WAITS.items()}
+    locks |= {"PULL-PRE-LOCK": LOCKED, "WHOLE-LOCK": taken, "WHOLE-SHARE": again, "REB-LOCK-3": again}
+    if listens and client.unlocks_idle:
+        locks["REB-REM-3"] = FORCED + again
+    elif listens:
+        locks |= {"WHOLE-SHARE": UNLOCKED + again, "REB-LOCK-4": UNLOCKED + again, "REB-REM-2": again}
+        # a round finds that the listener has returned
+        locks["WHOLE-BUSY"] = ROUND + UNLOCKED + again
+    return locks
 
 
 def _mended(move: Fail) -> float:

@@ -1,6 +1,6 @@
 """A right consumer whose timers are PACE times faster than standard: ``python paced_consumer.py PACE [FIRST_COMMIT]``.
 
-It is a concurrent push consumer, or a lite pull consumer that is polled all the time.
+It is a concurrent or orderly push consumer, which may broadcast, or a lite pull consumer that is polled all the time.
 
 One thread works, and one reads what the broker sends. It is written from what Java clients do, so that a client with a
 pace can be judged; it shares frames and bodies with the kit, and nothing else.
@@ -20,7 +20,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance.conformance.remoting.client_requests import offsets_of
@@ -41,8 +42,13 @@ WHERE = os.environ["ROCKETMQ_CONSUME_FROM"].removeprefix("CONSUME_FROM_")
 TIMESTAMP = calendar.timegm(time.strptime(os.environ["ROCKETMQ_CONSUME_TIMESTAMP"], "%Y%m%d%H%M%S")) * 1000
 PACE = float(sys.argv[1])
 LITE, ON_DEMAND = os.environ["ROCKETMQ_KIND"] == "lite", os.environ["ROCKETMQ_COMMIT"] == "ON_DEMAND"
+ORDERLY, BROADCASTS = os.environ["ROCKETMQ_KIND"] == "orderly", os.environ["ROCKETMQ_MODEL"] == "BROADCASTING"
+#: The file of a broadcasting consumer.
+FILE = Path(os.environ["ROCKETMQ_OFFSETS"]) / f"{ME}.json"
 #: The standard timers, in seconds.
 ROUND, ROUTES, COMMIT, CORRECTION, NEXT_TRY, SUSPENSION = (seconds / PACE for seconds in (20, 30, 5, 10, 3, 1))
+#: After how long it asks again for a lock that was refused.
+NEXT_LOCK = 0.5 / PACE
 #: When it commits for the first time.
 FIRST_COMMIT = float(sys.argv[2]) / PACE if len(sys.argv) > 2 else 2 * COMMIT
 #: How long a pull may be held, and is waited for.
@@ -78,9 +84,9 @@ class Wire:
         finally:
             self._answers.pop(number, None)
 
-    def tell(self, code: int, ext: dict[str, str]) -> None:
+    def tell(self, code: int, ext: dict[str, str], body: bytes = b"") -> None:
         """Send a request that is not answered."""
-        self._send(Command(code, ext, b"", next(self._numbers), ONE_WAY))
+        self._send(Command(code, ext, body, next(self._numbers), ONE_WAY))
 
     def pull(self, ext: dict[str, str], asked: Any) -> int:
         """Send a pull; its answer comes to the inbox."""
@@ -154,13 +160,17 @@ class Consumer:
         #: Read queues of each topic.
         self.routes: dict[str, int] = {}
         #: What it subscribes to.
-        self.topics = [TOPIC, RETRY]
+        self.topics = [TOPIC] if BROADCASTS else [TOPIC, RETRY]
+        #: The broker's name.
+        self.broker = ""
         #: What is to be committed.
         self.offsets: dict[Queue, int] = {}
         #: What is to be committed once that is asked for.
         self.polled: dict[Queue, int] = {}
         #: The queues that it has, each with a token: pulls of an older one count no more.
         self.owned: dict[Queue, object] = {}
+        #: Those whose lock was lost.
+        self.unlocked: set[Queue] = set()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._ends = self._suspended = False
@@ -172,6 +182,8 @@ class Consumer:
         self.every(ROUND, ROUND, self.rebalance)
         self.every(ROUTES, ROUTES, self.beat)
         self.every(FIRST_COMMIT, COMMIT, self.commit_all)
+        if ORDERLY:
+            self.every(NEXT_TRY, ROUND, self.renew)
         while not self._ends:
             left = self._timers[0][0] - time.monotonic()
             if left <= 0:
@@ -198,6 +210,8 @@ class Consumer:
                 self.rebalance()
             elif command.code == Request.RESET_CONSUMER_CLIENT_OFFSET and not LITE:
                 self.reset(command.body)
+        if ORDERLY:
+            self.wire.ask(Request.UNLOCK_BATCH_MQ, {}, self.locks(self.owned))
         self.commit_all()
         self.wire.ask(Request.UNREGISTER_CLIENT, {"clientID": ME, "consumerGroup": GROUP})
 
@@ -263,14 +277,15 @@ class Consumer:
         for topic in self.topics:
             answer = self.wire.ask(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic, "acceptStandardJsonOnly": "true"})
             if answer.code == Response.SUCCESS and answer.body:
-                self.routes[topic] = json.loads(answer.body)["queueDatas"][0]["readQueueNums"]
+                found = json.loads(answer.body)["queueDatas"][0]
+                self.routes[topic], self.broker = found["readQueueNums"], found["brokerName"]
         subscriptions = [
             {"topic": topic, "subString": "*", "subVersion": 1, "expressionType": "TAG"} for topic in self.topics
         ]
         consumer = {
             "groupName": GROUP,
             "consumeType": "CONSUME_ACTIVELY" if LITE else "CONSUME_PASSIVELY",
-            "messageModel": "CLUSTERING",
+            "messageModel": "BROADCASTING" if BROADCASTS else "CLUSTERING",
             "consumeFromWhere": f"CONSUME_FROM_{WHERE}",
             "subscriptionDataSet": subscriptions,
         }
@@ -290,13 +305,18 @@ class Consumer:
                 continue
             members = sorted(listed)
             mine: set[Queue] = set()
-            if ME in members:
+            if BROADCASTS:
+                mine = {(topic, number) for number in range(count)}
+            elif ME in members:
                 at, (share, more) = members.index(ME), divmod(count, len(members))
                 begin = at * share + min(at, more)
                 mine = {(topic, number) for number in range(begin, begin + share + (at < more))}
             for lost in [one for one in self.owned if one[0] == topic and one not in mine]:
                 self.drop(lost)
             for new in sorted(mine - self.owned.keys()):
+                if ORDERLY and not self.lock([new]):
+                    self.after(NEXT_LOCK, self.rebalance)
+                    continue
                 self.offsets.pop(new, None)
                 start = self.start_of(new)
                 if start is not None and start >= 0:
@@ -307,11 +327,35 @@ class Consumer:
         """Let go of a queue."""
         del self.owned[one]
         self.commit(one)
+        if ORDERLY:
+            self.unlocked.discard(one)
+            self.wire.tell(Request.UNLOCK_BATCH_MQ, {}, self.locks([one]))
         self.offsets.pop(one, None)
         self.polled.pop(one, None)
 
+    def lock(self, queues: Collection[Queue]) -> set[Queue]:
+        """Ask for the locks of queues; those that it has now."""
+        answer = self.wire.ask(Request.LOCK_BATCH_MQ, {}, self.locks(queues))
+        granted = json.loads(answer.body)["lockOKMQSet"] if answer.code == Response.SUCCESS and answer.body else []
+        return {(one["topic"], one["queueId"]) for one in granted}
+
+    def renew(self) -> None:
+        """Ask for all locks again."""
+        self.unlocked = self.owned.keys() - self.lock(self.owned)
+
+    def locks(self, queues: Collection[Queue]) -> bytes:
+        """The body of a request about locks."""
+        named = [{"topic": topic, "brokerName": self.broker, "queueId": number} for topic, number in queues]
+        return json.dumps({"consumerGroup": GROUP, "clientId": ME, "mqSet": named}).encode()
+
     def start_of(self, one: Queue) -> int | None:
         """Where a queue begins; None when that cannot be had."""
+        if BROADCASTS:
+            kept = dict(json.loads(FILE.read_text())) if FILE.exists() else {}
+            if str(one) in kept:
+                self.offsets[one] = kept[str(one)]
+                return self.offsets[one]
+            return self.first_of(one)
         about = {"topic": one[0], "queueId": str(one[1])}
         answer = self.wire.ask(Request.QUERY_CONSUMER_OFFSET, {"consumerGroup": GROUP, **about})
         if answer.code == Response.SUCCESS and "offset" in answer.ext:
@@ -319,6 +363,11 @@ class Consumer:
             return self.offsets[one]
         if answer.code != Response.QUERY_NOT_FOUND:
             return None
+        return self.first_of(one)
+
+    def first_of(self, one: Queue) -> int | None:
+        """Where a queue begins of which nothing is stored; None when that cannot be had."""
+        about = {"topic": one[0], "queueId": str(one[1])}
         if WHERE == "FIRST_OFFSET" or (one[0] == RETRY and WHERE == "LAST_OFFSET"):
             return 0
         if WHERE == "TIMESTAMP" and one[0] != RETRY:
@@ -331,7 +380,10 @@ class Consumer:
 
     def commit(self, one: Queue) -> None:
         """Commit what was consumed of a queue."""
-        if one in self.offsets:
+        if one in self.offsets and BROADCASTS:
+            kept = dict(json.loads(FILE.read_text())) if FILE.exists() else {}
+            FILE.write_text(json.dumps({**kept, str(one): self.offsets[one]}))
+        elif one in self.offsets:
             ext = {"consumerGroup": GROUP, "topic": one[0], "queueId": str(one[1])}
             self.wire.tell(Request.UPDATE_CONSUMER_OFFSET, {**ext, "commitOffset": str(self.offsets[one])})
 
@@ -347,8 +399,8 @@ class Consumer:
         if one[0] not in self.topics:
             self.after(NEXT_TRY, lambda: self.pull(one, token, offset))
             return
-        if self._suspended:
-            self.after(SUSPENSION, lambda: self.pull(one, token, offset))
+        if self._suspended or one in self.unlocked:
+            self.after(SUSPENSION if self._suspended else NEXT_TRY, lambda: self.pull(one, token, offset))
             return
         known = self.offsets.get(one, 0)
         ext = {
@@ -357,7 +409,7 @@ class Consumer:
             "queueId": str(one[1]),
             "queueOffset": str(offset),
             "maxMsgNums": "32",
-            "sysFlag": str(HELD | (COMMITS if known > 0 and not LITE else 0)),
+            "sysFlag": str(HELD | (COMMITS if known > 0 and not LITE and not BROADCASTS else 0)),
             "commitOffset": str(known),
             "suspendTimeoutMillis": str(int(HOLD * 1000)),
             "subscription": "*",

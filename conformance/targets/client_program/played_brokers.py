@@ -6,10 +6,9 @@ import threading
 from collections.abc import Sequence
 
 from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
-from rocketmq_conformance.conformance.fakes.whole_case import Brought
+from rocketmq_conformance.conformance.fakes.whole_case import Brought, Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
-from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import EVERY
@@ -62,7 +61,8 @@ class PlayedBrokers(PlayedGroup):
 
     def _world(self, operation: Operation) -> Outcome:
         """Change the brokers, and wait until members know it where they learn it by timers."""
-        expected, _ = self._expect(operation)
+        before = self._state
+        expected, why = self._expect(operation)
         match operation:
             case operations.Send(queue):
                 for number in self.brokers.named:
@@ -81,8 +81,7 @@ class PlayedBrokers(PlayedGroup):
                     self.brokers.come_back()
                     self.brokers.reopen()
                     self._learn_route()
-        limits = Limits(self._timing.look, self._timing.look, self._timing.quiet)
-        return self._look(operation.spec, expected, None, limits, None)
+        return self._look(operation.spec, expected, None, self._limits(before, operation, why), None)
 
     def _learn_route(self) -> None:
         """Wait until every member has learned the route, is known to all brokers, and had a round since."""
@@ -110,6 +109,9 @@ class PlayedBrokers(PlayedGroup):
         # both are guarded alike
         self.brokers.second.guard = self.brokers.first.guard
         return self.brokers.open()
+
+    def _traffic(self) -> Sequence[Traffic]:
+        return [case.traffic for case in self.brokers.cases]
 
     def _reached(self, joined: str | None) -> bool:
         return joined is None or self.brokers.times_sent(joined, Request.GET_CONSUMER_LIST_BY_GROUP) > 0

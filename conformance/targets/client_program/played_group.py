@@ -65,7 +65,6 @@ class PlayedGroup(WatchedGroup):
         if self._in_order is not None:
             self._read_lines()
             self._in_order.begin_step()
-        self.case.traffic.outdated = False
         before = self._state
         left_out = self._is_left_out(operation)
         expected, why = self._expect(operation)

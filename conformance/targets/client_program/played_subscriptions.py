@@ -8,6 +8,7 @@ from rocketmq_conformance.conformance.fakes.whole_case import Brought
 from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.models.client.fixtures import MEMBERS
+from rocketmq_conformance.models.client.whole_deadlines import SUBSCRIBED
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
 from rocketmq_conformance.models.client.whole_push import Setting, WholePushState
 from rocketmq_conformance.models.client.whole_subscriptions import COUNTS, is_subscribed
@@ -81,9 +82,11 @@ class PlayedSubscriptions(PlayedGroup):
         return (*seen, tuple(self._said(member) for member in range(len(MEMBERS))))
 
     def _limits(self, before: WholePushState, operation: Operation, why: Reason) -> Limits:
-        """A member may ask for the route of the other topic before its next round."""
-        limit = self._timing.look + self._timing.routes
-        return Limits(limit, limit, self._timing.quiet, self._timing.routes)
+        limits = super()._limits(before, operation, why)
+        if is_subscribed(self._state.group) and isinstance(operation, (operations.Subscribe, operations.Join)):
+            more = SUBSCRIBED / self._timing.pace
+            return limits._replace(owners=limits.owners + more, everything=limits.everything + more)
+        return limits
 
     def _needed(self) -> str:
         return SUBSCRIBE

@@ -16,7 +16,7 @@ class Timing:
     #: For a program's first heartbeat, and for its end after SIGTERM.
     connect: float = 60.0
     end: float = 15.0
-    #: For what a step shows that has no deadlines: a correction (10 s), a round (20 s) and a commit (10 s) may follow.
+    #: For whatever may come before a step goes on: a correction (10 s), a round (20 s) and a commit (10 s).
     look: float = 50.0
     #: How long nothing else may be seen after that.
     quiet: float = 1.0

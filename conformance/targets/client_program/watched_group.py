@@ -9,9 +9,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
-from rocketmq_conformance.conformance.fakes.whole_case import Brought, runs
+from rocketmq_conformance.conformance.fakes.whole_case import Brought, Traffic, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
@@ -21,10 +22,19 @@ from rocketmq_conformance.conformance.targets.client_program.owned import differ
 from rocketmq_conformance.conformance.targets.client_program.points import Points
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import MEMBERS, TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.whole import BROADCAST
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
-from rocketmq_conformance.models.client.whole_deadlines import AT_ONCE, COMMITS, FIRST_COMMIT, POLLED_COMMITS, due
+from rocketmq_conformance.models.client.whole_deadlines import (
+    AT_ONCE,
+    COMMITS,
+    FIRST_COMMIT,
+    POLLED_COMMITS,
+    due,
+    waits_of,
+)
 from rocketmq_conformance.models.client.whole_end import Ended, end_of, with_end
-from rocketmq_conformance.models.client.whole_push import Setting, WholePushState
+from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
@@ -64,14 +74,11 @@ KINDS = {
 }
 #: The suites whose answers show locks, and what listeners were given.
 _SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name, whole_commit.SUITE.name)
-#: The suites whose looks are limited by the time that clients have, and how long (s) their offsets take to be stored.
+#: How long (s) offsets take to be stored, where that is not the time of a timer.
 _STORED_AFTER = {
-    operations.SUITE.name: COMMITS,
-    whole_listener.SUITE.name: COMMITS,
-    whole_allocation.SUITE.name: COMMITS,
-    whole_pause.SUITE.name: COMMITS,
     whole_lite.SUITE.name: POLLED_COMMITS,
     whole_commit.SUITE.name: AT_ONCE,
+    whole_broadcast.SUITE.name: AT_ONCE,
 }
 
 
@@ -108,6 +115,9 @@ class WatchedGroup:
         self._strategy = STRATEGIES[0]
         self._shows_all = suite.name in _SHOW_ALL
         self._kind, self._model = KINDS[suite.name]
+        kind = BROADCAST if self._model == BROADCASTING else self._kind
+        #: What rules add to what is due at once (s).
+        self._waits = waits_of(kind, ClientRules.of(profile), self._listens)
         #: The folder for the files of broadcasting members, which outlive them.
         self._store = TemporaryDirectory(prefix="rocketmq-offsets-")
         #: The messages that members said they were given since the last step, and whether any ever said so.
@@ -134,6 +144,8 @@ class WatchedGroup:
 
     def _expect(self, operation: Operation) -> tuple[Expected, Reason]:
         """Follow an operation by the model: its answer, and why."""
+        for traffic in self._traffic():
+            traffic.outdated = False
         self._state, expected, why = self._bound.handlers[type(operation)](self._state, *operation.args)
         self._points.begin(operation, why.rules, self.case.traffic.sent)
         return expected, why
@@ -177,7 +189,7 @@ class WatchedGroup:
             owners,
             lambda: agrees() and self._reached(joined) and not self._unseen(),
             lambda: self.members.ended() or self.case.guard.refused,
-            lambda: self.case.traffic.outdated,
+            lambda: any(traffic.outdated for traffic in self._traffic()),
         )
         ended = self.members.ended()
         if ended:
@@ -191,21 +203,18 @@ class WatchedGroup:
             return Err("NOT_REACHED", definite=False, detail=detail)
         return Ok(self._observed(brought, end))
 
-    def _limits(self, before: WholePushState, operation: Operation, why: Reason) -> Limits:
+    def _limits(self, before: Any, operation: Operation, why: Reason) -> Limits:
         """How long the look after an operation waits, by the time that clients have for what it leads to."""
         timing = self._timing
-        commits = _STORED_AFTER.get(self.suite.name)
-        if commits is None:
-            # up to 4.9.7 and 5.1.4 a broadcasting member is corrected twice before its file has the offset; up to 5.1.4
-            # a listener that returns is followed by a round, 20 s until the lock is given back, and a round of the next
-            # owner
-            limit = timing.look * (2 if self._model == BROADCASTING or self._in_order is not None else 1)
-            # a correction and another round may follow
-            limit += timing.look if isinstance(operation, operations.Reset) else 0
-            return Limits(limit, limit, timing.quiet)
-        group = self._state.group
-        promised = due(before.group.fails, group.fails, group.late, why.rules, commits)
-        margin = timing.margin * (2 if isinstance(operation, operations.Join) else 1)
+        failed, fails, late = {}, {}, ""
+        if self._model != BROADCASTING:
+            group = self._state.group
+            failed, fails, late = before.group.fails, group.fails, group.late
+        # a reason may name nothing but what was given once members had the locks
+        rules = {*why.rules, "REB-LOCK-3"} if isinstance(operation, whole_orderly.ExpireLocks) else why.rules
+        promised = due(failed, fails, late, rules, _STORED_AFTER.get(self.suite.name, COMMITS), self._waits)
+        starts = isinstance(operation, (operations.Join, whole_broadcast.ComeBack))
+        margin = timing.margin * (2 if starts else 1)
         if isinstance(operation, operations.Join) and not self.case.queues:
             # clients may ask who is there once they have asked for the route again
             margin += timing.routes
@@ -217,6 +226,10 @@ class WatchedGroup:
             timing.quiet,
             timing.routes,
         )
+
+    def _traffic(self) -> Sequence[Traffic]:
+        """The traffic at each broker."""
+        return [self.case.traffic]
 
     def _reached(self, joined: str | None) -> bool:
         """Has a member that joined got so far as to ask who else is there, or when broadcasting to pull?

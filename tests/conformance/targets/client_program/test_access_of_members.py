@@ -31,7 +31,7 @@ from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
 
 PROGRAM = ROOT / "tests" / "helpers" / "program.py"
-BRIEF = Timing(connect=30.0, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1, routes=0.1)
+BRIEF = Timing(connect=30.0, margin=0.5, end=0.3, look=0.2, quiet=0.05, round=0.1, write=0.1, routes=0.1)
 #: For a program that commits in its own time.
 PATIENT = Timing(connect=30.0, end=0.3, look=30.0, quiet=0.05, round=30.0, write=0.1, routes=0.1)
 SIGN = "sign every request to a broker with ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY"

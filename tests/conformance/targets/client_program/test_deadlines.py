@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,23 +10,28 @@ from typing import Any
 import pytest
 from places import ROOT
 
-from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
-from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
+from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import EVERY
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import (
     whole_allocation,
+    whole_broadcast,
+    whole_brokers,
     whole_commit,
     whole_listener,
     whole_lite,
     whole_orderly,
+    whole_orderly_listener,
     whole_pause,
     whole_push,
+    whole_subscriptions,
 )
+from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
 
 PROGRAM = ROOT / "tests" / "helpers" / "paced_consumer.py"
@@ -36,16 +40,16 @@ MARGIN, FIRST = 10.0, 10.0
 
 
 @contextmanager
-def case_of(suite: Suite, timing: Timing | None = None) -> Iterator[PlayedGroup]:
+def case_of(suite: Suite, timing: Timing | None = None, client: Release | None = None) -> Iterator[PlayedGroup]:
     """A case without programs."""
-    group = PlayedGroup(
-        *(suite, Profile(), [""], timing or Timing()),
-        *(threading.Event(), lambda broadcasting: WholeCase(Profile(), broadcasting=broadcasting), GivenAccess()),
-    )
+    program = ClientProgram("true", timing=timing)
+    program.follow(Profile(client=client) if client else Profile())
+    group = program.group(suite)
     try:
         yield group
     finally:
         group.close()
+        program.close()
 
 
 #: Seconds until offsets are stored, by suite.
@@ -56,6 +60,11 @@ STORED = [
     (whole_pause, 5),
     (whole_lite, 10),
     (whole_commit, 0),
+    (whole_broadcast, 0),
+    (whole_orderly, 5),
+    (whole_orderly_listener, 5),
+    (whole_subscriptions, 5),
+    (whole_brokers, 5),
 ]
 
 
@@ -72,11 +81,68 @@ def test_what_needs_no_timer_is_due_at_once_and_offsets_by_the_next_timer(suite:
         assert limits.everything == pytest.approx(stored + FIRST + MARGIN, abs=0.5)
 
 
-def test_suites_whose_clients_have_locks_wait_up_to_one_limit() -> None:
+def limits_of(group: PlayedGroup, *operations: Operation) -> Limits:
+    """The limits of the look after the last of these operations, which nobody does."""
+    for operation in operations:
+        before = group._state
+        _, why = group._expect(operation)
+    return group._limits(before, operation, why)
+
+
+def test_an_orderly_member_whose_locks_were_lost_has_the_time_of_its_lock_timer() -> None:
     with case_of(whole_orderly.SUITE) as group:
-        _, why = group._expect(whole_push.Send(EVERY))
-        limits = group._limits(group._state, whole_push.Send(EVERY), why)
-        assert (limits.owners, limits.everything) == (50.0, 50.0)
+        began = whole_push.Join(0), whole_orderly.TakeLocks()
+        assert limits_of(group, *began, whole_orderly.ExpireLocks()).owners == 23.0 + MARGIN
+        # once it has them, nothing is to be waited for
+        assert limits_of(group, whole_push.Send(EVERY)).owners == MARGIN
+
+
+def test_queues_that_change_hands_with_their_locks_have_a_round_up_to_4_9_8() -> None:
+    joins = whole_push.Join(0), whole_push.Join(1)
+    for client, owners in ((Release(5, 5, 0), 0.0), (Release(4, 9, 8), 20.0)):
+        with case_of(whole_orderly.SUITE, client=client) as group:
+            assert limits_of(group, *joins).owners == owners + 2 * MARGIN
+            assert limits_of(group, whole_push.Crash(2)).owners == MARGIN
+
+
+@pytest.mark.parametrize("suite", [whole_orderly, whole_orderly_listener])
+def test_members_ask_again_for_locks_that_others_have_had_in_the_next_round_up_to_4_9_8(suite: Any) -> None:
+    for client, owners in ((Release(5, 5, 0), 0.0), (Release(4, 9, 8), 20.0)):
+        with case_of(suite.SUITE, client=client) as group:
+            steps = suite.TakeLocks(), getattr(suite, "Join", whole_push.Join)(0), suite.ExpireLocks()
+            assert limits_of(group, *steps).owners == owners + MARGIN
+
+
+def test_a_broadcasting_member_that_is_sent_elsewhere_has_a_correction_and_a_round() -> None:
+    gone = whole_push.Prepare(1, "gone", 7, "CONSUME_FROM_FIRST_OFFSET"), whole_push.Join(0)
+    with case_of(whole_broadcast.SUITE) as group:
+        assert limits_of(group, *gone).owners == 30.0 + 2 * MARGIN
+        assert limits_of(group, whole_broadcast.ComeBack(0, False)).owners == 2 * MARGIN
+
+
+def test_a_topic_that_is_subscribed_to_is_learned_in_one_round_and_taken_in_the_next() -> None:
+    with case_of(whole_subscriptions.SUITE) as group:
+        assert limits_of(group, whole_subscriptions.Join(0)).owners == 2 * MARGIN
+        assert limits_of(group, whole_subscriptions.Subscribe()).owners == 40.0 + MARGIN
+        assert limits_of(group, whole_subscriptions.Join(1)).owners == 40.0 + 2 * MARGIN
+        assert limits_of(group, whole_subscriptions.Send(EVERY)).owners == MARGIN
+        assert limits_of(group, whole_subscriptions.Unsubscribe()).owners == MARGIN
+
+
+def test_queues_of_two_brokers_change_hands_at_once_when_the_route_is_known() -> None:
+    with case_of(whole_brokers.SUITE) as group:
+        away = whole_brokers.Join(0), whole_brokers.GoAway()
+        assert limits_of(group, *away).owners == MARGIN
+        assert limits_of(group, whole_brokers.ComeBack()).owners == MARGIN
+
+
+def test_pulls_that_the_second_broker_refuses_give_a_look_more_time() -> None:
+    with case_of(whole_brokers.SUITE) as group:
+        first, second = group._traffic()
+        second.outdated = True
+        assert not first.outdated
+        group._expect(whole_brokers.Send(EVERY))
+        assert not second.outdated
 
 
 def test_a_crowd_has_the_time_of_members_that_come_and_go() -> None:

@@ -9,8 +9,12 @@ import pytest
 
 from rocketmq_conformance.conformance.targets.client_program.look import Clock, Interrupted, Limits, shows
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
-from rocketmq_conformance.models.client.whole_deadlines import due
+from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.whole import BROADCAST, ORDERLY
+from rocketmq_conformance.models.client.whole_deadlines import due, waits_of
 from rocketmq_conformance.models.client.whole_moves import MEMBERS, PULL, SILENT, Fail
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
 
 NEVER = 1e9
 
@@ -71,6 +75,31 @@ def test_what_comes_a_round_late_is_noticed(
         shown, took = seen(limits, wrong, wrong)
         assert not shown
         assert took == pytest.approx(limits.owners, abs=0.1)
+
+
+#: (kind, client, the rule that fired, seconds as above).
+KINDS: list[tuple[str, str, str, str, float, float]] = [
+    ("a refused lock is asked for again at once", ORDERLY, "5.5.0", "WHOLE-SHARE", 1.0, 20.0),
+    ("in the next round", ORDERLY, "4.9.8", "WHOLE-SHARE", 20.0, 40.0),
+    ("by the lock timer", ORDERLY, "5.5.0", "PULL-PRE-LOCK", 23.0, 43.0),
+    ("by force", ORDERLY, "5.5.0", "REB-REM-3", 20.0, 40.0),
+    ("corrected once", BROADCAST, "5.5.0", "WHOLE-MOVED", 30.0, 60.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "client", "rule", "right", "wrong"), [x[1:] for x in KINDS], ids=[x[0] for x in KINDS]
+)
+def test_who_waits_longer_than_consumers_of_its_kind_is_noticed(
+    kind: str, client: str, rule: str, right: float, wrong: float
+) -> None:
+    timing = Timing()
+    listens = rule == "REB-REM-3"
+    waits = waits_of(kind, ClientRules.of(Profile(client=Release.parse(client))), listens)
+    promised = due({}, {}, "", [rule], waits=waits)
+    limits = Limits(promised.owners + timing.margin, promised.stored + timing.margin, timing.quiet)
+    assert seen(limits, right, right + 5.0)[0]
+    assert not seen(limits, wrong, wrong)[0]
 
 
 def test_offsets_that_are_stored_a_round_late_are_noticed() -> None:

@@ -23,7 +23,13 @@ PACE = 20
 COMMAND = f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'paced_consumer.py'} {PACE}"
 
 
-@pytest.mark.parametrize("suite", ["whole-push", "whole-pause", "whole-subscriptions", "whole-lite", "whole-commit"])
+@pytest.mark.parametrize(
+    "suite",
+    [
+        *("whole-push", "whole-pause", "whole-subscriptions", "whole-lite", "whole-commit", "whole-orderly"),
+        "whole-broadcast",
+    ],
+)
 def test_a_right_consumer_conforms(suite: str, tmp_path: Path) -> None:
     assert verdicts(f"client?pace={PACE}:{COMMAND}", suite, 12, tmp_path) == [CONFORMS]
 

@@ -18,7 +18,9 @@ from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_subscriptions as operations
 
-BRIEF = Timing(connect=30.0, end=0.1, look=0.1, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05)
+BRIEF = Timing(
+    pace=1000, connect=30.0, margin=0.1, end=0.1, look=0.1, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05
+)
 TO, FROM = {"subscribe": OTHER_TOPIC}, {"unsubscribe": OTHER_TOPIC}
 
 
