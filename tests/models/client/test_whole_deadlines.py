@@ -52,11 +52,12 @@ WAITS = [
     (BROADCAST, "5.1.4", False, ("WHOLE-MOVED",), 60),
     (BROADCAST, "5.5.0", False, ("WHOLE-MOVED",), 30),
     # the lock timer
-    (ORDERLY, "5.5.0", False, ("PULL-PRE-LOCK",), 23),
+    (ORDERLY, "5.5.0", False, ("REB-LOCK-3", "PULL-PRE-LOCK"), 23),
+    (ORDERLY, "4.9.8", False, ("REB-LOCK-3", "PULL-PRE-LOCK"), 43),
     # who is refused a lock asks again at once, or in the next round
     (ORDERLY, "5.5.0", False, ("WHOLE-SHARE", "WHOLE-LOCK"), 0),
     (ORDERLY, "4.9.8", False, ("WHOLE-SHARE", "WHOLE-LOCK"), 20),
-    (ORDERLY, "5.5.0", False, ("REB-LOCK-3",), 0),
+    (ORDERLY, "5.5.0", False, ("REB-LOCK-3",), 20),
     (ORDERLY, "4.9.8", False, ("REB-LOCK-3",), 20),
     # up to 4.9.4 a queue that was taken waits for the lock timer
     (ORDERLY, "4.9.4", False, ("WHOLE-LOCK",), 23),

@@ -81,7 +81,7 @@ def test_what_comes_a_round_late_is_noticed(
 KINDS: list[tuple[str, str, str, str, float, float]] = [
     ("a refused lock is asked for again at once", ORDERLY, "5.5.0", "WHOLE-SHARE", 1.0, 20.0),
     ("in the next round", ORDERLY, "4.9.8", "WHOLE-SHARE", 20.0, 40.0),
-    ("by the lock timer", ORDERLY, "5.5.0", "PULL-PRE-LOCK", 23.0, 43.0),
+    ("by the lock timer", ORDERLY, "5.5.0", "REB-LOCK-3", 20.0, 40.0),
     ("by force", ORDERLY, "5.5.0", "REB-REM-3", 20.0, 40.0),
     ("corrected once", BROADCAST, "5.5.0", "WHOLE-MOVED", 30.0, 60.0),
 ]
