@@ -68,3 +68,22 @@ def test_where_a_member_was_sent_while_commits_failed_is_not_stored_once_somethi
         group.close()
         program.close()
     assert stored == [None, *[(7,)] * 4]
+
+
+def test_what_arrives_while_a_member_is_frozen_that_would_give_its_pulls_up_is_pulled_once() -> None:
+    program = ClientProgram(COMMAND, PACE)
+    group = program.group(whole_push.SUITE)
+    brought = []
+    try:
+        for operation in (
+            whole_push.Prepare(1, "empty", 0, "CONSUME_FROM_FIRST_OFFSET"),
+            whole_push.Join(0),
+            *[whole_push.Crash(1), whole_push.Freeze(0)] * 6,
+        ):
+            outcome = group.do(operation)
+            assert isinstance(outcome, Ok)
+            brought.append(outcome.value[1] if isinstance(outcome.value, tuple) else None)
+    finally:
+        group.close()
+        program.close()
+    assert brought[3::2] == [((0, 0, offset, 1),) for offset in range(6)]
