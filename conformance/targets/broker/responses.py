@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.remoting import java_json
@@ -14,6 +16,7 @@ from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 
+T = TypeVar("T")
 #: Codes of a broker that is too busy: they prove nothing.
 _BUSY = frozenset({"SYSTEM_BUSY"})
 #: Codes of a successful pull without messages.
@@ -79,117 +82,110 @@ def pulled_with_bounds(answer: Command) -> Result:
 
 
 def listed_members(answer: Command) -> tuple[str, ...] | Err:
-    """The sorted client ids in a response to that, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        return tuple(sorted(str(client) for client in java_json.loads(answer.body.decode())["consumerIdList"]))
-    except (ValueError, KeyError, TypeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without client ids ({broken}): {answer.body[:200]!r}")
+    """The sorted client ids in a response to GET_CONSUMER_LIST_BY_GROUP, or the error."""
+    return _of_body(answer, "client ids", lambda body: tuple(sorted(map(str, body["consumerIdList"]))))
 
 
 def listed_connections(answer: Command) -> Connections | Err:
-    """What a group consumes by a response to that, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        body = java_json.loads(answer.body.decode())
-        subscribed = [
-            (
-                str(topic),
-                str(each["subString"]),
-                int(each["subVersion"]),
-                str(each.get("expressionType") or "TAG"),
-                tuple(sorted(map(str, each.get("tagsSet") or ()))),
-            )
-            for topic, each in dict(body["subscriptionTable"]).items()
-        ]
-        return (
-            tuple(sorted(str(each["clientId"]) for each in body["connectionSet"])),
-            str(body["consumeType"]),
-            str(body["messageModel"]),
-            str(body["consumeFromWhere"]),
-            tuple(sorted(subscribed)),
+    """What a group consumes by a response to GET_CONSUMER_CONNECTION_LIST, or the error."""
+    return _of_body(answer, "connections", _connections)
+
+
+def _connections(body: Any) -> Connections:
+    subscribed = [
+        (
+            str(topic),
+            str(each["subString"]),
+            int(each["subVersion"]),
+            str(each.get("expressionType") or "TAG"),
+            tuple(sorted(map(str, each.get("tagsSet") or ()))),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without connections ({broken}): {answer.body[:200]!r}")
+        for topic, each in dict(body["subscriptionTable"]).items()
+    ]
+    return (
+        tuple(sorted(str(each["clientId"]) for each in body["connectionSet"])),
+        str(body["consumeType"]),
+        str(body["messageModel"]),
+        str(body["consumeFromWhere"]),
+        tuple(sorted(subscribed)),
+    )
 
 
 def offset_pairs(body: bytes) -> tuple[tuple[int, int], ...] | Err:
     """Sorted (queue, offset) pairs of a body such as ``{"offsetTable":{{"queueId":0,…}:5}}`` (WIRE-JSON-2)."""
-    try:
-        table = java_json.loads(body.decode())["offsetTable"]
-        return tuple(sorted((int(dict(queue)["queueId"]), int(offset)) for queue, offset in dict(table).items()))
-    except (ValueError, KeyError, TypeError) as error:
-        return Err("NO_FIELD", detail=f"a body without a table of offsets ({error}): {body[:200]!r}")
+    return _read(
+        body,
+        "a table of offsets",
+        lambda read: tuple(
+            sorted((int(dict(queue)["queueId"]), int(offset)) for queue, offset in dict(read["offsetTable"]).items())
+        ),
+    )
 
 
 def corrected(answer: Command) -> Result:
     """Sorted (queue, offset) pairs of an answer to QUERY_CORRECTION_OFFSET, or its error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        table = dict(java_json.loads(answer.body.decode())["correctionOffsets"])
-        return tuple(sorted((int(queue), int(offset)) for queue, offset in table.items()))
-    except (ValueError, KeyError, TypeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without correction offsets ({broken}): {answer.body[:200]!r}")
+    return _of_body(
+        answer,
+        "correction offsets",
+        lambda body: tuple(
+            sorted((int(queue), int(offset)) for queue, offset in dict(body["correctionOffsets"]).items())
+        ),
+    )
 
 
 def locked(answer: Command) -> frozenset[Queue] | Err:
     """The queues that were granted, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        found = java_json.loads(answer.body.decode())["lockOKMQSet"]
-        return frozenset((str(each["topic"]), str(each["brokerName"]), int(each["queueId"])) for each in found)
-    except (ValueError, KeyError, TypeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without granted queues ({broken}): {answer.body[:200]!r}")
+    return _of_body(
+        answer,
+        "granted queues",
+        lambda body: frozenset(
+            (str(each["topic"]), str(each["brokerName"]), int(each["queueId"])) for each in body["lockOKMQSet"]
+        ),
+    )
 
 
 def assigned(answer: Command, topic: str) -> Result:
     """Sorted (broker, queue id, mode) triples of an assignment, None for no list, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        listed = java_json.loads(answer.body.decode()).get("messageQueueAssignments")
-        if listed is None:
-            return None
-        found = []
-        for each in listed:
-            queue = each["messageQueue"]
-            if queue["topic"] != topic:
-                return Err("OTHER_TOPIC", detail=f"an assignment of another topic: {queue}")
-            found.append((str(queue["brokerName"]), int(queue["queueId"]), str(each["mode"])))
-        return tuple(sorted(found))
-    except (ValueError, KeyError, TypeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without assigned queues ({broken}): {answer.body[:200]!r}")
+    return _of_body(answer, "assigned queues", lambda body: _assigned(body.get("messageQueueAssignments"), topic))
+
+
+def _assigned(listed: Any, topic: str) -> Result:
+    if listed is None:
+        return None
+    found = []
+    for each in listed:
+        queue = each["messageQueue"]
+        if queue["topic"] != topic:
+            return Err("OTHER_TOPIC", detail=f"an assignment of another topic: {queue}")
+        found.append((str(queue["brokerName"]), int(queue["queueId"]), str(each["mode"])))
+    return tuple(sorted(found))
 
 
 def queues_in_stats(answer: Command) -> int | Err:
     """The number of queues in a response to GET_TOPIC_STATS_INFO, or the error."""
-    error = refused(answer)
-    if error is not None:
-        return error
-    try:
-        return len(dict(java_json.loads(answer.body.decode())["offsetTable"]))
-    except (ValueError, KeyError, TypeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without a table of offsets ({broken}): {answer.body[:200]!r}")
+    return _of_body(answer, "a table of offsets", lambda body: len(dict(body["offsetTable"])))
 
 
 def topic_settings(answer: Command, topic: str) -> Topic | Err | None:
     """The settings of one topic in a response to GET_ALL_TOPIC_CONFIG, None without such a topic, or the error."""
+    return _of_body(answer, "settings of topics", lambda body: _settings(body["topicConfigTable"].get(topic)))
+
+
+def _settings(config: Any) -> Topic | None:
+    if config is None:
+        return None
+    return Topic(int(config["readQueueNums"]), int(config["writeQueueNums"]), int(config["perm"]))
+
+
+def _of_body(answer: Command, what: str, read: Callable[[Any], T]) -> T | Err:
+    """What ``read`` finds in a response's body, or the error."""
     error = refused(answer)
-    if error is not None:
-        return error
+    return _read(answer.body, what, read) if error is None else error
+
+
+def _read(body: bytes, what: str, read: Callable[[Any], T]) -> T | Err:
+    """What ``read`` finds in a body, or NO_FIELD with the name (``what``) of that which is not there."""
     try:
-        config = java_json.loads(answer.body.decode())["topicConfigTable"].get(topic)
-        if config is None:
-            return None
-        return Topic(int(config["readQueueNums"]), int(config["writeQueueNums"]), int(config["perm"]))
+        return read(java_json.loads(body.decode()))
     except (ValueError, KeyError, TypeError, AttributeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without settings of topics ({broken}): {answer.body[:200]!r}")
+        return Err("NO_FIELD", detail=f"a body without {what} ({broken}): {body[:200]!r}")
