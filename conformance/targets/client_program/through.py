@@ -351,11 +351,9 @@ class ProxiedCase(WatchedCase):
         place = self._made()
         if self._others and time.monotonic() - self._beaten > _BEAT:
             self._beat()
-        found = []
-        for number in self.seen:
-            topic, queue = self._at(number)
-            found.append(place.broker.stored(place.group, topic).get(queue, -1))
-        return tuple(found)
+        topics = filter(None, (place.topic, place.other))
+        offsets = {topic: place.broker.stored(place.group, topic) for topic in topics}
+        return tuple(offsets[topic].get(queue, -1) for topic, queue in map(self._at, self.seen))
 
     def max_offset(self, queue: int) -> int:
         """The offset after the last message of a queue."""
