@@ -65,7 +65,8 @@ def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
         plans += _more(suite, profile, plans, effort.cases, fruitless=effort.fruitless, others=effort.others)
         # fewer pairs where an ordinary run has fewer than a thousand cases
         pairs = effort.pairs * min(suite.cases, 1000) // 1000 if suite.ordinary else effort.pairs
-        plans += _more(suite, profile, plans, pairs, pairs=True)
+        if pairs:
+            plans += _more(suite, profile, plans, pairs, pairs=True)
     return plans
 
 
@@ -75,16 +76,18 @@ def is_costly(suite: Suite) -> bool:
     Those of brokers that are restarted ask what became of each change. Those of whole clients, which take seconds for a
     step, show behaviours of one rule each, and no pairs.
     """
-    return not suite.ordinary or _is_whole(suite)
-
-
-def _is_whole(suite: Suite) -> bool:
-    return suite.confirmations > 0
+    return not suite.ordinary or suite.side is Side.WHOLE
 
 
 def tours_of(suite: Suite, profile: Profile) -> Tours:
     """Tours that look at what covering plans of the suite are to show."""
-    return Tours(suite, profile, uses=not is_costly(suite), each_rule=_is_whole(suite), questions=not suite.ordinary)
+    return Tours(
+        suite,
+        profile,
+        uses=not is_costly(suite),
+        each_rule=suite.side is Side.WHOLE,
+        questions=not suite.ordinary,
+    )
 
 
 def chosen(suite: Suite, profile: Profile, plans: Iterable[Sequence[Row]]) -> Iterator[list[Row]]:
@@ -93,7 +96,7 @@ def chosen(suite: Suite, profile: Profile, plans: Iterable[Sequence[Row]]) -> It
     known: set[Hashable] = set()
     for plan in plans:
         seen = tours.play(plan)
-        new = shown(seen, pairs=not _is_whole(suite)) - known
+        new = shown(seen, pairs=suite.side is not Side.WHOLE) - known
         if new:
             known |= new
             yield [step.row for step in seen]
