@@ -12,10 +12,11 @@ from rocketmq_conformance import run
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
-from rocketmq_conformance.models.outcome import Ok
+from rocketmq_conformance.models.outcome import Ok, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, SuiteEnded
 from rocketmq_conformance.suites import whole_push
+from rocketmq_conformance.suites.declare.operation import Operation
 
 pytestmark = pytest.mark.paced
 
@@ -48,42 +49,39 @@ def verdicts(address: str, suite: str, cases: int, out: Path) -> list[str]:
     return [event.verdict for event in events if isinstance(event, SuiteEnded)]
 
 
-@pytest.mark.parametrize("request_", ["PULL_MESSAGE", "QUERY_CONSUMER_OFFSET", "GET_CONSUMER_LIST_BY_GROUP"])
-def test_where_a_member_was_sent_while_commits_failed_is_not_stored_once_something_else_fails(request_: str) -> None:
+def values(*operations: Operation) -> list[Value]:
+    """What the operations of one case of whole-push answer."""
     program = ClientProgram(COMMAND, PACE)
     group = program.group(whole_push.SUITE)
-    stored = []
+    found = []
     try:
-        for operation in (
-            whole_push.Prepare(1, "empty", 7, "CONSUME_FROM_FIRST_OFFSET"),
-            whole_push.Fail("UPDATE_CONSUMER_OFFSET", "SYSTEM_ERROR"),
-            whole_push.Join(0),
-            whole_push.Fail(request_, "SYSTEM_ERROR"),
-            whole_push.Look(),
-        ):
+        for operation in operations:
             outcome = group.do(operation)
             assert isinstance(outcome, Ok)
-            stored.append(outcome.value[2] if isinstance(outcome.value, tuple) else None)
+            found.append(outcome.value)
     finally:
         group.close()
         program.close()
-    assert stored == [None, *[(7,)] * 4]
+    return found
+
+
+@pytest.mark.parametrize("request_", ["PULL_MESSAGE", "QUERY_CONSUMER_OFFSET", "GET_CONSUMER_LIST_BY_GROUP"])
+def test_where_a_member_was_sent_while_commits_failed_is_not_stored_once_something_else_fails(request_: str) -> None:
+    found = values(
+        whole_push.Prepare(1, "empty", 7, "CONSUME_FROM_FIRST_OFFSET"),
+        whole_push.Fail("UPDATE_CONSUMER_OFFSET", "SYSTEM_ERROR"),
+        whole_push.Join(0),
+        whole_push.Fail(request_, "SYSTEM_ERROR"),
+        whole_push.Look(),
+    )
+    assert [value[2] if isinstance(value, tuple) else None for value in found] == [None, *[(7,)] * 4]
 
 
 def test_what_arrives_while_a_member_is_frozen_that_would_give_its_pulls_up_is_pulled_once() -> None:
-    program = ClientProgram(COMMAND, PACE)
-    group = program.group(whole_push.SUITE)
-    brought = []
-    try:
-        for operation in (
-            whole_push.Prepare(1, "empty", 0, "CONSUME_FROM_FIRST_OFFSET"),
-            whole_push.Join(0),
-            *[whole_push.Crash(1), whole_push.Freeze(0)] * 6,
-        ):
-            outcome = group.do(operation)
-            assert isinstance(outcome, Ok)
-            brought.append(outcome.value[1] if isinstance(outcome.value, tuple) else None)
-    finally:
-        group.close()
-        program.close()
+    found = values(
+        whole_push.Prepare(1, "empty", 0, "CONSUME_FROM_FIRST_OFFSET"),
+        whole_push.Join(0),
+        *[whole_push.Crash(1), whole_push.Freeze(0)] * 6,
+    )
+    brought = [value[1] if isinstance(value, tuple) else None for value in found]
     assert brought[3::2] == [((0, 0, offset, 1),) for offset in range(6)]
