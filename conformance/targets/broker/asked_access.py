@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.targets.broker.access_settings import (
     TLS_BROKER_KEY,
     access_of,
 )
+from rocketmq_conformance.conformance.targets.broker.launch_config import NO_TLS
 from rocketmq_conformance.models.release import Release
 
 #: The properties that have a broker ask for credentials: ACL 1.0, and ACL 2.0.
@@ -47,7 +48,7 @@ class AskedAccess:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def prepare(self, home: Path) -> tuple[str, ...]:
-        """Write the files; the flags of the Java runtime that name them."""
+        """Write the files; the flags of the Java runtime that name them, or that spare a broker its TLS."""
         folder = home / "conf"
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in self.files.items():
@@ -55,7 +56,7 @@ class AskedAccess:
             path.touch(mode=0o600)
             path.write_text(text.replace(_HOME, str(home)))
         if self.access.tls is None:
-            return ()
+            return NO_TLS
         # without TLS it asks name servers: the kit's has none
         return ("-Dtls.server.mode=enforcing", "-Dtls.enable=false", f"-Dtls.config.file={folder / _TLS_FILE}")
 

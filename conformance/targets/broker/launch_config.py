@@ -35,6 +35,8 @@ _BROKER_MEMORY = ("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=512m", "-XX:+U
 _NAME_SERVER_MEMORY = ("-Xms32m", "-Xmx64m", "-XX:MaxDirectMemorySize=64m", "-XX:+UseSerialGC", "-Xss512k")
 #: A broker lives for minutes, and many of them begin: to compile it well would take longer than it saves.
 _SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)
+#: By default servers take TLS beside plain text, with a certificate that they make at every start: most of its CPU time.
+NO_TLS = ("-Dtls.server.mode=disabled",)
 
 #: Up to 5.1.4 brokers unmap files by reflection that Java 16 forbids; without these flags they start once, but not
 #: a second time on the same store. Old name servers do not start without them: their netty reaches into buffers.
@@ -161,7 +163,7 @@ def broker_flags(release: Release, feature: int, lease: float | None = None) -> 
 
 def name_server_flags(release: Release, feature: int) -> tuple[str, ...]:
     """Flags of the Java runtime for a name server."""
-    return (*_NAME_SERVER_MEMORY, *_SHORT_LIVED, *_opened(release, feature))
+    return (*_NAME_SERVER_MEMORY, *_SHORT_LIVED, *NO_TLS, *_opened(release, feature))
 
 
 def _opened(release: Release, feature: int) -> tuple[str, ...]:
