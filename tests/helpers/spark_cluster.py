@@ -76,7 +76,7 @@ def _start(folder: Path, name: str, main: str, *options: str) -> subprocess.Pope
         **os.environ,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "SPARK_DAEMON_JAVA_OPTS": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {os.environ.get('SPARK_SUBMIT_OPTS', '')}",
     }
     command = [spark_bin("spark-class"), main, "--host", "127.0.0.1", "--port", "0", *options]
     with (folder / f"{name}.log").open("wb") as log:
