@@ -19,7 +19,7 @@ _OPTIONS = "spark.driver.extraJavaOptions"
 
 
 def archive(file: Path) -> None:
-    """Do what campaigns and their analysis do, in small, in a session that writes its classes to a file when it ends."""
+    """Do what campaigns and their analysis do, in small, in a session that writes its classes to a file in the end."""
     os.environ.pop("SPARK_SUBMIT_OPTS", None)
     config = {_OPTIONS: f"{SETTINGS[_OPTIONS]} -XX:ArchiveClassesAtExit={file}"}
     with (
@@ -31,7 +31,9 @@ def archive(file: Path) -> None:
         rows = spark.read.parquet(table)
         rows.createOrReplaceTempView("rows")
         spark.sql("select id % 3 as kind, count(*), max(id) from rows group by 1 order by 1").collect()
-        spark.sql("select a.id, row_number() over (order by b.id) from rows a join rows b on a.id = b.id + 1").toPandas()
+        spark.sql(
+            "select a.id, row_number() over (order by b.id) from rows a join rows b on a.id = b.id + 1"
+        ).toPandas()
         spark.sparkContext.parallelize(range(4), 2).map(str).collect()
 
 

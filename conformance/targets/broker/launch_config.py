@@ -35,7 +35,7 @@ _BROKER_MEMORY = ("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=512m", "-XX:+U
 _NAME_SERVER_MEMORY = ("-Xms32m", "-Xmx64m", "-XX:MaxDirectMemorySize=64m", "-XX:+UseSerialGC", "-Xss512k")
 #: A broker lives for minutes, and many of them begin: to compile it well would take longer than it saves.
 _SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)
-#: By default servers take TLS beside plain text, with a certificate that they make at every start: most of its CPU time.
+#: By default servers take TLS beside plain text, with a certificate that they make at each start: most of its CPU time.
 NO_TLS = ("-Dtls.server.mode=disabled",)
 
 #: Up to 5.1.4 brokers unmap files by reflection that Java 16 forbids; without these flags they start once, but not
