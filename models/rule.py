@@ -69,9 +69,9 @@ class Reason:
     beneath: tuple[str, ...] = ()
 
 
-def reasons_by_kind(rules: tuple[str, ...], *kinds: str) -> dict[str, Reason]:
+def reasons_by_kind(rules: tuple[str, ...], *kinds: str, beneath: tuple[str, ...] = ()) -> dict[str, Reason]:
     """One reason of the same rules for each kind of state."""
-    return {kind: Reason(rules, kind) for kind in kinds}
+    return {kind: Reason(rules, kind, beneath=beneath) for kind in kinds}
 
 
 #: The model's answer to one operation: the state after it, the expected result, and the reason. A bare tuple, because

@@ -59,7 +59,10 @@ SUITE = Suite(
         *("REB-BC-1", "REB-BC-STORE", "START-BC-1", "WHOLE-FIRST", "WHOLE-MOVED"),
         *whole_end.RULES_OF_BROADCAST_ENDS,
     ),
-    beneath=("START-PUSH-1", "START-TS-1", "API-ADM-1"),
+    beneath=(
+        *("START-PUSH-1", "START-TS-1", "API-ADM-1"),
+        *("OFF-L-READ", "OFF-L-PALL", "OFF-L-PATH"),
+    ),
     beginning="A topic of four young queues, a group that has stored nothing, no member, and no file.",
     confirmations=2,
     case_seconds=41,

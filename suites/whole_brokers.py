@@ -139,7 +139,10 @@ SUITE = Suite(
         *("REB-CLU-2", "REB-ROUTE-1"),
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE"),
     ),
-    beneath=("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+    beneath=(
+        *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+        *("MQ-ORD-1", "PULL-ILL-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
+    ),
     beginning="A topic of two young queues on each of two brokers, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=80,

@@ -167,7 +167,10 @@ SUITE = Suite(
         *("WHOLE-DEMAND", "WHOLE-FIRST", "WHOLE-MOVED-LITE", "WHOLE-SHARE", "WHOLE-SEEK", "LITE-POLL"),
         *whole_end.RULES_OF_ENDS,
     ),
-    beneath=("START-LITE-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+    beneath=(
+        *("START-LITE-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+        *("LITE-PULL", "REB-DROP-1", "REB-VAR-REM"),
+    ),
     limits=(
         RuleLimit(
             rules=("WHOLE-FIRST", "WHOLE-MOVED-LITE", "WHOLE-SEEK", "LITE-POLL", *whole_end.RULES_OF_ENDS),

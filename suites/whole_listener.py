@@ -142,7 +142,10 @@ SUITE = Suite(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD"),
         *whole_end.RULES_OF_ENDS,
     ),
-    beneath=("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+    beneath=(
+        *("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+        *("CONS-1-LATER", "PULL-ILL-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
+    ),
     limits=(
         RuleLimit(
             rules=("WHOLE-UNREAD",),

@@ -74,7 +74,10 @@ SUITE = Suite(
         *("WHOLE-RESET-LITE", "WHOLE-SEEK", "LITE-POLL", "LITE-COMMIT"),
         *whole_end.RULES_OF_ENDS,
     ),
-    beneath=("START-LITE-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+    beneath=(
+        *("START-LITE-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+        *("LITE-PULL", "REB-DROP-1", "REB-VAR-REM", "RST-OTHERS"),
+    ),
     limits=(
         RuleLimit(
             rules=("WHOLE-FIRST", "LITE-POLL", "LITE-COMMIT", *whole_end.RULES_OF_ENDS),

@@ -83,7 +83,11 @@ SUITE = Suite(
         *("REB-LOCK-3", "REB-LOCK-4", "PULL-PRE-LOCK", "CONS-ORDER-1", "BQ-LOCK-3"),
         *whole_end.RULES_OF_ENDS,
     ),
-    beneath=("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+    beneath=(
+        *("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+        *("PULL-ILL-1", "REB-ADD-1", "REB-ADD-LOCK", "REB-DROP-1", "RST-PUSH", "RST-RESUME"),
+        "TIMER-LOCK",
+    ),
     limits=(
         RuleLimit(
             rules=("WHOLE-UNREAD",),

@@ -197,7 +197,10 @@ SUITE = Suite(
         *("CONS-2", "CONS-2-AUTO", "CONS-2-COMMIT", "CONS-2-SUSPEND", "CONS-ORDER-1"),
         *whole_end.RULES_OF_ENDS,
     ),
-    beneath=("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+    beneath=(
+        *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+        *("PULL-ILL-1", "REB-ADD-1", "REB-ADD-LOCK", "REB-DROP-1", "TIMER-LOCK"),
+    ),
     limits=(
         RuleLimit(
             rules=("WHOLE-UNREAD",),

@@ -270,7 +270,11 @@ SUITE = Suite(
         *("WHOLE-UNHEARD", "WHOLE-SILENT", "WHOLE-CUT", "WHOLE-LATE"),
         *("REB-SVC-WAKE", "REB-SVC-1", "TIMER-PERSIST", "TIMER-ROUTE"),
     ),
-    beneath=("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+    beneath=(
+        *("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+        *("OFF-R-PALL", "OFF-R-READ-ERROR", "START-PUSH-ERROR", "PULL-ILL-1", "PULL-RES-1", "REB-ADD-1"),
+        *("REB-ADD-START", "REB-CLU-1", "REB-DROP-1", "REB-REM-1", "RST-PUSH", "RST-RESUME"),
+    ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=60,

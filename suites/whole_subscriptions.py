@@ -141,7 +141,10 @@ SUITE = Suite(
         *("WHOLE-FIRST", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD", "REB-SVC-WAKE"),
         *whole_end.RULES_OF_ENDS,
     ),
-    beneath=("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+    beneath=(
+        *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
+        *("REB-ADD-1", "REB-DO-1", "REB-DROP-1", "REB-REM-1"),
+    ),
     limits=(
         RuleLimit(
             rules=("WHOLE-UNREAD",),

@@ -57,8 +57,8 @@ PUSH, ORDERLY, LITE, BROADCAST = "push", "orderly", "lite pull", "broadcasting"
 _FIRST_THERE = Reason(("WHOLE-FIRST",), "a message is there")
 _FIRST_AWAITED = Reason(("WHOLE-FIRST",), "nothing is there yet")
 _MOVED = {
-    PUSH: Reason(("WHOLE-MOVED",), "sent elsewhere"),
-    ORDERLY: Reason(("WHOLE-MOVED",), "sent elsewhere, orderly"),
+    PUSH: Reason(("WHOLE-MOVED",), "sent elsewhere", beneath=("PULL-ILL-1",)),
+    ORDERLY: Reason(("WHOLE-MOVED",), "sent elsewhere, orderly", beneath=("PULL-ILL-1",)),
     LITE: Reason(("WHOLE-MOVED-LITE",), "sent elsewhere"),
     BROADCAST: Reason(("WHOLE-MOVED",), "sent elsewhere, broadcasting"),
 }

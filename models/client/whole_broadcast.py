@@ -39,9 +39,12 @@ _GIVEN = Reason(("REB-BC-1", "REB-BC-STORE", "WHOLE-FIRST"), "messages are given
 _MOVED = Reason(("REB-BC-1", "REB-BC-STORE", "WHOLE-MOVED"), "sent elsewhere")
 _NO_FILE, _OTHERS_ELSEWHERE = "no file", "no file, and others begin elsewhere"
 _BY_FILE, _AS_WITHOUT = "by its file", "by its file as without one"
-_BEGUN = reasons_by_kind(
-    ("START-BC-1", "REB-BC-1", "REB-BC-STORE", "WHOLE-FIRST"), _NO_FILE, _OTHERS_ELSEWHERE, _BY_FILE, _AS_WITHOUT
-)
+_FIRST = ("START-BC-1", "REB-BC-1", "REB-BC-STORE", "WHOLE-FIRST")
+_BEGUN = {
+    **reasons_by_kind(_FIRST, _NO_FILE, _AS_WITHOUT),
+    **reasons_by_kind(_FIRST, _OTHERS_ELSEWHERE, beneath=("OFF-L-PATH",)),
+    **reasons_by_kind(_FIRST, _BY_FILE, beneath=("OFF-L-READ", "OFF-L-PALL")),
+}
 
 
 class WholeBroadcastState(NamedTuple):
@@ -93,7 +96,7 @@ class WholeBroadcastModel:
         state, seen, why = self._look(state._replace(members=members, begun=True))
         if why is not _MOVED:
             # it shows where each queue began
-            why = with_starts(_BEGUN[kind], starts)
+            why = with_starts(_BEGUN[kind], starts.values())
         return state, seen, why
 
     def leave(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:

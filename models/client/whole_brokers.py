@@ -20,7 +20,7 @@ from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
-from rocketmq_conformance.models.client.whole_group_state import WholeGroup, with_starts
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup, with_beneath
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import Join, Leave, Move
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_group
@@ -185,7 +185,7 @@ class WholeBrokersModel:
         state = state._replace(group=group._replace(reasons=(), left={}, starts={}))
         brought = frozenset(number for _, number, _, _ in given)
         why = _reason(group.reasons, fired, brought, len(group.members))
-        return state, (tuple(places), given, stored), with_starts(why, group.starts)
+        return state, (tuple(places), given, stored), with_beneath(why, group)
 
 
 def _because(state: WholeBrokersState, why: Reason) -> WholeBrokersState:
@@ -203,7 +203,7 @@ def _reason(reasons: tuple[Reason, ...], fired: frozenset[str], numbers: frozens
     if first is not None:
         return Reason((*first.rules, "REB-CLU-2"), first.kind + among + given)
     if "WHOLE-SHARE" in fired:
-        return Reason(("REB-CLU-2", "WHOLE-SHARE"), f"queues change hands{given}")
+        return Reason(("REB-CLU-2", "WHOLE-SHARE"), f"queues change hands{given}", beneath=("MQ-ORD-1",))
     if given:
         return Reason(("REB-CLU-2", "WHOLE-FIRST", "WHOLE-COMMIT"), given[2:] + among)
     return Reason(("REB-CLU-2",), f"nothing is new{among}") if fired else _LEFT_BEHIND

@@ -77,7 +77,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Suspend,
     Unsubscribe,
 )
-from rocketmq_conformance.models.client.whole_queues import WholeQueues, is_known
+from rocketmq_conformance.models.client.whole_queues import LOST, WholeQueues, is_known
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
 
@@ -195,20 +195,22 @@ RULES = (
     ),
 )
 
-_LIST = reasons_by_kind(("WHOLE-LIST",), "keeps", "takes nothing")
+_LIST = reasons_by_kind(("WHOLE-LIST",), "keeps", "takes nothing", beneath=("REB-CLU-1",))
 _REREAD = reasons_by_kind(("WHOLE-REREAD",), "waits", "pulls from -1")
 _PUT_OFF = Reason(("WHOLE-PULL",), "put off")
-_LOST = Reason(("WHOLE-LOST",), "commit lost")
 _UNLOCKED = Reason(("REB-LOCK-4",), "shut down")
 _BUSY = reasons_by_kind(("WHOLE-BUSY",), "done with what was lost", "waits for a poll")
-_SUBSCRIBED = reasons_by_kind(("WHOLE-SUBSCRIBE",), "subscribed", "unsubscribed")
+_SUBSCRIBED = reasons_by_kind(("WHOLE-SUBSCRIBE",), "subscribed", "unsubscribed", beneath=("REB-DO-1",))
 _PAUSED = reasons_by_kind(("WHOLE-PAUSE",), "suspended", "resumed")
 _SEEK = reasons_by_kind(("WHOLE-SEEK",), "goes there", "fails")
 _DEMAND = reasons_by_kind(("WHOLE-DEMAND",), "polled, not stored", "committed", "nothing is new")
-_RESET = Reason(("WHOLE-RESET",), "told"), Reason(("WHOLE-RESET-LITE",), "told")
+_RESET = (
+    Reason(("WHOLE-RESET",), "told", beneath=("RST-PUSH", "RST-RESUME")),
+    Reason(("WHOLE-RESET-LITE",), "told", beneath=("RST-OTHERS",)),
+)
 _BACK = {
-    "sent back": Reason(("CONS-1-BACK", "CONS-BACK"), "sent back"),
-    "copied": Reason(("CONS-1-BACK", "CONS-BACK-COPY"), "copied"),
+    "sent back": Reason(("CONS-1-BACK", "CONS-BACK"), "sent back", beneath=("CONS-1-LATER",)),
+    "copied": Reason(("CONS-1-BACK", "CONS-BACK-COPY"), "copied", beneath=("CONS-1-LATER",)),
 }
 _HELD = Reason(("CONS-1",), "held")
 
@@ -416,7 +418,7 @@ class WholeGroupModel(WholeQueues):
         ``broker`` has stored where it was sent."""
         if COMMIT in group.fails:
             # nothing is stored, and so it begins at the same place and is sent away again and again
-            return answered(self._let_go(with_reason(group, _LOST), name, queue), queue), None
+            return answered(self._let_go(with_reason(group, LOST), name, queue), queue), None
         group = answered(self._let_go(group._replace(broker=broker), name, queue), queue)
         if MEMBERS in group.fails:
             return with_reason(group, _LIST["takes nothing"]), None
@@ -503,7 +505,7 @@ class WholeGroupModel(WholeQueues):
             if 0 in member.pulls:
                 broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, 0, offset)[0]
                 if COMMIT in group.fails:
-                    group, broker = with_reason(group, _LOST), group.broker
+                    group, broker = with_reason(group, LOST), group.broker
                 group = self._let_go(group._replace(broker=broker), name, 0)
         return group
 

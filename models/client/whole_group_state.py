@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from rocketmq_conformance.models.client.fixtures import (
     TOPIC_QUEUES,
 )
 from rocketmq_conformance.models.client.orderly_work import OrderlyWork
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_moves import (
     OTHER_QUEUES,
     RETRIES,
@@ -56,6 +57,10 @@ class WholeMember(NamedTuple):
     cut: bool = False
     #: Is it suspended? It is listed then, and neither pulls nor rebalances.
     suspended: bool = False
+
+
+#: The rule of a queue that begins, by the kind of its member.
+_BEGINS = {PUSH: "REB-ADD-1", ORDERLY: "REB-ADD-1", LITE: "LITE-PULL"}
 
 
 class WholeGroup(NamedTuple):
@@ -133,7 +138,17 @@ def hiding(group: WholeGroup, queue: int) -> WholeGroup:
     return group._replace(starts={other: why for other, why in group.starts.items() if other != queue})
 
 
-def with_starts(why: Reason, starts: Mapping[int, Reason]) -> Reason:
+def with_starts(why: Reason, starts: Iterable[Reason]) -> Reason:
     """A reason, and beneath it the rules by which queues began."""
-    beneath = dict.fromkeys(rule for one in starts.values() for rule in one.rules if rule not in why.rules)
+    beneath = dict.fromkeys((*why.beneath, *(rule for one in starts for rule in one.rules if rule not in why.rules)))
     return replace(why, beneath=tuple(beneath)) if beneath else why
+
+
+def with_beneath(why: Reason, group: WholeGroup) -> Reason:
+    """A reason, and beneath it the rules by which queues began, and those beneath the reasons of a group that it names
+    (or that name no rule themselves)."""
+    found = [rule for one in group.reasons if not set(one.rules) - set(why.rules) for rule in one.beneath]
+    begun = (_BEGINS[group.kind],) if group.starts else ()
+    beneath = dict.fromkeys(rule for rule in (*begun, *found) if rule not in why.rules)
+    why = with_starts(why, group.starts.values())
+    return replace(why, beneath=tuple({**dict.fromkeys(why.beneath), **beneath})) if beneath else why

@@ -14,8 +14,8 @@ from rocketmq_conformance.models.client.whole_moves import Resume, Suspend
 from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState, reason_of, shown
 from rocketmq_conformance.models.rule import Answer, Reason
 
-_SUSPENDED = Reason(("WHOLE-PAUSE",), "suspended")
-_WAITS = Reason(("WHOLE-PAUSE",), "messages wait")
+_SUSPENDED = Reason(("WHOLE-PAUSE",), "suspended", beneath=("PULL-PRE-1",))
+_WAITS = Reason(("WHOLE-PAUSE",), "messages wait", beneath=("PULL-PRE-1",))
 _IDLE = Reason(("WHOLE-PAUSE",), "nothing waits")
 _RESUMED = Reason(("WHOLE-PAUSE",), "resumed")
 _BROUGHT = Reason(("WHOLE-PAUSE", "WHOLE-FIRST", "WHOLE-COMMIT"), "resumed, and given what waited")

@@ -23,9 +23,10 @@ from rocketmq_conformance.models.client.whole_deadlines import ROUND, due
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_reason, ended, with_end
 from rocketmq_conformance.models.client.whole_faults import loses_connections, loses_members
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
-from rocketmq_conformance.models.client.whole_group_state import WholeGroup, number_of, seen_queues, with_starts
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup, number_of, seen_queues, with_beneath
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import (
+    COMMIT,
     HEARTBEAT,
     LATE,
     PULL,
@@ -59,6 +60,11 @@ _ROUTED = Reason(("REB-ROUTE-1", "TIMER-ROUTE"), "the route changes")
 _WOKEN = Reason(("REB-SVC-WAKE",), "told of a change")
 _ROUND = Reason(("REB-SVC-1",), "the next round")
 _PERSISTED = Reason(("TIMER-PERSIST",), "the next timer")
+#: What members do again once requests are answered that failed.
+_AGAIN = {
+    PULL: Reason((), "pulled again", beneath=("PULL-RES-1",)),
+    COMMIT: Reason((), "committed again", beneath=("OFF-R-PALL",)),
+}
 _TIMES = frozenset({*_WOKEN.rules, *_ROUND.rules, *_PERSISTED.rules})
 _CHOSEN = Reason(("WHOLE-SHARE",), "before anyone joins")
 _LEFT_BEHIND = Reason(("WHOLE-COMMIT",), "without its owner")
@@ -214,7 +220,8 @@ class WholePushModel:
 
     def fail(self, state: WholePushState, request: str, fault: str) -> Answer[WholePushState]:
         """From now on a request fails, and no other one."""
-        return self._look(state._replace(group=self._group.move(self._mended(state.group), Fail(request, fault))))
+        group = self._mended(state.group, but=request)
+        return self._look(state._replace(group=self._group.move(group, Fail(request, fault))))
 
     def silence(self, state: WholePushState, request: str) -> Answer[WholePushState]:
         """From now on a request is not answered, and others again."""
@@ -228,10 +235,14 @@ class WholePushModel:
         """Every request is answered again."""
         return self._look(state._replace(group=self._mended(state.group)))
 
-    def _mended(self, group: WholeGroup) -> WholeGroup:
+    def _mended(self, group: WholeGroup, but: str = "") -> WholeGroup:
+        """The group whose requests are answered again, ``but`` one that fails anew."""
+        if not group.members:
+            return self._group.move(group, Mend())
         waits = any(due({name: move}, {}, "", ()).owners == ROUND for name, move in group.fails.items())
+        again = [why for request, why in _AGAIN.items() if request in group.fails and request != but]
         group = self._group.move(group, Mend())
-        return group._replace(reasons=(*group.reasons, _ROUND)) if waits and group.members else group
+        return group._replace(reasons=(*group.reasons, *((_ROUND,) if waits else ()), *again))
 
     def look(self, state: WholePushState) -> Answer[WholePushState]:
         """Time passes, a round of rebalance at least."""
@@ -268,12 +279,13 @@ class WholePushModel:
             (MEMBERS.index(name), queue, first, count) for name, _, found in shown for queue, first, count in found
         )
         fired = dict.fromkeys(rule for why in group.reasons for rule in why.rules)
-        return state._replace(group=group._replace(reasons=())), (places, given, stored), tuple(fired)
+        return state._replace(group=group), (places, given, stored), tuple(fired)
 
 
 def shown(state: WholePushState, seen: Value, why: Reason) -> Answer[WholePushState]:
-    """An answer, whose reason has the rules beneath it by which queues began since the last one."""
-    return state._replace(group=state.group._replace(starts={})), seen, with_starts(why, state.group.starts)
+    """An answer, whose reason has the rules beneath it of what happened in the group since the last one."""
+    after = state._replace(group=state.group._replace(starts={}, reasons=()))
+    return after, seen, with_beneath(why, state.group)
 
 
 def reason_of(fired: tuple[str, ...], given: bool) -> Reason:

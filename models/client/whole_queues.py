@@ -6,6 +6,7 @@ A round of rebalance gives each member its share, as far as it is known to the g
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from rocketmq_conformance.models.broker.commit import commit_offset
@@ -47,13 +48,19 @@ _REGISTERED = {
     ROUTE: Reason(("WHOLE-UNHEARD",), "no route, goes on"),
     HEARTBEAT: Reason(("WHOLE-UNHEARD",), "no heartbeat, goes on"),
 }
-_LOCK = reasons_by_kind(("WHOLE-LOCK",), "refused", "somebody else's", "granted")
-_NO_START = Reason(("WHOLE-UNREAD",), "no start")
-_MISTAKEN = Reason(("WHOLE-MISTAKEN",), "a refusal is no stored offset")
-_LOST = Reason(("WHOLE-LOST",), "commit lost")
-_LOCK_LOST = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "lost")
-_LOCK_BACK = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "granted again")
-_SHARE = reasons_by_kind(("WHOLE-SHARE",), "handed over", "taken over")
+_LOCK = reasons_by_kind(("WHOLE-LOCK",), "refused", "somebody else's", "granted", beneath=("REB-ADD-LOCK",))
+_NO_START = Reason(("WHOLE-UNREAD",), "no start", beneath=("START-PUSH-ERROR", "REB-ADD-START"))
+_UNREAD = replace(_NO_START, beneath=("OFF-R-READ-ERROR", *_NO_START.beneath))
+_MISTAKEN = Reason(("WHOLE-MISTAKEN",), "a refusal is no stored offset", beneath=("OFF-R-READ-ERROR",))
+LOST = Reason(("WHOLE-LOST",), "commit lost")
+_LOCK_LOST = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "lost", beneath=("TIMER-LOCK",))
+_LOCK_BACK = Reason(("REB-LOCK-3", "PULL-PRE-LOCK"), "granted again", beneath=("TIMER-LOCK",))
+_HANDED_OVER = {
+    PUSH: Reason(("WHOLE-SHARE",), "handed over", beneath=("REB-DROP-1", "REB-REM-1")),
+    ORDERLY: Reason(("WHOLE-SHARE",), "handed over", beneath=("REB-DROP-1",)),
+    LITE: Reason(("WHOLE-SHARE",), "handed over", beneath=("REB-DROP-1", "REB-VAR-REM")),
+}
+_TAKEN_OVER = Reason(("WHOLE-SHARE",), "taken over")
 _BUSY = Reason(("WHOLE-BUSY",), "keeps the lock")
 _TRUNCATED = Reason(("REB-TRUNC-1",), "let go without a request")
 _DISCARDED = Reason(("CONS-1-DROPPED",), "meanwhile")
@@ -102,7 +109,7 @@ class WholeQueues:
         if QUEUES[queue].topic in group.unsubscribed:
             # its pull is not sent again
             return answered(self._let_go(with_reason(group, _TRUNCATED), name, queue), queue)
-        group = with_reason(self._commit(group, name, queue), _SHARE["handed over"])
+        group = with_reason(self._commit(group, name, queue), _HANDED_OVER[group.kind])
         return self._let_go(group, name, queue)
 
     def _take(self, group: WholeGroup, name: str, queue: int, alone: bool) -> WholeGroup:
@@ -118,9 +125,9 @@ class WholeQueues:
             if group.kind == ORDERLY:
                 # it has the lock all the same
                 group = group._replace(kept={**group.kept, queue: name})
-            return with_reason(group, _NO_START)
+            return with_reason(group, _UNREAD if QUERY in group.fails else _NO_START)
         if not alone:
-            group = with_reason(group, _SHARE["taken over"])
+            group = with_reason(group, _TAKEN_OVER)
         member = group.members[name]
         fresh = member.fresh | {queue} if group.kind == ORDERLY else member.fresh
         return with_member(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)}, fresh=fresh))
@@ -175,7 +182,7 @@ class WholeQueues:
             return group
         if COMMIT in group.fails:
             lost = group.broker.stored.get(STORED_KEYS[queue]) != held
-            return with_reason(group, _LOST) if lost else group
+            return with_reason(group, LOST) if lost else group
         return group._replace(broker=commit_offset(self.start.store.broker, group.broker, *STORED_KEYS[queue], held)[0])
 
     def _let_go(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:

@@ -27,8 +27,43 @@ from rocketmq_conformance.suites.declare.suite import Row
 
 DEFECTS = re.compile(r"D\d{2,3}")
 CASES = 2000
+#: Cases of a whole consumer.
+WHOLE_CASES = 60
 SEED = 11
 
+
+#: Of each rule of a single decision that whole consumers show: a mutant that breaks it.
+BREAKS = {
+    "CONS-1-LATER": "whole-listener-failures-lost",
+    "LITE-PULL": "whole-lite-begins-anew",
+    "MQ-ORD-1": "brokers-by-id",
+    "OFF-L-PALL": "whole-broadcast-file-of-one",
+    "OFF-L-PATH": "whole-broadcast-one-file",
+    "OFF-L-READ": "whole-broadcast-no-file",
+    "OFF-R-PALL": "whole-push-commits-changes",
+    "OFF-R-READ": "whole-lite-begins-anew",
+    "OFF-R-READ-ERROR": "whole-push-not-found-fails",
+    "PULL-ILL-1": "whole-push-correction-unstored",
+    "PULL-PRE-1": "whole-pause-pulls-on",
+    "PULL-RES-1": "whole-push-failed-pull-is-last",
+    "REB-ADD-1": "brokers-back-at-max",
+    "REB-ADD-LOCK": "whole-orderly-refusal-is-grant",
+    "REB-ADD-START": "whole-push-unreadable-is-new",
+    "REB-CLU-1": "whole-push-no-list-drops",
+    "REB-DO-1": "whole-subscriptions-instead",
+    "REB-DROP-1": "whole-subscriptions-takes-all",
+    "REB-REM-1": "brokers-lost-at-0",
+    "REB-VAR-REM": "whole-lite-leaves-nothing",
+    "RST-OTHERS": "whole-lite-obeys-resets",
+    "RST-PUSH": "whole-push-ignores-resets",
+    "RST-RESUME": "whole-push-resets-memory",
+    "START-LITE-1": "whole-lite-begins-anew",
+    "START-PUSH-1": "brokers-back-at-max",
+    "START-PUSH-ERROR": "whole-push-unreadable-is-new",
+    "TIMER-LOCK": "whole-orderly-never-renews",
+}
+#: Rules of parts that whole consumers share with stepped ones, and that mutants of those parts break.
+OF_OTHERS = frozenset({"API-ADM-1", "BQ-QUERY-1", "START-TS-1"})
 
 #: The mutants by the suite of their first part: tests of about the same size, which can run side by side.
 BY_SUITE = {
@@ -66,6 +101,30 @@ def noticed(mutant: Mutant) -> bool:
 def test_every_mutant_is_noticed_by_a_plan_or_within_2000_cases(suite: str) -> None:
     telling = [mutant for mutant in BY_SUITE[suite] if not mutant.equivalent]
     assert [mutant.name for mutant in telling if not noticed(mutant)] == []
+
+
+def shown_where_it_differs(mutant: Mutant) -> set[str]:
+    """The rules beneath the answers at which a mutant of a whole consumer differs, in covering plans and in cases."""
+    [name] = mutant.parts
+    suite, stage = SUITES[name], Stage(Port(mutant.parts), Profile())
+    judge, drawn, found = Judge(suite, Profile()), sampler(suite, Profile()), set[str]()
+    covering = (case.rows for case in covering_plans.cases(suite, Profile()))
+    plans = (*covering, *(drawn.case(SEED, number, suite.steps) for number in range(WHOLE_CASES)))
+    try:
+        for number, plan in enumerate(plans):
+            stage.begin(suite, number)
+            judged = judge.judge(plan, lambda row: stage.do(suite, row))
+            found.update(rule for at in judged.differing for rule in judged.steps[at].why.beneath)
+    finally:
+        stage.close()
+    return found
+
+
+def test_whole_consumers_that_break_a_rule_beneath_differ_where_it_shows() -> None:
+    shown = {name: shown_where_it_differs(MUTANTS[name]) for name in set(BREAKS.values())}
+    assert [rule for rule, name in BREAKS.items() if rule not in shown[name]] == []
+    beneath = {rule for suite in SUITES.values() for rule in suite.beneath}
+    assert beneath == {*BREAKS, *OF_OTHERS}
 
 
 def test_nothing_tells_an_equivalent_mutant_from_the_port() -> None:

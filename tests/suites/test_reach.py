@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from rocketmq_conformance.conformance.engine import covering_plans
 from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
@@ -79,7 +80,7 @@ RARE = {
 }
 #: Cases of a suite: fewer where they are long, more where the first ones happen to lack a rule that is not rare.
 CASES, OTHERWISE = 40, {"broker-process": 2, "broker-restart": 4, "broker-upgrade": 8, "whole-orderly": 60}
-#: Cases, and releases, in which rules beneath answers are looked for.
+#: Cases beside the covering plans, and releases, in which rules beneath answers are looked for.
 BENEATH = 25
 BORDERS = (Profile.of("4.9.8"), Profile.of("5.5.0"), Profile.of("5.5.0", "4.0.0"))
 
@@ -124,11 +125,12 @@ def test_rules_fire_where_they_are_declared_reachable_and_nowhere_else(side: Sid
 
 
 def beneath_of(suite: Suite, profile: Profile) -> set[str]:
-    """The rules that answers show beneath those that decide them, in some cases."""
+    """The rules that answers show beneath those that decide them, in covering plans and in some cases."""
     bound, drawn, found = suite.bind(profile), Sampler(suite, profile), set[str]()
-    for case in range(BENEATH):
+    covering = (case.rows for case in covering_plans.cases(suite, profile))
+    for plan in (*covering, *(drawn.case(7, case, suite.steps) for case in range(BENEATH))):
         state = bound.initial
-        for at, args in drawn.case(7, case, suite.steps):
+        for at, args in plan:
             state, _, why = bound.by_position[at](state, *args)
             found.update(why.beneath)
     return found

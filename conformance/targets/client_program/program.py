@@ -10,7 +10,7 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
@@ -27,6 +27,8 @@ _KEPT = 2000
 _CHUNK = 65536
 #: Seconds between two looks at a process that is to end.
 _PACE = 0.02
+#: Seconds for which the last words of a process that has ended are read: what it started may keep its pipe open.
+_LAST_WORDS = 5.0
 
 
 class Program:
@@ -65,8 +67,8 @@ class Program:
             ) from error
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        for read, pipe in ((self._read_lines, self._process.stdout), (self._read_errors, self._process.stderr)):
-            threading.Thread(target=read, args=(pipe,), daemon=True).start()
+        _reading(self._read_lines, self._process.stdout)
+        self._errors_read = _reading(self._read_errors, self._process.stderr)
 
     @property
     def code(self) -> int | None:
@@ -75,7 +77,9 @@ class Program:
 
     @property
     def last_words(self) -> str:
-        """The last line of its standard error, or ""."""
+        """The last line of its standard error, or "": all of it, once it has ended."""
+        if self.code is not None:
+            self._errors_read.join(_LAST_WORDS)
         lines = self._errors.decode("utf-8", "replace").split("\n")
         return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
 
@@ -159,3 +163,10 @@ class Program:
     def _read_errors(self, pipe: IO[bytes]) -> None:
         while chunk := os.read(pipe.fileno(), _CHUNK):
             self._errors = (self._errors + chunk)[-_KEPT:]
+
+
+def _reading(read: Callable[[IO[bytes]], None], pipe: IO[bytes]) -> threading.Thread:
+    """A thread that reads a pipe."""
+    thread = threading.Thread(target=read, args=(pipe,), daemon=True)
+    thread.start()
+    return thread

@@ -149,9 +149,10 @@ def test_nothing_more_of_a_case_is_played_once_a_member_does_not_connect_where_o
 
 
 def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
-    program = ClientProgram("sh -c 'echo oops >&2; exit 7'", timing=BRIEF)
+    program = ClientProgram("sh -c '(sleep 0.3; echo oops >&2) & exit 7'", timing=BRIEF)
     group = program.group(operations.SUITE)
-    with pytest.raises(CannotRunError, match="ended with exit code 7 before its first heartbeat"):
+    said = "ended with exit code 7 before its first heartbeat. Its last line on standard error: oops"
+    with pytest.raises(CannotRunError, match=said):
         group.do(operations.Join(0))
     group.close()
 
