@@ -40,18 +40,20 @@ def test_one_member_pulls_every_queue_and_commits_what_it_was_given() -> None:
 
 def test_a_queue_that_is_pulled_from_its_start_shows_why_it_begins_there() -> None:
     _, _, stored = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0))
-    assert set(stored.beneath) == {"START-PUSH-1", "OFF-R-READ"}
+    assert set(stored.beneath) == {"START-PUSH-1", "OFF-R-READ", "REB-ADD-1"}
     state, _, bound = after((MODEL.prepare, 1, "gone", NOTHING, TIMESTAMP), (MODEL.join, 0))
-    assert bound.beneath == ("START-PUSH-1", "API-ADM-1", "START-TS-1")
+    assert bound.beneath == ("START-PUSH-1", "API-ADM-1", "START-TS-1", "REB-ADD-1")
     assert MODEL.look(state)[2].beneath == ()
 
 
-def test_a_queue_that_is_not_pulled_from_its_start_does_not_show_it() -> None:
+def test_a_queue_that_is_not_pulled_from_its_start_shows_why_and_no_start() -> None:
     _, _, elsewhere = after((MODEL.prepare, 1, "empty", 7, LAST), (MODEL.join, 0))
-    assert elsewhere.beneath == ()
+    assert elsewhere.beneath == ("PULL-ILL-1",)
     prepared = MODEL.prepare, 1, "young", 7, LAST
     state, _, failing = after(prepared, (MODEL.fail, "PULL_MESSAGE", "SYSTEM_BUSY"), (MODEL.join, 0))
-    assert failing.beneath == MODEL.mend(state)[2].beneath == ()
+    assert failing.beneath == ()
+    assert MODEL.mend(state)[2].beneath == ("PULL-RES-1",)
+    assert MODEL.fail(state, "PULL_MESSAGE", "SYSTEM_ERROR")[2].beneath == ()
 
 
 def test_a_second_member_takes_the_second_half_and_is_given_nothing_again() -> None:
