@@ -22,13 +22,10 @@ class Divide(Operation):
     strategy: Annotated[str, Values(*RULE_OF)]
 
 
-@operation(
+@group.MOVES.move(
     "From now on the broker lists so many more members, whose client ids sort before and after those of real ones, and "
-    f"tells its members that the group has changed. {group.SEEN}",
-    side=Side.WHOLE,
+    "tells its members that the group has changed.",
     weight=6,
-    answer=group.PARTS,
-    unsaid=("given",),
 )
 class Crowd(Operation):
     before: Annotated[int, Values(0, 1, 2, 4)]

@@ -7,20 +7,16 @@ from rocketmq_conformance.models.client.whole_broadcast import WholeBroadcastMod
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import whole
 
 
-@operation(
-    "If a member runs, it is shut down or killed, a message arrives in every queue, and it is started again. "
-    f"{group.SEEN}",
-    side=Side.WHOLE,
-    weight=3,
-    answer=group.PARTS,
-    unsaid=("given",),
+@group.MOVES.move(
+    "If a member runs, it is shut down or killed, a message arrives in every queue, and it is started again. ", weight=3
 )
 class ComeBack(Operation):
-    member: Annotated[int, group.MEMBER]
+    member: Annotated[int, whole.MEMBER]
     crashes: Annotated[bool, Values(False, True)]
 
 

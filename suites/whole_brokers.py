@@ -10,19 +10,19 @@ from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import whole
 
-SEEN = (
-    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
-    "member waits (-1, -1: nobody does), then the messages that pulls brought since the step before (member, queue, "
-    "first offset, messages), then the offset of each queue that its broker has stored (-1: none). Queues 0 to 2 are "
-    "those of the first broker, 3 and 4 the queues 0 and 1 of the second one."
+MOVES = whole.Moves(
+    seen=(
+        f"{whole.seen(*whole.TRAFFIC)} "
+        "Queues 0 to 2 are those of the first broker, 3 and 4 the queues 0 and 1 of the second one."
+    ),
+    parts={
+        "places": ("REB-ROUTE-1", "WHOLE-SHARE", "WHOLE-MOVED", "REB-CLU-2"),
+        "brought": ("REB-ROUTE-1", "WHOLE-FIRST", "WHOLE-SHARE", "REB-CLU-2"),
+        "stored": ("WHOLE-COMMIT", "WHOLE-MOVED", "REB-ROUTE-1"),
+    },
 )
-#: The parts of an answer, and the rules that decide each.
-PARTS = {
-    "places": ("REB-ROUTE-1", "WHOLE-SHARE", "WHOLE-MOVED", "REB-CLU-2"),
-    "brought": ("REB-ROUTE-1", "WHOLE-FIRST", "WHOLE-SHARE", "REB-CLU-2"),
-    "stored": ("WHOLE-COMMIT", "WHOLE-MOVED", "REB-ROUTE-1"),
-}
 _A, _B = Values(2, 1, 3), Values(2, 1)
 
 
@@ -40,64 +40,49 @@ class Prepare(Operation):
     where: Annotated[str, Values(LAST, FIRST)]
 
 
-@operation(f"A member is started, unless it runs. {SEEN}", side=Side.WHOLE, weight=5, answer=PARTS)
+@MOVES.move("A member is started, unless it runs.", weight=5)
 class Join(group.Join):
-    member: Annotated[int, group.MEMBER]
+    member: Annotated[int, whole.MEMBER]
 
 
-@operation(f"A member is shut down, if it runs. {SEEN}", side=Side.WHOLE, weight=2, answer=PARTS)
+@MOVES.move("A member is shut down, if it runs.", weight=2)
 class Leave(group.Leave):
-    member: Annotated[int, group.MEMBER]
+    member: Annotated[int, whole.MEMBER]
 
 
-@operation(f"A member's process is killed, if it runs. {SEEN}", side=Side.WHOLE, answer=PARTS)
+@MOVES.move("A member's process is killed, if it runs.")
 class Crash(group.Crash):
-    member: Annotated[int, group.MEMBER]
+    member: Annotated[int, whole.MEMBER]
 
 
-@operation(
-    f"A message arrives in a queue that the route names, or in every one (-1). {SEEN}",
-    side=Side.WHOLE,
-    weight=5,
-    answer=PARTS,
-)
+@MOVES.move("A message arrives in a queue that the route names, or in every one (-1).", weight=5)
 class Send(Operation):
     queue: Annotated[int, Values(EVERY, 0, 3, 4, weights=(4, 1, 1, 1))]
 
 
-@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS)
+@MOVES.move("Time passes, a round of rebalance at least.")
 class Look(group.Look):
     pass
 
 
-@operation(
+@MOVES.move(
     "The brokers have so many queues each from now on, unless one is away, and the route names them; queues that one "
-    f"loses keep their messages and offsets. {SEEN}",
-    side=Side.WHOLE,
+    "loses keep their messages and offsets.",
     weight=3,
-    answer=PARTS,
 )
 class Route(Operation):
     first: Annotated[int, _A]
     second: Annotated[int, _B]
 
 
-@operation(
-    f"The second broker goes away, if a member runs: it answers nothing, and the route names it no more. {SEEN}",
-    side=Side.WHOLE,
-    weight=3,
-    answer=PARTS,
+@MOVES.move(
+    "The second broker goes away, if a member runs: it answers nothing, and the route names it no more.", weight=3
 )
 class GoAway(Operation):
     pass
 
 
-@operation(
-    f"The second broker comes back with its messages and offsets, if it was away. {SEEN}",
-    side=Side.WHOLE,
-    weight=3,
-    answer=PARTS,
-)
+@MOVES.move("The second broker comes back with its messages and offsets, if it was away.", weight=3)
 class ComeBack(Operation):
     pass
 

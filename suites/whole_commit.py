@@ -15,27 +15,27 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-
-SEEN = (
-    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
-    "member waits (-1, -1: none does), then the messages that pulls brought since the step before (member, queue, "
-    "first offset, messages), then the stored offset of each queue (-1: none), then the member that has the lock of "
-    "each queue (-1: none), and the messages that were polled (null: the program does not say)."
-)
-_MEMBER = Values(0, 1, 2, weights=(10, 10, 1))
-#: The parts of an answer, and the rules that decide each.
-PARTS = {
-    "places": ("WHOLE-SEEK", "WHOLE-SHARE", "WHOLE-DEMAND", "WHOLE-MOVED-LITE", "WHOLE-FIRST"),
-    "brought": ("WHOLE-SEEK", "WHOLE-SHARE", "WHOLE-DEMAND", "WHOLE-FIRST"),
-    "stored": ("WHOLE-DEMAND",),
-    "locks": ("WHOLE-LOCK",),
-    "given": ("LITE-POLL", "WHOLE-FIRST"),
-}
+from rocketmq_conformance.suites.values import whole
 
 
 def _commits(profile: Profile) -> bool:
     """Do lite pull consumers have a commit that reaches the broker at once? It came with this release, too."""
     return LITE_KEEPS_OTHERS.on(profile.client)
+
+
+_MEMBER = Values(0, 1, 2, weights=(10, 10, 1))
+MOVES = whole.Moves(
+    seen=whole.seen(*whole.TRAFFIC, whole.LOCKS, "the messages that were polled (null: the program does not say)"),
+    parts={
+        "places": ("WHOLE-SEEK", "WHOLE-SHARE", "WHOLE-DEMAND", "WHOLE-MOVED-LITE", "WHOLE-FIRST"),
+        "brought": ("WHOLE-SEEK", "WHOLE-SHARE", "WHOLE-DEMAND", "WHOLE-FIRST"),
+        "stored": ("WHOLE-DEMAND",),
+        "locks": ("WHOLE-LOCK",),
+        "given": ("LITE-POLL", "WHOLE-FIRST"),
+    },
+    unsaid=("given",),
+    offered=_commits,
+)
 
 
 @operation(
@@ -51,74 +51,35 @@ class Prepare(group.Prepare):
     where: Annotated[str, Values(LAST, FIRST)]
 
 
-@operation(
-    f"A member is started and polled all the time, unless it runs; it commits on demand alone. {SEEN}",
-    side=Side.WHOLE,
-    weight=8,
-    answer=PARTS,
-    unsaid=("given",),
-    offered=_commits,
-)
+@MOVES.move("A member is started and polled all the time, unless it runs; it commits on demand alone.", weight=8)
 class Join(group.Join):
     member: Annotated[int, _MEMBER]
 
 
-@operation(
-    f"A member is shut down, if it runs. {SEEN} {group.ENDS}",
-    side=Side.WHOLE,
-    weight=3,
-    answer=group.with_end(PARTS),
-    unsaid=("given", *group.ENDS_UNSAID),
-    idle=tuple(whole_end.PARTS),
-    offered=_commits,
-)
+@MOVES.end("A member is shut down, if it runs.", weight=3)
 class Leave(group.Leave):
     member: Annotated[int, _MEMBER]
 
 
-@operation(
-    f"A member's process is killed, if it runs. {SEEN}",
-    side=Side.WHOLE,
-    weight=3,
-    answer=PARTS,
-    unsaid=("given",),
-    offered=_commits,
-)
+@MOVES.move("A member's process is killed, if it runs.", weight=3)
 class Crash(group.Crash):
     member: Annotated[int, _MEMBER]
 
 
-@operation(
-    f"A message arrives in a queue, if there is one, or in every queue (-1). {SEEN}",
-    side=Side.WHOLE,
-    weight=8,
-    answer=PARTS,
-    unsaid=("given",),
-    offered=_commits,
-)
+@MOVES.move("A message arrives in a queue, if there is one, or in every queue (-1).", weight=8)
 class Send(group.Send):
     queue: Annotated[int, Values(EVERY, 0, 3, weights=(4, 1, 1))]
 
 
-@operation(
-    f"Time passes, a round of rebalance at least. {SEEN}",
-    side=Side.WHOLE,
-    answer=PARTS,
-    unsaid=("given",),
-    offered=_commits,
-)
+@MOVES.move("Time passes, a round of rebalance at least.")
 class Look(group.Look):
     pass
 
 
-@operation(
+@MOVES.move(
     "A member seeks to an offset of a queue, if it runs; that fails where it does not have the queue, or the offset is "
-    f"below min or beyond max. {SEEN}",
-    side=Side.WHOLE,
+    "below min or beyond max.",
     weight=3,
-    answer=PARTS,
-    unsaid=("given",),
-    offered=_commits,
 )
 class Seek(whole_lite.Seek):
     member: Annotated[int, _MEMBER]
@@ -126,14 +87,7 @@ class Seek(whole_lite.Seek):
     offset: Annotated[int, Values(9, 12, 99)]
 
 
-@operation(
-    f"A member that runs is asked to commit its queues. {SEEN}",
-    side=Side.WHOLE,
-    weight=12,
-    answer=PARTS,
-    unsaid=("given",),
-    offered=_commits,
-)
+@MOVES.move("A member that runs is asked to commit its queues.", weight=12)
 class Commit(Operation):
     member: Annotated[int, _MEMBER]
 

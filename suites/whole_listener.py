@@ -9,94 +9,70 @@ from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import whole
 
-SEEN = (
-    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
-    "member waits (-1, -1: nobody does), then the messages that pulls brought since the step before (member, queue, "
-    "first offset, messages; queue -1 is the retry queue), then the stored offset of each queue (-1: none), then the "
-    "retry queue: its member, that member's offset, the stored offset, and the number of messages that wait at the "
-    "broker to come again."
+_RETRY = (
+    "the retry queue: its member, that member's offset, the stored offset, and the number of messages that wait at the "
+    "broker to come again"
 )
 _MEMBER = Values(0, 1, 2, weights=(6, 3, 1))
-#: The parts of an answer, and the rules that decide each.
-PARTS = {
-    "places": ("WHOLE-SHARE", "WHOLE-MOVED"),
-    "brought": ("CONS-1-DROPPED", "WHOLE-FIRST", "WHOLE-SHARE"),
-    "stored": ("CONS-1-DROPPED", "CONS-1", "WHOLE-COMMIT", "CONS-1-BACK", "WHOLE-MOVED"),
-    "retry": ("CONS-BACK-COPY", "CONS-BACK", "CONS-1-DROPPED", "CONS-1", "CONS-1-BACK", "WHOLE-SHARE"),
-}
-
-
-@operation(
-    f"A member is started, unless it runs; its listener succeeds. {SEEN}", side=Side.WHOLE, weight=7, answer=PARTS
+MOVES = whole.Moves(
+    seen=f"{whole.seen(*whole.TRAFFIC, _RETRY)} Queue -1 of messages is the retry queue.",
+    parts={
+        "places": ("WHOLE-SHARE", "WHOLE-MOVED"),
+        "brought": ("CONS-1-DROPPED", "WHOLE-FIRST", "WHOLE-SHARE"),
+        "stored": ("CONS-1-DROPPED", "CONS-1", "WHOLE-COMMIT", "CONS-1-BACK", "WHOLE-MOVED"),
+        "retry": ("CONS-BACK-COPY", "CONS-BACK", "CONS-1-DROPPED", "CONS-1", "CONS-1-BACK", "WHOLE-SHARE"),
+    },
 )
+
+
+@MOVES.move("A member is started, unless it runs; its listener succeeds.", weight=7)
 class Join(group.Join):
     member: Annotated[int, _MEMBER]
 
 
-@operation(
-    f"A member is shut down, if it runs and its listener does not hold. {SEEN} {group.ENDS}",
-    side=Side.WHOLE,
-    weight=2,
-    answer=group.with_end(PARTS),
-    unsaid=group.ENDS_UNSAID,
-    idle=tuple(whole_end.PARTS),
-)
+@MOVES.end("A member is shut down, if it runs and its listener does not hold.", weight=2)
 class Leave(Operation):
     member: Annotated[int, _MEMBER]
 
 
-@operation(f"A member's process is killed, if it runs. {SEEN}", side=Side.WHOLE, answer=PARTS)
+@MOVES.move("A member's process is killed, if it runs.")
 class Crash(group.Crash):
     member: Annotated[int, _MEMBER]
 
 
-@operation(
-    f"A message arrives in a queue, if there is one, or in every queue (-1). {SEEN}",
-    side=Side.WHOLE,
-    weight=6,
-    answer=PARTS,
-)
+@MOVES.move("A message arrives in a queue, if there is one, or in every queue (-1).", weight=6)
 class Send(group.Send):
     queue: Annotated[int, Values(EVERY, 0, 3, weights=(4, 1, 1))]
 
 
-@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS)
+@MOVES.move("Time passes, a round of rebalance at least.")
 class Look(group.Look):
     pass
 
 
-@operation(
+@MOVES.move(
     "From now on a member's listener, if it runs, returns success, fails, or holds: it does not return before it is to "
-    f"do something else. So ends what it holds. {SEEN}",
-    side=Side.WHOLE,
+    "do something else. So ends what it holds.",
     weight=8,
-    answer=PARTS,
 )
 class Listen(Operation):
     member: Annotated[int, _MEMBER]
     listener: Annotated[str, Values(FAILS, HOLDS, SUCCEEDS, weights=(3, 2, 1))]
 
 
-@operation(
-    f"So much time passes at the broker that all messages which were sent back come again. {SEEN}",
-    side=Side.WHOLE,
-    weight=6,
-    answer=PARTS,
-)
+@MOVES.move("So much time passes at the broker that all messages which were sent back come again.", weight=6)
 class Deliver(Operation):
     pass
 
 
-@operation(
+@MOVES.move(
     "From now on the broker refuses to take a message back (CONSUMER_SEND_MSG_BACK is answered SYSTEM_ERROR), or takes "
-    f"them again. {SEEN}",
-    side=Side.WHOLE,
+    "them again.",
     weight=3,
-    answer=PARTS,
 )
 class Refuse(Operation):
     refuses: Annotated[bool, Values(True, False)]
@@ -146,13 +122,7 @@ SUITE = Suite(
         *("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
         *("CONS-1-LATER", "PULL-ILL-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
     ),
-    limits=(
-        RuleLimit(
-            rules=("WHOLE-UNREAD",),
-            client="5.0.0-ALPHA",
-            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
-        ),
-    ),
+    limits=(whole.UNREAD_LIMIT,),
     beginning="A topic of four young queues, a retry topic, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=60,

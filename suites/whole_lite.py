@@ -1,5 +1,6 @@
 """The suite ``whole-lite``: whole lite pull consumers of one group, judged from traffic and what is polled."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
@@ -8,37 +9,31 @@ from rocketmq_conformance.models.client.whole_lite import WholeLiteModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import whole
 
 
 def _has_starts(profile: Profile) -> bool:
     return LITE_STARTS.on(profile.client)
 
 
-@operation(
-    f"A member is started and polled all the time, unless it runs. {group.SEEN}",
-    side=Side.WHOLE,
-    weight=5,
-    answer=group.PARTS,
-    unsaid=("given",),
-    offered=_has_starts,
-)
+_STARTS = replace(group.MOVES, offered=_has_starts)
+
+
+@_STARTS.move("A member is started and polled all the time, unless it runs.", weight=5)
 class Join(group.Join):
-    member: Annotated[int, group.MEMBER]
+    member: Annotated[int, whole.MEMBER]
 
 
-@operation(
+@group.MOVES.move(
     "A member seeks to an offset of a queue, if it runs; that fails where it does not have the queue, or the offset is "
-    f"below min or beyond max. {group.SEEN}",
-    side=Side.WHOLE,
+    "below min or beyond max.",
     weight=3,
-    answer=group.PARTS,
-    unsaid=("given",),
 )
 class Seek(Operation):
-    member: Annotated[int, group.MEMBER]
+    member: Annotated[int, whole.MEMBER]
     queue: Annotated[int, Values(0, 1, 3)]
     offset: Annotated[int, Values(3, 0, 12, 99)]
 
@@ -84,11 +79,7 @@ SUITE = Suite(
             client="4.6.1+",
             because="the lite pull consumer of 4.6.0 always starts at 0 (START-LITE-0); before there was none",
         ),
-        RuleLimit(
-            rules=("WHOLE-UNREAD",),
-            client="5.0.0-ALPHA",
-            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
-        ),
+        whole.UNREAD_LIMIT,
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,

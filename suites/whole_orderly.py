@@ -8,41 +8,31 @@ from rocketmq_conformance.models.client.whole_push import has_no_members
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
-from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import whole
 
 
-@operation(
+@group.MOVES.move(
     "The broker loses all locks, as at a restart, and a client outside the group takes those of the topic before the "
-    f"members ask again. Pulls that were held fail. {group.SEEN}",
-    side=Side.WHOLE,
+    "members ask again. Pulls that were held fail.",
     weight=2,
-    answer=group.PARTS,
-    unsaid=("given",),
 )
 class TakeLocks(Operation):
     pass
 
 
-@operation(
-    f"A minute passes at the broker: the locks of clients that are gone, or outside the group, expire. {group.SEEN}",
-    side=Side.WHOLE,
-    weight=3,
-    answer=group.PARTS,
-    unsaid=("given",),
+@group.MOVES.move(
+    "A minute passes at the broker: the locks of clients that are gone, or outside the group, expire.", weight=3
 )
 class ExpireLocks(Operation):
     pass
 
 
-@operation(
+@group.MOVES.move(
     "While no member runs: from now on the broker answers every request for locks by a response code, or by SUCCESS "
-    f"without the queues that it grants (no-field). {group.SEEN}",
-    side=Side.WHOLE,
+    "without the queues that it grants (no-field).",
     weight=2,
-    answer=group.PARTS,
-    unsaid=("given",),
     guard=has_no_members,
 )
 class RefuseLocks(Operation):
@@ -88,13 +78,7 @@ SUITE = Suite(
         *("PULL-ILL-1", "REB-ADD-1", "REB-ADD-LOCK", "REB-DROP-1", "RST-PUSH", "RST-RESUME"),
         "TIMER-LOCK",
     ),
-    limits=(
-        RuleLimit(
-            rules=("WHOLE-UNREAD",),
-            client="5.0.0-ALPHA",
-            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
-        ),
-    ),
+    limits=(whole.UNREAD_LIMIT,),
     beginning="A topic of four young queues, a group that has stored nothing, no member, and no lock.",
     confirmations=2,
     case_seconds=41,

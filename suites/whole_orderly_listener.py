@@ -16,33 +16,33 @@ from rocketmq_conformance.suites import whole_listener, whole_orderly
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import whole
 
-SEEN = (
-    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
-    "member waits (-1, -1: nobody does), then the messages that pulls brought since the step before (member, queue, "
-    "first offset, messages), then the stored offset of each queue (-1: none), then the member that has the lock of "
-    "each queue (-1: nobody, -2: a client outside the group), then the messages that listeners were given since then, "
-    "in the order of each queue, and in the same form the one that was given once more in each queue, to the member "
-    "that pulls it (null: the program does not say)."
+_GIVEN = "the messages that listeners were given since then, in the order of each queue"
+_AGAIN = (
+    "in the same form the one that was given once more in each queue, to the member that pulls it (null: the program "
+    "does not say)"
 )
 _BETWEEN = (
     "Nothing happens while a queue is between two members: lost, and not taken, as a listener holds a message of it"
 )
-_MOVES, _LOSES = f"{_BETWEEN}; nor while one holds a message of a queue whose lock is lost.", f"{_BETWEEN}."
+_MAY_MOVE, _MAY_LOSE = f"{_BETWEEN}; nor while one holds a message of a queue whose lock is lost.", f"{_BETWEEN}."
 #: The first member has most queues, and loses some of them to the others, which end before it.
 _COMES, _LISTENS, _ENDS = (Values(0, 1, 2, weights=weights) for weights in ((6, 5, 1), (9, 3, 1), (1, 4, 1)))
 _LOST = ("REB-REM-2", "REB-REM-3", "WHOLE-BUSY")
-#: The parts of an answer, and the rules that decide each.
-PARTS = {
-    "places": (*_LOST, "PULL-PRE-LOCK", "WHOLE-LOCK", "WHOLE-SHARE", "WHOLE-MOVED"),
-    "brought": ("WHOLE-FIRST", "WHOLE-SHARE"),
-    "stored": ("CONS-2-COMMIT", "CONS-2-SUSPEND", "CONS-2", "WHOLE-COMMIT", "WHOLE-MOVED"),
-    "locks": (*_LOST, "REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3"),
-    "given": (*_LOST, "CONS-2-SUSPEND", "CONS-2", "CONS-ORDER-1", "WHOLE-FIRST"),
-    "again": ("CONS-2-SUSPEND", "CONS-2"),
-}
+MOVES = whole.Moves(
+    seen=whole.seen(*whole.TRAFFIC, whole.LOCKS, _GIVEN, _AGAIN),
+    parts={
+        "places": (*_LOST, "PULL-PRE-LOCK", "WHOLE-LOCK", "WHOLE-SHARE", "WHOLE-MOVED"),
+        "brought": ("WHOLE-FIRST", "WHOLE-SHARE"),
+        "stored": ("CONS-2-COMMIT", "CONS-2-SUSPEND", "CONS-2", "WHOLE-COMMIT", "WHOLE-MOVED"),
+        "locks": (*_LOST, "REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3"),
+        "given": (*_LOST, "CONS-2-SUSPEND", "CONS-2", "CONS-ORDER-1", "WHOLE-FIRST"),
+        "again": ("CONS-2-SUSPEND", "CONS-2"),
+    },
+    unsaid=("given", "again"),
+)
 _UNSAID = ("given", "again")
 
 
@@ -59,87 +59,53 @@ class Prepare(group.Prepare):
     where: Annotated[str, Values(LAST, FIRST)]
 
 
-@operation(
-    f"A member is started, unless it runs; its listener succeeds. {_MOVES} {SEEN}",
-    side=Side.WHOLE,
-    weight=9,
-    answer=PARTS,
-    unsaid=_UNSAID,
-)
+@MOVES.move(f"A member is started, unless it runs; its listener succeeds. {_MAY_MOVE}", weight=9)
 class Join(group.Join):
     member: Annotated[int, _COMES]
 
 
-@operation(
-    f"A member is shut down, if it runs and its listener does not hold. {_MOVES} {SEEN} {group.ENDS}",
-    side=Side.WHOLE,
-    weight=5,
-    answer=group.with_end(PARTS),
-    unsaid=("again", *group.ENDS_UNSAID),
-    idle=tuple(whole_end.PARTS),
-)
+@MOVES.end(f"A member is shut down, if it runs and its listener does not hold. {_MAY_MOVE}", weight=5)
 class Leave(whole_listener.Leave):
     member: Annotated[int, _ENDS]
 
 
-@operation(
-    f"A member's process is killed, if it runs. {_MOVES} {SEEN}",
-    side=Side.WHOLE,
-    weight=2,
-    answer=PARTS,
-    unsaid=_UNSAID,
-)
+@MOVES.move(f"A member's process is killed, if it runs. {_MAY_MOVE}", weight=2)
 class Crash(group.Crash):
     member: Annotated[int, _ENDS]
 
 
-@operation(
-    f"A message arrives in a queue, if there is one, or in every queue (-1). {SEEN}",
-    side=Side.WHOLE,
-    weight=14,
-    answer=PARTS,
-    unsaid=_UNSAID,
-)
+@MOVES.move("A message arrives in a queue, if there is one, or in every queue (-1).", weight=14)
 class Send(group.Send):
     queue: Annotated[int, Values(EVERY, 0, 1, weights=(6, 1, 1))]
 
 
-@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS, unsaid=_UNSAID)
+@MOVES.move("Time passes, a round of rebalance at least.")
 class Look(group.Look):
     pass
 
 
-@operation(
+@MOVES.move(
     "From now on a member's listener, if it runs, returns success, fails (SUSPEND_CURRENT_QUEUE_A_MOMENT), or holds: "
-    f"it does not return before it is to do something else. So ends what it holds. {SEEN}",
-    side=Side.WHOLE,
+    "it does not return before it is to do something else. So ends what it holds.",
     weight=16,
-    answer=PARTS,
-    unsaid=_UNSAID,
 )
 class Listen(whole_listener.Listen):
     member: Annotated[int, _LISTENS]
     listener: Annotated[str, Values(FAILS, HOLDS, SUCCEEDS, weights=(3, 4, 3))]
 
 
-@operation(
+@MOVES.move(
     "The broker loses all locks, as at a restart, and a client outside the group takes those of the topic before the "
-    f"members ask again. Pulls that were held fail. {_LOSES} {SEEN}",
-    side=Side.WHOLE,
+    f"members ask again. Pulls that were held fail. {_MAY_LOSE}",
     weight=2,
-    answer=PARTS,
-    unsaid=_UNSAID,
 )
 class TakeLocks(whole_orderly.TakeLocks):
     pass
 
 
-@operation(
-    f"A minute passes at the broker: the locks of clients that are gone, or outside the group, expire. {_LOSES} {SEEN}",
-    side=Side.WHOLE,
+@MOVES.move(
+    f"A minute passes at the broker: the locks of clients that are gone, or outside the group, expire. {_MAY_LOSE}",
     weight=2,
-    answer=PARTS,
-    unsaid=_UNSAID,
 )
 class ExpireLocks(whole_orderly.ExpireLocks):
     pass
@@ -201,13 +167,7 @@ SUITE = Suite(
         *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
         *("PULL-ILL-1", "REB-ADD-1", "REB-ADD-LOCK", "REB-DROP-1", "TIMER-LOCK"),
     ),
-    limits=(
-        RuleLimit(
-            rules=("WHOLE-UNREAD",),
-            client="5.0.0-ALPHA",
-            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
-        ),
-    ),
+    limits=(whole.UNREAD_LIMIT,),
     beginning="A topic of four young queues, a group that has stored nothing, no member, and no lock.",
     confirmations=2,
     case_seconds=80,

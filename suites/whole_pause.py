@@ -11,22 +11,19 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import whole
 
-SEEN = (
-    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
-    "member waits (-1, -1: none does), then the messages that pulls brought since the step before (member, queue, "
-    "first offset, messages), then the stored offset of each queue."
-)
 _GOES = "Nothing happens while another member is suspended and a third one runs."
 _MEMBER = Values(0, 1, 2, weights=(10, 10, 1))
-#: The parts of an answer, and the rules that decide each.
-PARTS = {
-    "places": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-SHARE"),
-    "brought": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-FIRST", "WHOLE-SHARE"),
-    "stored": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-COMMIT", "WHOLE-SHARE"),
-}
+MOVES = whole.Moves(
+    seen=whole.seen(*whole.TRAFFIC),
+    parts={
+        "places": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-SHARE"),
+        "brought": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-FIRST", "WHOLE-SHARE"),
+        "stored": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-COMMIT", "WHOLE-SHARE"),
+    },
+)
 
 
 @operation(
@@ -42,54 +39,35 @@ class Prepare(group.Prepare):
     where: Annotated[str, Values(LAST)]
 
 
-@operation(
-    f"A member is started, unless it runs or another one is suspended. {SEEN}",
-    side=Side.WHOLE,
-    weight=10,
-    answer=PARTS,
-)
+@MOVES.move("A member is started, unless it runs or another one is suspended.", weight=10)
 class Join(group.Join):
     member: Annotated[int, _MEMBER]
 
 
-@operation(
-    f"A member is shut down, if it runs. {_GOES} {SEEN} {group.ENDS}",
-    side=Side.WHOLE,
-    weight=3,
-    answer=group.with_end(PARTS),
-    unsaid=group.ENDS_UNSAID,
-    idle=tuple(whole_end.PARTS),
-)
+@MOVES.end(f"A member is shut down, if it runs. {_GOES}", weight=3)
 class Leave(group.Leave):
     member: Annotated[int, _MEMBER]
 
 
-@operation(f"A member's process is killed, if it runs. {_GOES} {SEEN}", side=Side.WHOLE, weight=3, answer=PARTS)
+@MOVES.move(f"A member's process is killed, if it runs. {_GOES}", weight=3)
 class Crash(group.Crash):
     member: Annotated[int, _MEMBER]
 
 
-@operation(
-    f"A message arrives in a queue, if there is one, or in every queue (-1). {SEEN}",
-    side=Side.WHOLE,
-    weight=6,
-    answer=PARTS,
-)
+@MOVES.move("A message arrives in a queue, if there is one, or in every queue (-1).", weight=6)
 class Send(group.Send):
     queue: Annotated[int, Values(EVERY, 0, 3, weights=(4, 1, 1))]
 
 
-@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS)
+@MOVES.move("Time passes, a round of rebalance at least.")
 class Look(group.Look):
     pass
 
 
-@operation(
+@MOVES.move(
     "A member that runs is suspended, unless another one is, or resumed. When one is suspended, the pulls that the "
-    f"broker holds are answered by an error: otherwise it would be given one more message by each. {SEEN}",
-    side=Side.WHOLE,
+    "broker holds are answered by an error: otherwise it would be given one more message by each.",
     weight=16,
-    answer=PARTS,
 )
 class Pause(Operation):
     member: Annotated[int, _MEMBER]
@@ -143,13 +121,7 @@ SUITE = Suite(
         *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
         *("PULL-PRE-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
     ),
-    limits=(
-        RuleLimit(
-            rules=("WHOLE-UNREAD",),
-            client="5.0.0-ALPHA",
-            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
-        ),
-    ),
+    limits=(whole.UNREAD_LIMIT,),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=90,

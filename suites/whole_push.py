@@ -1,10 +1,9 @@
 """The suite ``whole-push``: whole push consumers of one group, judged from the traffic at their broker alone."""
 
-from collections.abc import Mapping
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
-from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, NOTHING
+from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
@@ -31,39 +30,27 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import whole
 
-MEMBER = Values(*range(len(MEMBERS)), weights=(3, 2, 1))
-SEEN = (
-    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
-    "member waits (-1, -1: nobody does), then the messages that pulls brought since the step before (member, queue, "
-    "first offset, messages), then the stored offset of each queue (-1: none). Consumers of other kinds show "
-    "two more parts: the member that has the lock of each queue (-1: nobody, -2: a client outside the group), and the "
-    "messages that listeners were given, those of orderly ones in their order (null: the program does not say). "
-    "Broadcasting ones show everybody that waits in a queue, as a list."
-)
 _LOCKED, _RESET = ("WHOLE-LOCK", "PULL-PRE-LOCK"), ("WHOLE-RESET", "WHOLE-RESET-LITE", "WHOLE-SEEK")
-#: The parts of what more than push consumers show, and the rules that decide each.
-PARTS = {
-    "places": (*_LOCKED, *_RESET, "WHOLE-SHARE", "WHOLE-MOVED", "START-BC-1", "REB-BC-1", "REB-SVC-WAKE", "REB-SVC-1"),
-    "brought": (*_RESET, "WHOLE-FIRST", "WHOLE-SHARE"),
-    "stored": (*_RESET, "WHOLE-COMMIT", "WHOLE-MOVED", "REB-BC-STORE", "TIMER-PERSIST"),
-    "locks": ("REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3", "REB-BC-1"),
-    "given": ("CONS-ORDER-1", "WHOLE-FIRST"),
-}
-#: What is seen of a member that is shut down; of one that does not run it is null.
-ENDS = (
-    "Behind the first three parts it says of the member that ended: over how many connections it sent heartbeats, "
-    "whether it unregistered from its group, and how it sent its commits, and at its end its requests to unlock (one "
-    "way, awaited; null: not seen)."
+MOVES = whole.Moves(
+    seen=(
+        f"{whole.seen(*whole.TRAFFIC)} Consumers of other kinds show two more parts: {whole.LOCKS}, and the messages "
+        "that listeners were given, those of orderly ones in their order (null: the program does not say). "
+        "Broadcasting ones show everybody that waits in a queue, as a list."
+    ),
+    parts={
+        "places": (
+            *(*_LOCKED, *_RESET, "WHOLE-SHARE", "WHOLE-MOVED"),
+            *("START-BC-1", "REB-BC-1", "REB-SVC-WAKE", "REB-SVC-1"),
+        ),
+        "brought": (*_RESET, "WHOLE-FIRST", "WHOLE-SHARE"),
+        "stored": (*_RESET, "WHOLE-COMMIT", "WHOLE-MOVED", "REB-BC-STORE", "TIMER-PERSIST"),
+        "locks": ("REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3", "REB-BC-1"),
+        "given": ("CONS-ORDER-1", "WHOLE-FIRST"),
+    },
+    unsaid=("given",),
 )
-#: The parts that may be null then.
-ENDS_UNSAID = ("connections", "commits", "unlocks")
-
-
-def with_end(parts: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """The parts of an answer, and those of the end of a member."""
-    named = list(parts.items())
-    return dict([*named[: whole_end.PLACE], *whole_end.PARTS.items(), *named[whole_end.PLACE :]])
 
 
 @operation(
@@ -79,92 +66,56 @@ class Prepare(Operation):
     where: Annotated[str, Values(LAST, FIRST, TIMESTAMP)]
 
 
-@operation(f"A member is started, unless it runs. {SEEN}", side=Side.WHOLE, weight=5, answer=PARTS, unsaid=("given",))
+@MOVES.move("A member is started, unless it runs.", weight=5)
 class Join(Operation):
-    member: Annotated[int, MEMBER]
+    member: Annotated[int, whole.MEMBER]
 
 
-@operation(
-    f"A member is shut down, if it runs. {SEEN} {ENDS}",
-    side=Side.WHOLE,
-    weight=2,
-    answer=with_end(PARTS),
-    unsaid=("given", *ENDS_UNSAID),
-    idle=tuple(whole_end.PARTS),
-    guard=keeps_subscriptions,
-)
+@MOVES.end("A member is shut down, if it runs.", weight=2, guard=keeps_subscriptions)
 class Leave(Operation):
-    member: Annotated[int, MEMBER]
+    member: Annotated[int, whole.MEMBER]
 
 
-@operation(
-    f"A member's process is killed, if it runs. {SEEN}",
-    side=Side.WHOLE,
-    answer=PARTS,
-    unsaid=("given",),
-    guard=keeps_subscriptions,
-)
+@MOVES.move("A member's process is killed, if it runs.", guard=keeps_subscriptions)
 class Crash(Operation):
-    member: Annotated[int, MEMBER]
+    member: Annotated[int, whole.MEMBER]
 
 
-@operation(
-    f"A message arrives in a queue, if there is one, or in every queue (-1). {SEEN}",
-    side=Side.WHOLE,
-    weight=4,
-    answer=PARTS,
-    unsaid=("given",),
-)
+@MOVES.move("A message arrives in a queue, if there is one, or in every queue (-1).", weight=4)
 class Send(Operation):
     queue: Annotated[int, Values(EVERY, 0, 1, 3)]
 
 
-@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS, unsaid=("given",))
+@MOVES.move("Time passes, a round of rebalance at least.")
 class Look(Operation):
     pass
 
 
-@operation(
-    f"The broker tells the members to reset queue 0 to an offset (RESET_CONSUMER_CLIENT_OFFSET). {SEEN}",
-    side=Side.WHOLE,
-    answer=PARTS,
-    unsaid=("given",),
-    guard=takes_resets,
+@MOVES.move(
+    "The broker tells the members to reset queue 0 to an offset (RESET_CONSUMER_CLIENT_OFFSET).", guard=takes_resets
 )
 class Reset(Operation):
     offset: Annotated[int, Values(3, 0, 9)]
 
 
-@operation(
-    f"A message arrives in every queue while a member, if it runs, is frozen; then it goes on. {SEEN}",
-    side=Side.WHOLE,
-    answer=PARTS,
-    unsaid=("given",),
-)
+@MOVES.move("A message arrives in every queue while a member, if it runs, is frozen; then it goes on.")
 class Freeze(Operation):
-    member: Annotated[int, MEMBER]
+    member: Annotated[int, whole.MEMBER]
 
 
-@operation(
+@MOVES.move(
     "The topic has so many queues from now on, perhaps none, and its route names them; queues that it loses keep their "
-    f"messages and offsets. {SEEN}",
-    side=Side.WHOLE,
-    answer=PARTS,
-    unsaid=("given",),
+    "messages and offsets.",
     guard=keeps_members,
 )
 class Resize(Operation):
     queues: Annotated[int, Values(2, 5, 1, 4, 0)]
 
 
-@operation(
+@MOVES.move(
     "From now on the broker answers every request of this kind by a response code, or by SUCCESS without a field "
-    "(no-field), and others again. Pulls that are held fail when pulls do; a pull commits nothing while commits fail. "
-    f"{SEEN}",
-    side=Side.WHOLE,
+    "(no-field), and others again. Pulls that are held fail when pulls do; a pull commits nothing while commits fail.",
     weight=4,
-    answer=PARTS,
-    unsaid=("given",),
     guard=keeps_members,
 )
 class Fail(Operation):
@@ -175,36 +126,24 @@ class Fail(Operation):
     code: Annotated[str, Values("SYSTEM_ERROR", "SYSTEM_BUSY", "QUERY_NOT_FOUND", "no-field")]
 
 
-@operation(
+@MOVES.move(
     "From now on the broker answers no request of this kind, and others again. Pulls that are held are forgotten when "
-    f"pulls are not answered; a pull commits nothing while commits are not. {SEEN}",
-    side=Side.WHOLE,
-    answer=PARTS,
-    unsaid=("given",),
+    "pulls are not answered; a pull commits nothing while commits are not.",
     guard=keeps_members,
 )
 class Silence(Operation):
     request: Annotated[str, Values(PULL, COMMIT, weights=(2, 1))]
 
 
-@operation(
-    f"From now on the broker answers requests of this kind, too, but a second late. {SEEN}",
-    side=Side.WHOLE,
-    answer=PARTS,
-    unsaid=("given",),
-    guard=keeps_members,
-)
+@MOVES.move("From now on the broker answers requests of this kind, too, but a second late.", guard=keeps_members)
 class Delay(Operation):
     request: Annotated[str, Values(QUERY, PULL, MEMBER_LIST, MAX, SEARCH, HEARTBEAT, ROUTE)]
 
 
-@operation(
+@MOVES.move(
     "While no member runs: from now on requests of this kind are not answered (silent), their connections are closed "
-    f"(cut), or the answers are bytes that are no frame (garbage). Others are answered. {SEEN}",
-    side=Side.WHOLE,
+    "(cut), or the answers are bytes that are no frame (garbage). Others are answered.",
     weight=2,
-    answer=PARTS,
-    unsaid=("given",),
     guard=has_no_members,
 )
 class Interrupt(Operation):
@@ -212,13 +151,7 @@ class Interrupt(Operation):
     fault: Annotated[str, Values(SILENT, CUT, GARBAGE)]
 
 
-@operation(
-    f"Every request is answered again, if one failed. {SEEN}",
-    side=Side.WHOLE,
-    weight=2,
-    answer=PARTS,
-    unsaid=("given",),
-)
+@MOVES.move("Every request is answered again, if one failed.", weight=2)
 class Mend(Operation):
     pass
 

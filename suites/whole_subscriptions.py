@@ -12,24 +12,23 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values import whole
 
-SEEN = (
-    "Answers, once everything has come to rest, for each queue the member that pulls it and the offset from which that "
-    "member waits (-1, -1: none does), then the messages that pulls brought since the step before (member, queue, "
-    "first offset, messages), then the stored offset of each queue, then for each member the topics that its last "
-    "heartbeat named. Queues 0 to 3 are those of the first topic, 4 and 5 the queues 0 and 1 of the other one, whose "
-    "number is 1."
-)
+_TOPICS = "for each member the topics that its last heartbeat named"
 _MEMBER = Values(0, 1, 2, weights=(6, 6, 1))
-#: The parts of an answer, and the rules that decide each.
-PARTS = {
-    "places": ("WHOLE-SUBSCRIBE", "REB-SUB-1", "REB-TRUNC-1", "WHOLE-SHARE"),
-    "brought": ("WHOLE-SUBSCRIBE", "WHOLE-FIRST", "WHOLE-SHARE"),
-    "stored": ("WHOLE-SUBSCRIBE", "WHOLE-COMMIT", "WHOLE-SHARE"),
-    "subscriptions": ("REB-SUB-BEAT", "TIMER-BEAT"),
-}
+MOVES = whole.Moves(
+    seen=(
+        f"{whole.seen(*whole.TRAFFIC, _TOPICS)} "
+        "Queues 0 to 3 are those of the first topic, 4 and 5 the queues 0 and 1 of the other one, whose number is 1."
+    ),
+    parts={
+        "places": ("WHOLE-SUBSCRIBE", "REB-SUB-1", "REB-TRUNC-1", "WHOLE-SHARE"),
+        "brought": ("WHOLE-SUBSCRIBE", "WHOLE-FIRST", "WHOLE-SHARE"),
+        "stored": ("WHOLE-SUBSCRIBE", "WHOLE-COMMIT", "WHOLE-SHARE"),
+        "subscriptions": ("REB-SUB-BEAT", "TIMER-BEAT"),
+    },
+)
 
 
 @operation(
@@ -44,64 +43,42 @@ class Prepare(Operation):
     where: Annotated[str, Values(LAST)]
 
 
-@operation(
-    f"A member is started, unless it runs; while others are subscribed to the other topic, so is this one. {SEEN}",
-    side=Side.WHOLE,
-    weight=10,
-    answer=PARTS,
+@MOVES.move(
+    "A member is started, unless it runs; while others are subscribed to the other topic, so is this one.", weight=10
 )
 class Join(group.Join):
     member: Annotated[int, _MEMBER]
 
 
-@operation(
-    f"A member is shut down, if it runs. {SEEN} {group.ENDS}",
-    side=Side.WHOLE,
-    weight=3,
-    answer=group.with_end(PARTS),
-    unsaid=group.ENDS_UNSAID,
-    idle=tuple(whole_end.PARTS),
-)
+@MOVES.end("A member is shut down, if it runs.", weight=3)
 class Leave(group.Leave):
     member: Annotated[int, _MEMBER]
 
 
-@operation(f"A member's process is killed, if it runs. {SEEN}", side=Side.WHOLE, weight=3, answer=PARTS)
+@MOVES.move("A member's process is killed, if it runs.", weight=3)
 class Crash(group.Crash):
     member: Annotated[int, _MEMBER]
 
 
-@operation(
-    f"A message arrives in a queue, or in every queue of both topics (-1). {SEEN}",
-    side=Side.WHOLE,
-    weight=8,
-    answer=PARTS,
-)
+@MOVES.move("A message arrives in a queue, or in every queue of both topics (-1).", weight=8)
 class Send(group.Send):
     queue: Annotated[int, Values(EVERY, 0, 4, 5, weights=(4, 1, 1, 1))]
 
 
-@operation(f"Time passes, a round of rebalance at least. {SEEN}", side=Side.WHOLE, answer=PARTS)
+@MOVES.move("Time passes, a round of rebalance at least.")
 class Look(group.Look):
     pass
 
 
-@operation(
-    f"All members that run subscribe to the other topic, too, unless they do. {SEEN}",
-    side=Side.WHOLE,
-    weight=8,
-    answer=PARTS,
-)
+@MOVES.move("All members that run subscribe to the other topic, too, unless they do.", weight=8)
 class Subscribe(Operation):
     pass
 
 
-@operation(
+@MOVES.move(
     "All members that run unsubscribe from the other topic, if they are subscribed. The pulls of it that the broker "
-    f"holds are answered by an error: otherwise one more message would be given by each. {SEEN}",
-    side=Side.WHOLE,
+    "holds are answered by an error: otherwise one more message would be given by each.",
     weight=6,
-    answer=PARTS,
 )
 class Unsubscribe(Operation):
     pass
@@ -145,13 +122,7 @@ SUITE = Suite(
         *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
         *("REB-ADD-1", "REB-DO-1", "REB-DROP-1", "REB-REM-1"),
     ),
-    limits=(
-        RuleLimit(
-            rules=("WHOLE-UNREAD",),
-            client="5.0.0-ALPHA",
-            because="5.0.0-ALPHA alone takes no response of the broker for one without an offset (API-QCO-1)",
-        ),
-    ),
+    limits=(whole.UNREAD_LIMIT,),
     beginning="Two topics of four and of two young queues, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=120,

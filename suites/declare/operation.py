@@ -142,6 +142,7 @@ class OperationSpec:
         }
 
 
+@dataclass_transform(frozen_default=True)
 class Operation:
     """Base of every operation: a frozen dataclass with a :class:`OperationSpec`.
 
@@ -223,14 +224,12 @@ def _domains(cls: type) -> tuple[tuple[str, Domain], ...]:
     return tuple(found)
 
 
-@dataclass_transform(frozen_default=True)
 def arguments(cls: type[O]) -> type[O]:
     """Make the dataclass of an operation, or of arguments that several operations inherit."""
     # Without its faults an instance has fewer fields than its class: it is compared and shown by what it has.
     return dataclass(init=False, repr=False, eq=False)(cls)
 
 
-@dataclass_transform(frozen_default=True)
 def operation(
     sentence: str,
     *,
