@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.fakes.broker import CLUSTER
+from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.fakes.responses import command
 from rocketmq_conformance.conformance.fakes.routes import RouteForm, route_of_many
-from rocketmq_conformance.conformance.fakes.whole_case import STRANGER, Brought, Traffic, WholeCase, runs
+from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, runs
+from rocketmq_conformance.conformance.fakes.watched_case import STRANGER
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
@@ -24,7 +26,7 @@ from rocketmq_conformance.models.profile import Profile
 NAMES = BROKER, "broker-b"
 
 
-class _NamingCase(WholeCase):
+class _NamingCase(GroupCase):
     """The broker that answers what the route of the topic is, too."""
 
     def __init__(self, profile: Profile, later: Callable[[float, Callable[[], object]], Any] | None) -> None:
@@ -47,8 +49,8 @@ class WholeBrokers:
 
     def __init__(self, profile: Profile, later: Callable[[float, Callable[[], object]], Any] | None = None) -> None:
         self.first = _NamingCase(profile, later)
-        self.second = WholeCase(profile, later, name=NAMES[SECOND])
-        self.cases: tuple[WholeCase, WholeCase] = self.first, self.second
+        self.second = GroupCase(profile, later, name=NAMES[SECOND])
+        self.cases: tuple[GroupCase, GroupCase] = self.first, self.second
         self.first.named = self._named
         self.queues = 2, 2
         self.away = False

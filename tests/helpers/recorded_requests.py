@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
+from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
@@ -57,7 +57,7 @@ def kind_of(command: Command) -> tuple[object, ...]:
 class Recorded:
     """A handler that keeps the requests of a case."""
 
-    def __init__(self, case: WholeCase) -> None:
+    def __init__(self, case: GroupCase) -> None:
         self.requests: list[Command] = []
         self._case = case
 

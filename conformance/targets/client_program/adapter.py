@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello, Play, T
-from rocketmq_conformance.conformance.fakes.whole_case import DELAY, WholeCase
+from rocketmq_conformance.conformance.fakes.group_case import DELAY, GroupCase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Interrupted
@@ -115,7 +115,7 @@ class ClientProgram:
         """The broker of a case."""
         if self._through is not None:
             return ProxiedCase(self._through, broadcasting)
-        return WholeCase(self._profile, broadcasting=broadcasting, delay=DELAY / self._pace)
+        return GroupCase(self._profile, broadcasting=broadcasting, delay=DELAY / self._pace)
 
     def case_seconds(self, suite: Suite) -> float:
         """Members wait for their timers, and their programs begin."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from rocketmq_conformance.conformance.fakes.guard import Guard
-from rocketmq_conformance.conformance.fakes.whole_case import Brought, Traffic
+from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.outcome import Value

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic
 from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
-from rocketmq_conformance.conformance.fakes.whole_case import Brought, Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocketmq_conformance.conformance.fakes.whole_case import Brought
+from rocketmq_conformance.conformance.fakes.traffic import Brought
 from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.models.client.fixtures import MEMBERS

@@ -15,8 +15,10 @@ from collections.abc import Mapping, Sequence
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.fakes.consumers import locked
 from rocketmq_conformance.conformance.fakes.fault_script import faulty
+from rocketmq_conformance.conformance.fakes.group_case import HOLD, OUTSIDE
 from rocketmq_conformance.conformance.fakes.responses import command
-from rocketmq_conformance.conformance.fakes.whole_case import HOLD, OUTSIDE, PULLS, STRANGER, Traffic, WatchedCase
+from rocketmq_conformance.conformance.fakes.traffic import Traffic
+from rocketmq_conformance.conformance.fakes.watched_case import PULLS, STRANGER, WatchedCase
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
-from rocketmq_conformance.conformance.fakes.whole_case import Brought, Traffic, runs
+from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess

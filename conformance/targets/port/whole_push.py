@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
-from rocketmq_conformance.conformance.fakes.whole_case import Brought, WholeCase, runs
+from rocketmq_conformance.conformance.fakes.group_case import GroupCase
+from rocketmq_conformance.conformance.fakes.traffic import Brought, runs
 from rocketmq_conformance.conformance.remoting.client_requests import offsets_of
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, Command
@@ -75,7 +76,7 @@ class WholePush(Rebalance):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
         self.members = [None for _ in MEMBERS]
-        self._world: WholeCase | None = None
+        self._world: GroupCase | None = None
         self._profile: Profile | None = None
         self._lines: list[Line | None] = [None for _ in MEMBERS]
         self._opened = self._requests = 0
@@ -88,7 +89,7 @@ class WholePush(Rebalance):
         self.given: list[Brought] = []
 
     @property
-    def world(self) -> WholeCase:
+    def world(self) -> GroupCase:
         """The broker of the case."""
         assert self._world is not None  # made by begin_case
         return self._world
@@ -97,7 +98,7 @@ class WholePush(Rebalance):
         """Begin a case: nobody runs."""
         if self._world is None or self._profile != case.profile:
             broadcasting = self.model == BROADCASTING
-            self._world, self._profile = WholeCase(case.profile, never, broadcasting), case.profile
+            self._world, self._profile = GroupCase(case.profile, never, broadcasting), case.profile
         self.transport.begin(replace(case, exchange=self._exchange))
         self.now = 0
         for line in filter(None, self._lines):

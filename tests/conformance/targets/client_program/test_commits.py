@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from command_log import CommandLog
 
-from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
+from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
@@ -24,7 +24,7 @@ BRIEF = Timing(connect=30.0, margin=0.3, look=30, quiet=0.05, round=0.1, write=0
 @pytest.fixture
 def group() -> Iterator[PlayedCommits]:
     made = PlayedCommits(
-        *(operations.SUITE, Profile(), [""], BRIEF, threading.Event(), lambda _: WholeCase(Profile()), GivenAccess())
+        *(operations.SUITE, Profile(), [""], BRIEF, threading.Event(), lambda _: GroupCase(Profile()), GivenAccess())
     )
     made._expect(operations.Join(0))
     made.members.programs[0] = CommandLog()  # type: ignore[assignment]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from command_log import CommandLog
 
-from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
+from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
@@ -21,7 +21,7 @@ BRIEF = Timing(
 )
 
 
-class Pulled(WholeCase):
+class Pulled(GroupCase):
     """A broker that a member pulls again after its first so many pulls have ended."""
 
     again, ended = 0, 0

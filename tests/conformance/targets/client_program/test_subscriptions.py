@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command_log import CommandLog
 
-from rocketmq_conformance.conformance.fakes.whole_case import WholeCase
+from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
@@ -24,7 +24,7 @@ BRIEF = Timing(
 TO, FROM = {"subscribe": OTHER_TOPIC}, {"unsubscribe": OTHER_TOPIC}
 
 
-class Pulled(WholeCase):
+class Pulled(GroupCase):
     """A broker that a member pulls the other topic from again after its first so many pulls have ended."""
 
     again, ended = 0, 0

@@ -1,4 +1,4 @@
-"""What the traffic of whole consumers shows."""
+"""What the traffic of consumers shows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.conformance.fakes.whole_case import DELAY, HOLD, Traffic, WholeCase
-from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.fakes.traffic import Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, Command, MalformedFrame
-from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
-from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, Command
+from rocketmq_conformance.models.client.fixtures import TOPIC
 
 PEER: Any = SimpleNamespace(number=1)
 
@@ -96,28 +94,6 @@ def test_a_pull_that_found_nothing_waits_on_for_as_long_as_clients_take_to_send_
     assert traffic.waiting(0) == []
 
 
-@pytest.mark.parametrize(("holds_on", "asked"), [(True, HOLD), (False, 20_000)])
-def test_pulls_are_held_beyond_the_case_or_as_long_as_clients_ask(holds_on: bool, asked: int) -> None:
-    waits: list[float] = []
-    case = WholeCase(Profile(), lambda seconds, _: waits.append(seconds))
-    case.holds_on = holds_on
-    case.prepare(1, "young", 12)
-    fields = {
-        "consumerGroup": GROUP,
-        "topic": TOPIC,
-        "queueId": "0",
-        "queueOffset": "12",
-        "maxMsgNums": "32",
-        "sysFlag": "6",
-        "commitOffset": "0",
-        "suspendTimeoutMillis": "20000",
-        "subscription": "*",
-        "subVersion": "1",
-    }
-    case.handle(PEER, Command(int(Request.PULL_MESSAGE), fields))
-    assert waits == [asked / 1000]
-
-
 def test_messages_are_counted_from_the_first_one_that_was_found() -> None:
     traffic = Traffic()
     pull = pulling(traffic, 0)
@@ -137,8 +113,6 @@ def test_while_a_request_fails_the_next_pull_of_one_that_goes_on_shows_an_answer
     pulling(traffic, 13)
     assert traffic.brought == ([("", 0, 12, 1)] if counts else [])
 
-
-# --- clients, and how they end -----------------------------------------------------------------------------------
 
 SECOND: Any = SimpleNamespace(number=2)
 COMMIT, UNLOCK = int(Request.UPDATE_CONSUMER_OFFSET), int(Request.UNLOCK_BATCH_MQ)
@@ -204,75 +178,10 @@ def test_one_that_comes_back_has_sent_nothing_yet() -> None:
     assert traffic.ends.shown("me") == (1, False, None, None)
 
 
-# --- requests that fail -------------------------------------------------------------------------------------------
-
-MEMBERS_ASKED = Command(int(Request.GET_CONSUMER_LIST_BY_GROUP), {"consumerGroup": GROUP})
-
-
-def lines() -> Any:
-    return SimpleNamespace(number=1, address="", answer=lambda request, response: None)
-
-
-@pytest.mark.parametrize(
-    ("fault", "error"), [("silent", TimeoutError), ("cut", ConnectionError), ("garbage", ConnectionError)]
-)
-def test_without_a_wire_no_answer_is_an_error(fault: str, error: type[Exception]) -> None:
-    case = WholeCase(Profile())
-    case.fail(Request.GET_CONSUMER_LIST_BY_GROUP, fault)
-    with pytest.raises(error):
-        case.handle(lines(), MEMBERS_ASKED)
-    assert (case.fails(Request.GET_CONSUMER_LIST_BY_GROUP), case.loses_members) == (True, True)
-    case.mend()
-    assert (case.fails(Request.GET_CONSUMER_LIST_BY_GROUP), case.loses_members) == (False, False)
-    assert case.handle(lines(), MEMBERS_ASKED) is not None
-
-
-def test_without_a_wire_a_late_answer_says_how_long_it_took() -> None:
-    case = WholeCase(Profile())
-    case.fail(Request.GET_CONSUMER_LIST_BY_GROUP, "late")
-    assert (case.fails(Request.GET_CONSUMER_LIST_BY_GROUP), case.keeps_waiting) == (False, True)
-    assert case.handle(lines(), MEMBERS_ASKED) is not None
-    assert case.waited == DELAY
-    case.mend()
-    case.handle(lines(), MEMBERS_ASKED)
-    assert case.waited == 0
-
-
-def test_pulls_that_are_not_answered_wait_for_nothing() -> None:
-    case = WholeCase(Profile(), later=lambda seconds, action: SimpleNamespace(cancel=lambda: None))
-    case.prepare(1, "young", -1)
-    fields = {"consumerGroup": GROUP, "topic": TOPIC, "queueId": "0", "queueOffset": "12", "maxMsgNums": "32"}
-    fields |= {"sysFlag": "6", "commitOffset": "0", "suspendTimeoutMillis": "15000", "subscription": "*"}
-    pull = Command(int(Request.PULL_MESSAGE), {**fields, "subVersion": "1"})
-    assert case.handle(lines(), pull) is None
-    assert case.traffic.waiting(0) == [("", 12)]
-    case.fail(Request.PULL_MESSAGE, "silent")
-    assert (case.traffic.waiting(0), case.silent, case.loses_members) == ([], True, False)
-    case.send(0)
-    assert case.take_brought() == []
-
-
-def test_over_a_wire_answers_are_late_or_no_frames_and_the_name_server_has_a_port_of_its_own() -> None:
-    case = WholeCase(Profile())
-    broker, name_server = case.broker.open(), case.broker.open_name_server()
-    try:
-        assert broker != name_server
-        for address in (broker, name_server):
-            host, _, port = address.rpartition(":")
-            with Connection(host, int(port)) as connection:
-                case.fail(Request.HEART_BEAT, "late")
-                assert connection.call(int(Request.HEART_BEAT), {}, b'{"clientID":"x","consumerDataSet":[]}').code == 0
-                case.fail(Request.HEART_BEAT, "garbage")
-                with pytest.raises((ConnectionError, MalformedFrame)):
-                    connection.call(int(Request.HEART_BEAT), {}, b'{"clientID":"x","consumerDataSet":[]}')
-    finally:
-        case.broker.stop()
-
-
 def test_a_pull_by_a_subscription_that_no_heartbeat_has_named_is_noted() -> None:
     traffic = Traffic()
     pull = Command(int(Request.PULL_MESSAGE), {"topic": TOPIC, "queueId": "0", "queueOffset": "0"})
-    traffic.answer(lines(), pull, Command(int(Response.PULL_NOT_FOUND)))
+    traffic.answer(PEER, pull, Command(int(Response.PULL_NOT_FOUND)))
     assert not traffic.outdated
-    traffic.answer(lines(), pull, Command(int(Response.SUBSCRIPTION_NOT_LATEST)))
+    traffic.answer(PEER, pull, Command(int(Response.SUBSCRIPTION_NOT_LATEST)))
     assert traffic.outdated

@@ -1,0 +1,325 @@
+"""The fake broker of a case with whole consumers.
+
+A pull that finds nothing is held beyond the end of a case, so that its end, which lets clients commit a corrected
+offset, falls into none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.consumers import locked
+from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
+from rocketmq_conformance.conformance.fakes.responses import command, document
+from rocketmq_conformance.conformance.fakes.traffic import Traffic
+from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, WatchedCase
+from rocketmq_conformance.conformance.remoting.client_requests import reset_body
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import GARBAGE, Peer
+from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
+from rocketmq_conformance.models.client.fixtures import (
+    BROKER,
+    GROUP,
+    OTHER_TOPIC,
+    RETRY_TOPIC,
+    STORED_KEYS,
+    TOPIC,
+)
+from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
+from rocketmq_conformance.models.client.whole_group_state import number_of, seen_queues
+from rocketmq_conformance.models.client.whole_moves import GARBAGE as NO_FRAME
+from rocketmq_conformance.models.client.whole_moves import LATE, OTHER_QUEUES, RETRIES, SILENT
+from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
+from rocketmq_conformance.models.client.whole_subscriptions import with_other_topic
+from rocketmq_conformance.models.message_queue import MessageQueue
+from rocketmq_conformance.models.profile import Profile
+
+#: How long a pull that finds nothing is held (ms).
+HOLD = 3_600_000
+#: Seconds by which a late answer is late, for clients whose timers are standard.
+DELAY = 1.0
+#: The id of a client outside the group.
+OUTSIDE = "outside"
+
+
+class GroupCase(WatchedCase):
+    """A broker with one topic and one group, without members at first; ``later`` replaces its timers, and late answers
+    are ``delay`` seconds late."""
+
+    #: Their names.
+    group, topic, other_topic = GROUP, TOPIC, OTHER_TOPIC
+
+    def __init__(
+        self,
+        profile: Profile,
+        later: Callable[[float, Callable[[], object]], Any] | None = None,
+        broadcasting: bool = False,
+        name: str = BROKER,
+        delay: float = DELAY,
+    ) -> None:
+        super().__init__(broadcasting)
+        self._delay = delay
+        case = self
+
+        class WatchedPulls(Pulls):
+            """Shows the pulls of the topic to the case, and holds those that find nothing."""
+
+            def __init__(self, *args: Any) -> None:
+                super().__init__(*args)
+                self._later = later or self._later
+
+            def pull(self, peer: Peer, request: Command) -> Command | None:
+                watched = case.traffic.watches(request)
+                if watched:
+                    case.traffic.pull(peer, request)
+                if case.holds_on:
+                    request.ext["suspendTimeoutMillis"] = str(HOLD)
+                if not watched:
+                    return super().pull(peer, request)
+                response = super().pull(peer, request)
+                if response is not None:
+                    case.traffic.ended(peer, request, response)
+                return response
+
+            def answered(self, peer: Peer, request: Command, response: Command) -> None:
+                if case.traffic.watches(request):
+                    case.traffic.answer(peer, request, response)
+
+            def _end(self, held: HeldPull, response: Command) -> None:
+                if case.traffic.watches(held.request):
+                    case.traffic.ended(held.peer, held.request, response)
+                super()._end(held, response)
+
+        #: How long the client waited for the last answer (s), in a case without a wire, where it did not.
+        self.waited = 0.0
+        #: Client ids that it lists beside those of its members.
+        self._others: tuple[str, ...] = ()
+        #: Is there another topic?
+        self._has_other = False
+        #: The time of the broker, in ms since the epoch.
+        self._now = TIMES[-1]
+        self.broker = FakeBroker(profile, name=name, clock=lambda: self._now, parts={"pulls": WatchedPulls})
+        self.broker.answer_by(self)
+
+    def begin(self, state: BrokerState) -> None:
+        """Have this state, and forget all clients; before any client is connected."""
+        self.broker.storage.begin(state)
+        self.broker.consumers.begin({})
+        self.broker.retries.forget()
+        self.traffic = Traffic(self._broadcasting)
+        self._failing = None
+        self.loses_commits = False
+        self._others = ()
+        self._has_other = False
+        self._now = TIMES[-1]
+
+    def open(self) -> str:
+        """Let clients connect; host:port of the name server, which has a port of its own."""
+        self.broker.encrypt(self.guard.context)
+        self.broker.open()
+        return self.broker.open_name_server()
+
+    def close(self) -> None:
+        """End it."""
+        self.broker.stop()
+
+    def settle(self) -> None:
+        """Wait until everything is handled that clients have sent."""
+        self.broker.settle()
+
+    def fail_held_pulls(self) -> None:
+        """Answer the pulls that are held by SYSTEM_ERROR."""
+        self.broker.fail_held_pulls()
+
+    def fail_other_pulls(self) -> None:
+        """The same with those of the other topic alone."""
+        self.broker.fail_held_pulls(OTHER_TOPIC)
+
+    def prepare(self, queues: int, shape: str, stored: int, where: str = LAST) -> None:
+        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none), whatever the place
+        (``where``) at which consumers are to begin."""
+        self.begin(initial_broker(self.broker.storage.rules, Setting(queues, shape, stored)))
+
+    def handle(self, peer: Peer, request: Command) -> Command | None:
+        """Answer a request of a client; TimeoutError and ConnectionError as for any handler."""
+        self.waited = 0.0
+        self.traffic.request(peer, request)
+        fault = self._failing[1] if self._failing is not None and request.code == self._failing[0] else ""
+        if fault == LATE:
+            return self._late(peer, request)
+        if fault == NO_FRAME:
+            self._garbage(peer)
+            return None
+        failed = self._failure(request)
+        return self._answered(peer, request) if failed is None else failed
+
+    def _garbage(self, peer: Peer) -> None:
+        """Send what is no frame."""
+        if not self.broker.running:
+            # without a wire there is what a client does then: it closes the connection
+            raise ConnectionError("bytes that are no frame")
+        peer.write(GARBAGE)
+
+    def _late(self, peer: Peer, request: Command) -> Command | None:
+        """The answer to a request, later where there is a wire."""
+        if not self.broker.running:
+            self.waited = self._delay
+            return self._answered(peer, request)
+
+        def answer() -> None:
+            response = self._answered(peer, request) if peer.open else None
+            if response is not None:
+                peer.answer(request, response)
+
+        self.broker.later(self._delay, answer)
+        return None
+
+    def _answered(self, peer: Peer, request: Command) -> Command | None:
+        response = self.broker.dispatcher.handle(peer, request)
+        if request.code == Request.LOCK_BATCH_MQ and response is not None:
+            self._refusals(request, response)
+        if request.code == Request.GET_CONSUMER_LIST_BY_GROUP and response is not None and self._others:
+            listed = json.loads(response.body)["consumerIdList"] if response.body else []
+            return command((0, "", {}, document({"consumerIdList": [*self._others[::-1], *listed]})))
+        return response
+
+    def closed(self, peer: Peer) -> None:
+        """A connection was closed."""
+        self.traffic.closed(peer)
+        self.broker.dispatcher.closed(peer)
+
+    def fail(self, request: Request, fault: str) -> None:
+        """Play every request of a kind by a fault from now on (``fault_script``; ``models.client.whole_moves`` has the
+        others), and others no more. A pull does not commit while commits fail, and those that are held fail when pulls
+        do, or are never answered when pulls are not."""
+        self._failing = request, fault
+        self.traffic.confirmed = fault != LATE
+        if fault == LATE or request is not Request.PULL_MESSAGE:
+            return
+        if fault == SILENT:
+            self.broker.forget_held_pulls()
+            self.traffic.unanswered()
+        else:
+            self.broker.fail_held_pulls()
+
+    def members(self) -> tuple[str, ...]:
+        """The client ids that the broker knows as members of the group."""
+        return tuple(self.broker.members(GROUP))
+
+    def mend(self) -> None:
+        """Answer every request again."""
+        self._failing = None
+        self.traffic.confirmed = False
+
+    def resize(self, queues: int) -> None:
+        """The topic has so many queues from now on, and its route names them."""
+        # without a TCP door requests come one by one anyway
+        place = self.broker if self.broker.running else self.broker.storage
+        place.create_topic(TOPIC, Topic.of(queues))
+
+    def add_other_topic(self) -> None:
+        """Have another topic, whose queues and stored offsets are like those of the first one."""
+        self.broker.storage.begin(with_other_topic(self.broker.state))
+        self._has_other = True
+        self.traffic.watch_other(OTHER_TOPIC)
+
+    def send(self, queue: int) -> None:
+        """A message arrives in a queue."""
+        other = self._has_other and queue >= OTHER_QUEUES
+        self.broker.send(OTHER_TOPIC if other else TOPIC, b"x", queue - OTHER_QUEUES if other else queue)
+
+    def divide(self, queues: int) -> None:
+        """Have a topic of so many queues, in each of which the group has stored the same offset."""
+        self.prepare(queues, "young", STORED)
+
+    def crowd(self, before: int, after: int) -> None:
+        """List so many clients before those of members, and after them; tell members that the group has changed."""
+        self._others = Crowded(before, after).clients
+        self.traffic.confirmed = True
+        if self.broker.members(GROUP):
+            request = Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": GROUP})
+            self.broker.send_to_members(GROUP, request)
+
+    # --- messages that come again -----------------------------------------------------------------------------
+
+    def add_retry_topic(self) -> None:
+        """Have the group's retry topic before its first member joins, which would find no route to it."""
+        storage = self.broker.storage
+        storage.state = storage.state._replace(topics={**storage.state.topics, RETRY_TOPIC: Topic.of(1)})
+
+    def deliver(self) -> None:
+        """So much time passes at the broker that everything that was sent back comes again."""
+        self._now += max(self.broker.retries.levels)
+        self.broker.deliver()
+
+    def retry_queue(self, members: Mapping[str, int]) -> tuple[int, int, int, int]:
+        """The member that pulls the retry queue and the offset that it waits for, the stored offset, and the number of
+        messages that wait to come again."""
+        client, at = next(iter(self.traffic.waiting(RETRIES)), ("", -1))
+        stored = self.broker.state.stored.get((GROUP, RETRY_TOPIC, 0), -1)
+        return members.get(client, STRANGER) if client else -1, at, stored, self.broker.retries.waiting
+
+    def reset(self, offset: int) -> None:
+        """Tell the members to reset queue 0 to an offset."""
+        fields = {"group": GROUP, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
+        body = reset_body([(MessageQueue(TOPIC, BROKER, 0), offset)])
+        if self.broker.members(GROUP):
+            self.broker.send_to_members(GROUP, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
+
+    # --- locks ----------------------------------------------------------------------------------------------
+
+    def take_locks(self) -> None:
+        """The broker loses all locks, and a client outside the group takes those of the topic."""
+        self.traffic.refused.clear()
+        self.broker.take_locks(GROUP, OUTSIDE, [(TOPIC, BROKER, queue) for queue in range(self.queues)])
+
+    def expire_locks(self) -> None:
+        """So much time passes at the broker that every lock expires which is not confirmed again."""
+        self._now += MAX_LIVE_TIME + 1
+
+    def locks(self, members: Mapping[str, int]) -> tuple[int, ...]:
+        """The member that has the lock of each queue: -1 for nobody, -2 for a client that is not among them."""
+        held = self.broker.locks()
+        owners = [held.get((GROUP, TOPIC, queue)) for queue in range(self.queues)]
+        return tuple(-1 if owner is None else members.get(owner, STRANGER) for owner in owners)
+
+    def _refusals(self, request: Command, response: Command) -> None:
+        _, client, asked = locked(request.body)
+        granted = json.loads(response.body)["lockOKMQSet"] if response.body else []
+        given = {(one["topic"], one["queueId"]) for one in granted}
+        for topic, _, queue in asked:
+            if topic == TOPIC and (topic, queue) not in given:
+                self.traffic.refused.add((client or "", queue))
+
+    # --- what is seen ---------------------------------------------------------------------------------------
+
+    @property
+    def queues(self) -> int:
+        """How many queues the topic has."""
+        return self.broker.state.topics[TOPIC].read_queues
+
+    @property
+    def seen(self) -> Sequence[int]:
+        """The numbers of the queues that answers show."""
+        return [number_of(queue) for queue in seen_queues(self.broker.state)]
+
+    def stored(self) -> tuple[int, ...]:
+        """The stored offset of each queue, -1 for none."""
+        stored = self.broker.state.stored
+        return tuple(stored.get(STORED_KEYS[queue], -1) for queue in seen_queues(self.broker.state))
+
+    def offers(self, queue: int, offset: int) -> bool:
+        """Is an offset between min and max of a queue, both included?"""
+        log = self.broker.state.logs.get((TOPIC, queue), ABSENT)
+        return log.min <= offset <= log.max
+
+    def max_offset(self, queue: int) -> int:
+        """The offset after the last message of a queue."""
+        return self.broker.state.logs.get((TOPIC, queue), ABSENT).max

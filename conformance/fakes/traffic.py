@@ -1,0 +1,223 @@
+"""What clients send to the brokers of a case, and the messages that they are given.
+
+Clients are known by the connections over which they send heartbeats. A pull that finds nothing may be held for longer
+than its client waits, who is then about to pull again: messages in an answer that comes later than the client asked for
+count once the queue is pulled from behind them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rocketmq_conformance.conformance.fakes.client_ends import ClientEnds
+from rocketmq_conformance.conformance.remoting import heartbeat
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.message import first_offset
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.client.fixtures import (
+    GROUP,
+    RETRY_PREFIX,
+    TOPIC,
+)
+from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, RETRIES
+
+#: Seconds in which a pull that is not to be held is answered.
+_AT_ONCE = 0.5
+#: Seconds in which a client pulls again whose pull found nothing.
+_AGAIN = 1.0
+#: (client id, queue id, first offset, messages) of a pull that brought messages.
+Brought = tuple[str, int, int, int]
+#: A queue id (RETRIES for the group's retry queue), and when broadcasting the client that pulls it.
+Pulled = tuple[int, str]
+
+
+class Traffic:
+    """What clients sent, and the messages that they were given. Client ids are "" until the first heartbeat.
+
+    In a cluster the client that pulled a queue last has it; with ``broadcasting`` each has all. ``group`` and
+    ``topic`` are those of the case at its broker.
+    """
+
+    def __init__(self, broadcasting: bool = False, group: str = GROUP, topic: str = TOPIC) -> None:
+        self._broadcasting = broadcasting
+        self._group, self._topic, self._retry_topic = group, topic, f"{RETRY_PREFIX}{group}"
+        #: The number of the first queue of each topic.
+        self._first = {topic: 0}
+        #: The topics that each client subscribes to, as its last heartbeat said.
+        self.topics: dict[str, tuple[str, ...]] = {}
+        #: Client id by number of the connection.
+        self.clients: dict[int, str] = {}
+        #: The requests of each connection before its first heartbeat, by their codes.
+        self._early: dict[int, list[int]] = {}
+        #: How often each client sent each kind of request, by (client id, request code).
+        self.sent: dict[tuple[str, int], int] = {}
+        #: How often routes were asked for over each connection that is open, by its number.
+        self.routes: dict[int, int] = {}
+        #: The client that pulled each queue last, and the offset that it asked for; by queue, and when broadcasting by
+        #: client, which is "" in a cluster.
+        self.pulls: dict[Pulled, tuple[str, int]] = {}
+        #: That pull itself: earlier ones may be held, too, and their answers count for nobody.
+        self.latest: dict[Pulled, Command] = {}
+        #: The connection over which each queue's latest pull waits; none once it was answered.
+        self._waiting: dict[Pulled, int] = {}
+        #: Until when (seconds, monotonic) each queue's latest pull was to be held by what its client asked.
+        self._until: dict[Pulled, float] = {}
+        #: Until when it still counts as waiting, once it was answered that there is nothing.
+        self._again: dict[Pulled, float] = {}
+        #: Do messages count only once the next pull confirms them? While a request fails, or queues belong to members
+        #: that do not exist, a client may have let go of a queue that nobody takes from it.
+        self.confirmed = False
+        self.brought: list[Brought] = []
+        #: Messages in a late answer to each queue's latest pull.
+        self._late: dict[Pulled, Brought] = {}
+        #: (client id, queue id) of locks that were refused since the locks were taken.
+        self.refused: set[tuple[str, int]] = set()
+        #: Do those that sent a heartbeat subscribe to the topic?
+        self.subscribed: set[str] = set()
+        #: What is seen of those that have ended.
+        self.ends = ClientEnds()
+        #: Was a pull refused, as its client had changed its subscription and no heartbeat had said so yet?
+        self.outdated = False
+
+    def request(self, peer: Peer, command: Command) -> None:
+        """A request arrived."""
+        if command.code == Request.HEART_BEAT:
+            client, consumers = heartbeat.read(command.body)
+            if not self.connections(client):
+                self.ends.begin(client)
+            if peer.number not in self.clients:
+                self._name(peer.number, client)
+            self.clients[peer.number] = client
+            if not heartbeat.brevity(command.body)[0]:
+                self.topics[client] = tuple(
+                    topic for one in consumers if one.group == self._group for topic in one.subscriptions
+                )
+            if any(one.group == self._group and self._topic in one.subscriptions for one in consumers):
+                self.subscribed.add(client)
+        if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") in self._first:
+            # somebody begins there anew, and not behind what was brought
+            self._late.pop((self._number(command), ""), None)
+        if peer.number not in self.clients:
+            self._early.setdefault(peer.number, []).append(command.code)
+        if command.code == Request.GET_ROUTEINFO_BY_TOPIC:
+            self.routes[peer.number] = self.routes.get(peer.number, 0) + 1
+        key = self.clients.get(peer.number, ""), command.code
+        self.sent[key] = self.sent.get(key, 0) + 1
+        # who unregisters says its name, whichever connection that goes over
+        unregisters = command.code == Request.UNREGISTER_CLIENT
+        self.ends.request(command.ext.get("clientID", key[0]) if unregisters else key[0], command)
+
+    def _name(self, number: int, client: str) -> None:
+        """Ascribe to a client what came over its connection before its first heartbeat: who broadcasts needs no list of
+        members, and may pull before."""
+        for code in self._early.pop(number, ()):
+            self.sent[client, code] = self.sent.get((client, code), 0) + 1
+        for pulled in [one for one, by in self._waiting.items() if by == number]:
+            named = pulled[0], client if self._broadcasting else ""
+            self.pulls[named] = client, self.pulls[pulled][1]
+            self.latest[named], self._until[named] = self.latest[pulled], self._until[pulled]
+            self._waiting[named] = number
+            if named != pulled:
+                del self._waiting[pulled]
+        self.brought = [(one[0] or client, *one[1:]) for one in self.brought]
+
+    def closed(self, peer: Peer) -> None:
+        """A connection was closed."""
+        self.clients.pop(peer.number, None)
+        self._early.pop(peer.number, None)
+        self.routes.pop(peer.number, None)
+        self._waiting = {queue: number for queue, number in self._waiting.items() if number != peer.number}
+
+    def watch_other(self, topic: str) -> None:
+        """Watch another topic, too, whose queues have numbers from OTHER_QUEUES on."""
+        self._first[topic] = OTHER_QUEUES
+
+    def watches(self, command: Command) -> bool:
+        """Is a pull one of the topics, or of the group's retry topic?"""
+        return command.ext.get("topic") in (*self._first, self._retry_topic)
+
+    def pull(self, peer: Peer, command: Command) -> None:
+        """A pull of the topic arrived."""
+        client, pulled = self._of(peer, command)
+        offset = int(command.ext["queueOffset"])
+        self.pulls[pulled], self.latest[pulled] = (client, offset), command
+        self._waiting[pulled] = peer.number
+        self._again.pop(pulled, None)
+        self._until[pulled] = time.monotonic() + int(command.ext.get("suspendTimeoutMillis", "0")) / 1000 + _AT_ONCE
+        late = self._late.pop(pulled, None)
+        if late is not None and offset > late[2]:
+            self.brought.append(late)
+
+    def unanswered(self) -> None:
+        """No pull that waits is answered any more."""
+        self._waiting.clear()
+
+    def ended(self, peer: Peer, command: Command, response: Command) -> None:
+        """A pull of the topic does not wait any more. One that found nothing is to be sent again at once."""
+        _, pulled = self._of(peer, command)
+        if self.latest.get(pulled) is not command:
+            return
+        if response.code == Response.PULL_NOT_FOUND:
+            self._again[pulled] = time.monotonic() + _AGAIN
+        else:
+            self._waiting.pop(pulled, None)
+
+    def waiting(self, queue: int) -> list[tuple[str, int]]:
+        """The clients whose pulls of a queue wait for a message, and the offsets that they asked for."""
+        now = time.monotonic()
+        return [
+            self.pulls[pulled]
+            for pulled in list(self._waiting)
+            if pulled[0] == queue and self._again.get(pulled, now) >= now
+        ]
+
+    def connections(self, client: str) -> int:
+        """Over how many connections that are open a client has sent heartbeats."""
+        return list(self.clients.values()).count(client)
+
+    def to_end(self, client: str) -> None:
+        """A client is to end."""
+        self.ends.to_end(client, self.connections(client))
+
+    def _of(self, peer: Peer, command: Command) -> tuple[str, Pulled]:
+        client = self.clients.get(peer.number, "")
+        return client, (self._number(command), client if self._broadcasting else "")
+
+    def _number(self, command: Command) -> int:
+        """The number of the queue that a request names."""
+        topic = command.ext["topic"]
+        return RETRIES if topic == self._retry_topic else self._first[topic] + int(command.ext["queueId"])
+
+    def answer(self, peer: Peer, command: Command, response: Command) -> None:
+        """A pull of the topic was answered. It counts if it is the latest of its queue; a late one, and any that
+        must be confirmed, if the next pull shows that it arrived."""
+        client, pulled = self._of(peer, command)
+        self.outdated = self.outdated or response.code == Response.SUBSCRIPTION_NOT_LATEST
+        if response.code == 0 and self.latest.get(pulled) is command:
+            first = first_offset(response.body)
+            if first is None:
+                first = int(command.ext["queueOffset"])
+            brought = client, pulled[0], first, int(response.ext["nextBeginOffset"]) - first
+            if self.confirmed or time.monotonic() > self._until[pulled]:
+                self._late[pulled] = brought
+            else:
+                self.brought.append(brought)
+
+    def has_sent(self, client: str, request: Request) -> bool:
+        """Has a client sent a request of this kind?"""
+        return (client, int(request)) in self.sent
+
+
+def runs(brought: Sequence[Brought]) -> list[Brought]:
+    """Messages of a queue that one client was given without a gap, joined."""
+    found: list[Brought] = []
+    for client, queue, first, count in brought:
+        for at, (other, place, start, known) in enumerate(found):
+            if (other, place, start + known) == (client, queue, first):
+                found[at] = client, queue, start, known + count
+                break
+        else:
+            found.append((client, queue, first, count))
+    return found

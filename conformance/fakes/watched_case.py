@@ -1,0 +1,119 @@
+"""A case with whole consumers at any broker: what fails there, and what is seen of its traffic."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from rocketmq_conformance.conformance.fakes.fault_script import faulty
+from rocketmq_conformance.conformance.fakes.guard import OPEN, Guard
+from rocketmq_conformance.conformance.fakes.responses import command
+from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, runs
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.models.broker.pull import COMMIT
+from rocketmq_conformance.models.client.whole_moves import CLOSING, LATE, SILENT
+from rocketmq_conformance.models.outcome import Value
+
+#: The number of a client that is no member.
+STRANGER = -2
+#: The requests that pull.
+PULLS = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE)
+
+
+class WatchedCase(ABC):
+    """A case that is known by its traffic, and by what its broker has stored."""
+
+    def __init__(self, broadcasting: bool = False) -> None:
+        self._broadcasting = broadcasting
+        self.traffic = Traffic(broadcasting)
+        #: What is asked of clients before anything is answered.
+        self.guard: Guard = OPEN
+        #: The request that fails, and its fault.
+        self._failing: tuple[Request, str] | None = None
+        #: Do commits fail beside it?
+        self.loses_commits = False
+        #: Are pulls held beyond the end of the case? Else as long as clients ask.
+        self.holds_on = True
+
+    def fails(self, request: Request) -> bool:
+        """Does a request fail? One that is answered late does not."""
+        return self._failing is not None and self._failing[0] is request and self._failing[1] != LATE
+
+    @property
+    def keeps_waiting(self) -> bool:
+        """Do clients wait for answers?"""
+        return self._failing is not None and self._failing[1] in (SILENT, LATE)
+
+    @property
+    def loses_members(self) -> bool:
+        """Does a request fail so that the broker may not know every member?"""
+        if self._failing is None:
+            return False
+        request, fault = self._failing
+        closes = fault in CLOSING and request not in (Request.PULL_MESSAGE, Request.UPDATE_CONSUMER_OFFSET)
+        return closes or (request in (Request.GET_ROUTEINFO_BY_TOPIC, Request.HEART_BEAT) and fault != LATE)
+
+    @property
+    def silent(self) -> bool:
+        """Are pulls not answered?"""
+        return self._failing == (Request.PULL_MESSAGE, SILENT)
+
+    def _failure(self, request: Command) -> Command | None:
+        """The answer to a request that is refused or fails, None to any other; pulls commit nothing while commits
+        fail.
+
+        TimeoutError and ConnectionError as for any handler.
+        """
+        refusal = self.guard.refusal(request)
+        if refusal is not None:
+            return refusal
+        if self._failing is not None and request.code == self._failing[0]:
+            return command(faulty(self._failing[1]))
+        if self.loses_commits or self.fails(Request.UPDATE_CONSUMER_OFFSET):
+            if request.code == Request.UPDATE_CONSUMER_OFFSET:
+                return command(faulty("SYSTEM_ERROR"))
+            if request.code in PULLS:
+                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
+        return None
+
+    @property
+    @abstractmethod
+    def queues(self) -> int:
+        """How many queues the topic has."""
+
+    @abstractmethod
+    def stored(self) -> tuple[int, ...]:
+        """The stored offset of each queue, -1 for none."""
+
+    @property
+    def seen(self) -> Sequence[int]:
+        """The numbers of the queues that answers show."""
+        return range(self.queues)
+
+    def pullers(self) -> set[tuple[str, int]]:
+        """(client id, number of the queue) of the pulls that wait."""
+        return {(client, queue) for queue in self.seen for client, _ in self.traffic.waiting(queue)}
+
+    def latest_pull(self, queue: int) -> Command | None:
+        """The pull of a queue that came last, in a cluster."""
+        return self.traffic.latest.get((queue, ""))
+
+    def take_brought(self) -> list[Brought]:
+        """The messages that clients were given since the last call."""
+        found, self.traffic.brought = self.traffic.brought, []
+        return found
+
+    def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
+        """What a step of the suite answers: for each queue the member that pulls it and the offset that it waits for
+        (when broadcasting, all of these), the messages that members were given, and the stored offset of each queue.
+
+        ``members`` are the numbers of those that run, by client id; what any other client does shows as that of member
+        -2.
+        """
+        places: list[Value] = []
+        for queue in self.seen:
+            waiting = tuple(sorted((members.get(client, STRANGER), at) for client, at in self.traffic.waiting(queue)))
+            places.append(waiting if self._broadcasting else next(iter(waiting), (-1, -1)))
+        given = tuple(sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought)))
+        return tuple(places), given, self.stored()

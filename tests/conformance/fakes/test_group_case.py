@@ -1,0 +1,97 @@
+"""The fake broker of a case with whole consumers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rocketmq_conformance.conformance.fakes.group_case import DELAY, HOLD, GroupCase
+from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command, MalformedFrame
+from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
+from rocketmq_conformance.models.profile import Profile
+
+MEMBERS_ASKED = Command(int(Request.GET_CONSUMER_LIST_BY_GROUP), {"consumerGroup": GROUP})
+PULL = {
+    "consumerGroup": GROUP,
+    "topic": TOPIC,
+    "queueId": "0",
+    "queueOffset": "12",
+    "maxMsgNums": "32",
+    "sysFlag": "6",
+    "commitOffset": "0",
+    "suspendTimeoutMillis": "20000",
+    "subscription": "*",
+    "subVersion": "1",
+}
+
+
+def peer() -> Any:
+    return SimpleNamespace(number=1, address="", answer=lambda request, response: None)
+
+
+@pytest.mark.parametrize(("holds_on", "asked"), [(True, HOLD), (False, 20_000)])
+def test_pulls_are_held_beyond_the_case_or_as_long_as_clients_ask(holds_on: bool, asked: int) -> None:
+    waits: list[float] = []
+    case = GroupCase(Profile(), lambda seconds, _: waits.append(seconds))
+    case.holds_on = holds_on
+    case.prepare(1, "young", 12)
+    case.handle(peer(), Command(int(Request.PULL_MESSAGE), {**PULL}))
+    assert waits == [asked / 1000]
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"), [("silent", TimeoutError), ("cut", ConnectionError), ("garbage", ConnectionError)]
+)
+def test_without_a_wire_no_answer_is_an_error(fault: str, error: type[Exception]) -> None:
+    case = GroupCase(Profile())
+    case.fail(Request.GET_CONSUMER_LIST_BY_GROUP, fault)
+    with pytest.raises(error):
+        case.handle(peer(), MEMBERS_ASKED)
+    assert (case.fails(Request.GET_CONSUMER_LIST_BY_GROUP), case.loses_members) == (True, True)
+    case.mend()
+    assert (case.fails(Request.GET_CONSUMER_LIST_BY_GROUP), case.loses_members) == (False, False)
+    assert case.handle(peer(), MEMBERS_ASKED) is not None
+
+
+def test_without_a_wire_a_late_answer_says_how_long_it_took() -> None:
+    case = GroupCase(Profile())
+    case.fail(Request.GET_CONSUMER_LIST_BY_GROUP, "late")
+    assert (case.fails(Request.GET_CONSUMER_LIST_BY_GROUP), case.keeps_waiting) == (False, True)
+    assert case.handle(peer(), MEMBERS_ASKED) is not None
+    assert case.waited == DELAY
+    case.mend()
+    case.handle(peer(), MEMBERS_ASKED)
+    assert case.waited == 0
+
+
+def test_pulls_that_are_not_answered_wait_for_nothing() -> None:
+    case = GroupCase(Profile(), later=lambda seconds, action: SimpleNamespace(cancel=lambda: None))
+    case.prepare(1, "young", -1)
+    pull = Command(int(Request.PULL_MESSAGE), {**PULL})
+    assert case.handle(peer(), pull) is None
+    assert case.traffic.waiting(0) == [("", 12)]
+    case.fail(Request.PULL_MESSAGE, "silent")
+    assert (case.traffic.waiting(0), case.silent, case.loses_members) == ([], True, False)
+    case.send(0)
+    assert case.take_brought() == []
+
+
+def test_over_a_wire_answers_are_late_or_no_frames_and_the_name_server_has_a_port_of_its_own() -> None:
+    case = GroupCase(Profile())
+    broker, name_server = case.broker.open(), case.broker.open_name_server()
+    try:
+        assert broker != name_server
+        for address in (broker, name_server):
+            host, _, port = address.rpartition(":")
+            with Connection(host, int(port)) as connection:
+                case.fail(Request.HEART_BEAT, "late")
+                assert connection.call(int(Request.HEART_BEAT), {}, b'{"clientID":"x","consumerDataSet":[]}').code == 0
+                case.fail(Request.HEART_BEAT, "garbage")
+                with pytest.raises((ConnectionError, MalformedFrame)):
+                    connection.call(int(Request.HEART_BEAT), {}, b'{"clientID":"x","consumerDataSet":[]}')
+    finally:
+        case.broker.stop()
