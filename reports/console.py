@@ -264,7 +264,8 @@ def _price(event: SuiteStarted) -> Text:
     """How long a suite will take that waits for restarts or timers."""
     seconds = event.expected_seconds
     about = f"{seconds:.0f} s" if seconds < 60 else duration(seconds)
-    return Text(f"{clean(event.suite)} waits: {count(event.cases, 'case')} take about {about}", style="dim")
+    take = "takes" if event.cases == 1 else "take"
+    return Text(f"{clean(event.suite)} waits: {count(event.cases, 'case')} {take} about {about}", style="dim")
 
 
 def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, RenderableType]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.engine.judge import Judge, wrong
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, wrong
 from rocketmq_conformance.conformance.engine.real_clock import Recorded
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Undefined, Unsupported, outcome_of, result_of
@@ -21,16 +21,11 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
 
     None when no step of the case can carry one. AdapterError and CannotRunError as of any case.
     """
-    outcomes: list[Ok | Err] = []
-
-    def do(row: Row) -> Outcome:
-        outcome = stage.do(judge.suite, row)
-        if not isinstance(outcome, Unsupported):
-            outcomes.append(outcome)
-        return outcome
-
-    stage.begin(judge.suite, 0)
-    judged = judge.judge(rows, do, count=False, times=stage.times)
+    judged, outcomes = _played(stage, judge, rows)
+    for _ in range(judge.suite.confirmations if stage.times else 0):
+        if judged.verdict != DIVERGES:
+            break
+        judged, outcomes = _played(stage, judge, rows)
     if judged.verdict == DIVERGES:
         return False  # an implementation that answers differently the second time is no basis for a control
     steps = judged.steps
@@ -44,6 +39,20 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
     times = Recorded(judged.spans) if stage.times else None
     judged = judge.judge(judged.rows[: at + 1], lambda row: next(answers), count=False, times=times)
     return judged.verdict == DIVERGES and len(judged.steps) == at + 1
+
+
+def _played(stage: Stage, judge: Judge, rows: list[Row]) -> tuple[Judged, list[Ok | Err]]:
+    """A case, and its answers without those that are unsupported."""
+    outcomes: list[Ok | Err] = []
+
+    def do(row: Row) -> Outcome:
+        outcome = stage.do(judge.suite, row)
+        if not isinstance(outcome, Unsupported):
+            outcomes.append(outcome)
+        return outcome
+
+    stage.begin(judge.suite, 0)
+    return judge.judge(rows, do, count=False, times=stage.times), outcomes
 
 
 def _plantable(judge: Judge, step: Step) -> bool:

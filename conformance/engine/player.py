@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from rocketmq_conformance.suites.declare.suite import Row
 
 #: What an adapter raises when it, or what it drives, is broken.
 BROKEN = (AdapterError, CannotRunError)
+Broken = AdapterError | CannotRunError
 #: How often a case is played at most while an expected answer changes within the clock's measurement error: the
 #: machine may be less busy the next time.
 TRIES = 3
@@ -61,11 +62,21 @@ class Played(NamedTuple):
 class Player:
     """Plays cases of one suite; divergences that ``doubts`` explain do not count as such.
 
-    With ``goes_on`` a case goes on after a divergence as long as the model can follow.
+    With ``goes_on`` a case goes on after a divergence as long as the model can follow. Differences on a real clock are
+    confirmed, but for those that are ``known``, as nobody reports them.
     """
 
-    def __init__(self, stage: Stage, judge: Judge, doubts: Doubts | None = None, *, goes_on: bool = False) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        judge: Judge,
+        doubts: Doubts | None = None,
+        *,
+        goes_on: bool = False,
+        known: Callable[[Judged], bool] = lambda judged: False,
+    ) -> None:
         self.stage = stage
+        self._known = known
         self._goes_on = goes_on and not stage.times
         self._doubts = doubts or Doubts()
         self.judge = judge
@@ -151,32 +162,62 @@ class Player:
                 break
         return judged
 
+    def replay(self, plans: Iterable[Sequence[Row]]) -> Iterator[Judged | Broken]:
+        """What comes of each plan, in lanes where cases are; it counts for nothing, and goes on after a difference."""
+        adapter = self.stage.adapter
+        if self.lanes > 1 and isinstance(adapter, Streams):
+            plays = ((f"a stored plan of {self.suite.name}", self._play(plan, goes_on=True)) for plan in plans)
+            yield from self._streamed(adapter, plays)
+            return
+        for plan in plans:
+            try:
+                yield self.execute(plan, count=False, goes_on=True)
+            except BROKEN as error:
+                yield error
+
     def _in_lanes(self, adapter: Streams, cases: Iterable[Numbered]) -> Iterator[Played]:
         """Every case is judged while it is played; those before it end first."""
         begun: deque[Numbered] = deque()
 
-        def plays() -> Iterator[Play[Judged]]:
-            for numbered in cases:
-                begun.append(numbered)
-                yield self._play(numbered[1], goes_on=self._goes_on)
+        def plays() -> Iterator[tuple[str, Play[Judged]]]:
+            for number, rows in cases:
+                begun.append((number, rows))
+                yield f"case {number} of {self.suite.name}", self._play(rows, goes_on=self._goes_on)
 
-        playing = adapter.stream(self.suite, plays())
+        start = time.monotonic()
+        for judged in self._streamed(adapter, plays()):
+            number, rows = begun.popleft()
+            seconds = time.monotonic() - start
+            if isinstance(judged, BROKEN):
+                yield Played(number, rows, COULD_NOT_RUN, 0, seconds, "", str(judged))
+            else:
+                self.judge.count(judged)
+                yield self._settled(number, rows, judged, seconds)
+            start = time.monotonic()
+
+    def _streamed(self, adapter: Streams, plays: Iterable[tuple[str, Play[Judged]]]) -> Iterator[Judged | Broken]:
+        """What comes of each play, whose name is said where it breaks."""
+        names: deque[str] = deque()
+
+        def begun() -> Iterator[Play[Judged]]:
+            for name, play in plays:
+                names.append(name)
+                yield play
+
+        playing = adapter.stream(self.suite, begun())
         try:
             while True:
-                start = time.monotonic()
                 with self.stage.guarded(f"cases of {self.suite.name}"):
                     ended = next(playing, None)
                 if ended is None:
                     return
-                number, rows = begun.popleft()
+                judged: Judged | Broken
                 try:
-                    with self.stage.guarded(f"case {number} of {self.suite.name}"):
+                    with self.stage.guarded(names.popleft()):
                         judged = ended.result()
                 except BROKEN as error:
-                    yield Played(number, rows, COULD_NOT_RUN, 0, time.monotonic() - start, "", str(error))
-                    continue
-                self.judge.count(judged)
-                yield self._settled(number, rows, judged, time.monotonic() - start)
+                    judged = error
+                yield judged
         finally:
             playing.close()
 
@@ -236,7 +277,7 @@ class Player:
     def _settled(self, number: int, rows: list[Row], judged: Judged, seconds: float) -> Played:
         counted, verdict = judged, judged.verdict
         judged, differences = self._doubts.settle(self.suite, judged)
-        if differences and self.stage.times and self.suite.confirmations:
+        if self.stage.times and self.suite.confirmations and not all(map(self._known, differences)):
             judged = self._confirmed(judged)
         if verdict != judged.verdict:
             self.judge.decides_nothing(counted, verdict)

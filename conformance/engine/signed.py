@@ -11,10 +11,11 @@ from datetime import date
 
 from rocketmq_conformance.conformance.engine.expected import Entry
 from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint
-from rocketmq_conformance.conformance.engine.player import BROKEN, Played, Player
+from rocketmq_conformance.conformance.engine.player import BROKEN, Broken, Played, Player
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNSUPPORTED, ExpectedDivergence
 from rocketmq_conformance.suites.declare.answer_parts import responsible
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Why a case in which nothing but expected divergences could be judged is unsupported.
@@ -51,14 +52,18 @@ class Signed:
         """Entries that fail the run."""
         return sum(1 for entry in self.entries if self._fault(entry))
 
-    def replay(self, player: Player, entry: Entry, suite: Suite) -> list[Judged]:
-        """Play an entry's plan; the divergences of it that are expected."""
-        if entry.invalid:
-            return []
-        try:
-            judged = player.execute(entry.rows, count=False, goes_on=True)
-        except BROKEN as error:
-            self._unplayed[entry.fingerprint] = str(error)
+    def replay(self, player: Player, suite: Suite) -> list[Judged]:
+        """Play the plans of the entries; the divergences of them that are expected."""
+        valid = [entry for entry in self.entries if not entry.invalid]
+        found: list[Judged] = []
+        for entry, judged in zip(valid, player.replay([entry.rows for entry in valid]), strict=True):
+            found += self.take(suite, entry, judged)
+        return found
+
+    def take(self, suite: Suite, entry: Entry, judged: Judged | Broken) -> list[Judged]:
+        """What came of an entry's plan; the divergences of it that are expected."""
+        if isinstance(judged, BROKEN):
+            self._unplayed[entry.fingerprint] = str(judged)
             return []
         return [one for one in judged.differences() if self._is_signed(suite, one)]
 
@@ -77,20 +82,34 @@ class Signed:
             for (suite, rule, mark), cases in self._newer.items():
                 yield newer_rule(self._book.version, suite, rule, mark, cases)
 
+    def knows(self, suite: Suite, judged: Judged) -> bool:
+        """Is this divergence expected?"""
+        step = judged.steps[-1]
+        return self._entry(suite, step) is not None or self._is_newer(suite, step)
+
+    def _entry(self, suite: Suite, step: Step) -> Entry | None:
+        """The entry of a step that diverges."""
+        entry = self._by_mark.get(fingerprint(suite, step))
+        return None if entry is None or entry.invalid else entry
+
+    def _is_newer(self, suite: Suite, step: Step) -> bool:
+        """Does a step diverge from a rule that is newer than the rule book?"""
+        return self._book is not None and self._book.lacks(responsible(suite, step))
+
     def _is_signed(self, suite: Suite, judged: Judged) -> bool:
         """Is this divergence expected? It is counted then."""
-        mark = fingerprint(suite, judged.steps[-1])
-        rule = responsible(suite, judged.steps[-1])
-        entry = self._by_mark.get(mark)
-        if entry is None or entry.invalid:
-            if self._book is None or not self._book.lacks(rule):
-                return False
+        step = judged.steps[-1]
+        mark, rule = fingerprint(suite, step), responsible(suite, step)
+        entry = self._entry(suite, step)
+        if entry is not None:
+            self._cases[mark] += 1
+            if rule != entry.rule:
+                self._rules[mark] = rule
+            return True
+        if self._is_newer(suite, step):
             self._newer[suite.name, rule, mark] += 1
             return True
-        self._cases[mark] += 1
-        if rule != entry.rule:
-            self._rules[mark] = rule
-        return True
+        return False
 
     def _fault(self, entry: Entry) -> str:
         mark = entry.fingerprint

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from rocketmq_conformance.conformance.adapter import AdapterError, TakesPart
 from rocketmq_conformance.conformance.engine import plan
@@ -145,9 +146,14 @@ class SuiteRun:
             raise stop
 
     def _play(self, cases: Iterable[Numbered]) -> Iterator[Event]:
-        player = self._player = Player(self.stage, self.judge, self.doubts, goes_on=not self.options.stop_at_first)
-        for entry in self.signed.entries:
-            self.findings.avoid(self.signed.replay(player, entry, self.suite))
+        player = self._player = Player(
+            self.stage,
+            self.judge,
+            self.doubts,
+            goes_on=not self.options.stop_at_first,
+            known=partial(self.signed.knows, self.suite),
+        )
+        self.findings.avoid(self.signed.replay(player, self.suite))
         for played in player.play(self._offered(self._in_time(cases))):
             yield from self._settle(player, played)
         if self.cut_short:

@@ -16,6 +16,14 @@ from rocketmq_conformance.models.rule import Answer, Reason
 
 _RETRY_QUEUE = next(at for at, queue in enumerate(QUEUES) if queue.topic == RETRY_TOPIC)
 _SHOWN = ("WHOLE-", "CONS-")
+#: Rules that decide what is seen, the first that fires; the kind of state, and what it is when messages come again.
+_DECIDING = (
+    ("CONS-BACK-COPY", "sent back as copies", "sent back again"),
+    ("CONS-BACK", "sent back", "sent back again"),
+    ("CONS-1-DROPPED", "held, and lost", "held, and lost"),
+    ("CONS-1", "held", "come again, and held"),
+    ("WHOLE-MOVED", "sent elsewhere", "sent elsewhere"),
+)
 _IDLE = Reason(("CONS-1",), "nothing is new")
 _COMING = Reason(("CONS-1-BACK",), "nobody is there")
 
@@ -69,27 +77,21 @@ class WholeListenerModel(WholePushModel):
 
 
 def _reason(fired: tuple[str, ...], given: tuple[tuple[int, int, int, int], ...], delayed: int) -> Reason:
+    """Why a step shows what it shows; the rule that decides it stands first."""
     again = any(queue == RETRIES for _, queue, _, _ in given)
-    if "CONS-BACK-COPY" in fired:
-        return Reason(fired, "sent back again" if again else "sent back as copies")
-    if "CONS-BACK" in fired:
-        return Reason(fired, "sent back again" if again else "sent back")
-    if "CONS-1-DROPPED" in fired:
-        return Reason(fired, "held, and lost")
-    if "CONS-1" in fired:
-        return Reason(fired, "come again, and held" if again else "held")
-    if "WHOLE-MOVED" in fired:
-        return Reason(fired, "sent elsewhere")
+    for rule, state, state_again in _DECIDING:
+        if rule in fired:
+            return Reason(_by(rule, fired), state_again if again else state)
     if again:
-        return Reason(_with(fired, "CONS-1-BACK"), "come again")
+        return Reason(_by("CONS-1-BACK", fired), "come again")
     if "WHOLE-SHARE" in fired:
-        return Reason(fired, "queues change hands")
+        return Reason(_by("WHOLE-SHARE", fired), "queues change hands")
     if given:
-        return Reason(_with(fired, "WHOLE-COMMIT"), "messages are given")
+        return Reason(_by("WHOLE-COMMIT", fired), "messages are given")
     if fired:
         return Reason(fired, "nothing is new")
     return _COMING if delayed else _IDLE
 
 
-def _with(fired: tuple[str, ...], rule: str) -> tuple[str, ...]:
-    return fired if rule in fired else (*fired, rule)
+def _by(rule: str, fired: tuple[str, ...]) -> tuple[str, ...]:
+    return (rule, *(one for one in fired if one != rule))

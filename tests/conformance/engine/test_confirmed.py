@@ -6,16 +6,17 @@ from collections.abc import Generator, Iterable
 from concurrent.futures import Future
 
 from rocketmq_conformance.conformance.adapter import REAL, Case, Hello, Play, T
+from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.handshake import hello_of
-from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import DIVERGES, UNDECIDED
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED
 from rocketmq_conformance.suites import whole_push
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
 class Differs:
@@ -47,15 +48,19 @@ class Differs:
             yield ended
 
 
+def prepared() -> list[Row]:
+    """A case of one step, which never proves a rule."""
+    return [whole_push.SUITE.row(whole_push.Prepare(4, "young", 7, "CONSUME_FROM_LAST_OFFSET"))]
+
+
 def verdict(wrong: int, lanes: int) -> tuple[str, str, int]:
-    """(verdict, reason, plays) of a case of one step, which never proves a rule."""
+    """(verdict, reason, plays) of a case."""
     adapter = Differs(wrong, lanes)
     stage = Stage(adapter, Profile())
     hello_of(stage)
     judge = Judge(whole_push.SUITE, Profile())
     player = Player(stage, judge)
-    row = whole_push.SUITE.row(whole_push.Prepare(4, "young", 7, "CONSUME_FROM_LAST_OFFSET"))
-    (played,) = player.play([(0, [row])])
+    (played,) = player.play([(0, prepared())])
     stage.close()
     assert judge.unproven["WHOLE-SHARE"] == 1
     return played.verdict, played.reason, adapter.plays
@@ -72,3 +77,31 @@ def test_a_difference_that_does_not_repeat_is_undecided_with_its_counts() -> Non
             found, reason, plays = verdict(wrong, lanes)
             assert (found, plays) == (UNDECIDED, 3)
             assert reason.startswith(f"it differed in {wrong} of 3 plays: prepare(")
+
+
+def test_the_control_is_no_worse_for_a_difference_that_does_not_repeat() -> None:
+    for wrong in range(4):
+        stage = Stage(Differs(wrong, 1), Profile())
+        hello_of(stage)
+        assert control(stage, Judge(whole_push.SUITE, Profile()), prepared()) is (wrong < 3)
+        stage.close()
+
+
+def test_a_difference_that_nobody_reports_is_not_played_again() -> None:
+    adapter = Differs(1, 1)
+    stage = Stage(adapter, Profile())
+    hello_of(stage)
+    (played,) = Player(stage, Judge(whole_push.SUITE, Profile()), known=lambda judged: True).play([(0, prepared())])
+    stage.close()
+    assert (played.verdict, adapter.plays) == (DIVERGES, 1)
+
+
+def test_stored_plans_are_played_once_each_in_lanes_or_not() -> None:
+    for lanes in (1, 4):
+        stage = Stage(Differs(1, lanes), Profile())
+        hello_of(stage)
+        judge = Judge(whole_push.SUITE, Profile())
+        found = list(Player(stage, judge).replay([prepared(), prepared()]))
+        stage.close()
+        assert [one.verdict for one in found if isinstance(one, Judged)] == [DIVERGES, CONFORMS]
+        assert not judge.coverage.rows()
