@@ -68,7 +68,12 @@ def all_(work: Work) -> None:
 
 @click.command()
 @_releases_argument
-@click.option("--distinct", is_flag=True, help="Of releases that have the same rules, only the newest.")
+@click.option(
+    "--distinct",
+    is_flag=True,
+    help="Of releases that have the same rules, only the newest; of suites in which several in a row answer the same, "
+    "only the first and the last.",
+)
 @click.option("--cover", is_flag=True, help="Play covering plans with every release, which takes longer.")
 @click.option("--real-clock", is_flag=True, help="Only suites that depend on time, on the clock of the machine.")
 @click.option(
@@ -101,10 +106,11 @@ def java(
         raise click.UsageError("--distinct chooses releases by itself: leave it out, or the releases.")
     chosen = releases or (java_proof.distinct() if distinct else java_proof.RELEASES)
     covered = frozenset(chosen) if cover or work.selection else java_proof.COVERED
+    left = java_proof.repeated(chosen, covered) if distinct and not real_clock else {}
     kind = CLOCK if real_clock else JAVA
     selection = kinds.ALL[kind].played(work.selection)
     _prove(
-        lambda units, more: kinds.prove_clients(units, workers, covered, selection, more),
+        lambda units, more: kinds.prove_clients(units, workers, covered, selection, more, left),
         (*kinds.of_releases(kind, chosen), *kinds.of_releases(SCRIPTED, scripted)),
         work,
     )

@@ -139,12 +139,18 @@ def _described(name: str, args: tuple[Any, ...]) -> str:
     return str(SUITE.operation((SUITE.index[name], args)))
 
 
+def sampled(profile: Profile, cases: int) -> Iterator[list[Row]]:
+    """So many cases of unusual inputs."""
+    drawn = sampler(SUITE, profile)
+    return (drawn.case(_SEED, case, SUITE.steps) for case in range(cases))
+
+
 def sample(tally: Tally, profile: Profile, calls: Methods, cases: int) -> None:
     """Compare one release with the model in so many cases of unusual inputs."""
-    handlers, drawn = SUITE.bind(profile).by_position, sampler(SUITE, profile)
+    handlers = SUITE.bind(profile).by_position
     named = [calls.get(op) for op in SUITE.operations]
-    for case in range(cases):
-        for row in drawn.case(_SEED, case, SUITE.steps):
+    for rows in sampled(profile, cases):
+        for row in rows:
             _ask(tally, handlers, named, row)
 
 

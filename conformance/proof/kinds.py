@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 from rocketmq_conformance.conformance.proof import broker, client_broker_matrix, java, java_clock, whole
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
@@ -58,24 +59,28 @@ def prove_clients(
     covered: Collection[str],
     selection: Selection = EVERYTHING,
     more: More = lambda: True,
+    left: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> Iterator[ProofResult]:
     """Prove clients, and whole consumers on brokers that fail by a script, in so many processes.
 
-    Whole consumers mostly wait: one of them at a time has a process beside the others.
+    ``left`` has the names of the suites that a release leaves out. Whole consumers mostly wait: one of them at a time
+    has a process beside the others.
     """
     todo = java.longest_first((unit for unit in units if unit.kind != SCRIPTED), covered)
     waiting = [unit for unit in units if unit.kind == SCRIPTED]
     workers += bool(todo and waiting)
     for number, unit in enumerate(waiting):
         todo.insert(number * workers, unit)
-    one = partial(_prove_client, covered=frozenset(covered), selection=selection)
+    one = partial(_prove_client, covered=frozenset(covered), selection=selection, left=dict(left))
     yield from in_processes(one, todo, min(workers, len(todo)), more, java.EACH)
 
 
-def _prove_client(unit: Unit, covered: Collection[str], selection: Selection) -> ProofResult:
+def _prove_client(
+    unit: Unit, covered: Collection[str], selection: Selection, left: Mapping[str, Collection[str]]
+) -> ProofResult:
     if unit.kind == SCRIPTED:
         return whole.prove(unit, rule=selection.rule)
-    return java.prove(unit, covered, selection)
+    return java.prove(unit, covered, selection, left.get(unit.release, ()))
 
 
 def _clients(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[ProofResult]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from places import ROOT
 
 from rocketmq_conformance.conformance.proof import broker, java
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 
 
@@ -19,6 +21,25 @@ def test_one_client_stands_for_all_that_have_its_rules() -> None:
     chosen = [rules(release) for release in java.distinct()]
     assert len(set(chosen)) == len(chosen)
     assert set(chosen) == {rules(release) for release in java.RELEASES}
+
+
+def test_a_release_between_two_that_answer_the_same_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {"4.9.2": 1, "4.9.3": 1, "4.9.4": 1, "4.9.5": 2, "4.9.6": 1, "4.9.8": 1, "5.0.0": 1, "5.1.0": 1}
+    monkeypatch.setattr(java, "_answers", lambda suite, profile: answers[str(profile.client)])
+    left = java.repeated(list(answers), {"5.0.0"})
+    # 4.9.8 is asked more, and so is 5.0.0
+    assert [release for release, suites in left.items() if suites] == ["4.9.3"]
+    assert left["4.9.3"] == {suite.name for suite in SUITES.values() if suite.side in (Side.PURE, Side.CLIENT)}
+
+
+def test_answers_are_the_same_where_no_rule_of_the_suite_has_changed() -> None:
+    def same(suite: str, *releases: str) -> bool:
+        return len({java._answers(SUITES[suite], Profile.of(client=release)) for release in releases}) == 1
+
+    assert same("allocation", "5.1.2", "5.3.1", "5.5.0")
+    assert not same("allocation", "4.1.0", "5.5.0")
+    assert same("local-store", "4.9.7", "4.9.8")
+    assert not same("pull", "4.0.0-incubating", "5.5.0")
 
 
 def test_clients_that_are_asked_more_are_among_them() -> None:
