@@ -125,7 +125,7 @@ def java(
 def broker(releases: tuple[str, ...], workers: int, work: Work) -> None:
     """Ask real brokers, started from jars.
 
-    RELEASES are such as 4.9.7 5.5.0; without them it is three, and few of the starts on damaged files.
+    RELEASES are such as 4.9.7 5.5.0; without them it is these two, and few of the starts on damaged files.
     """
     selection = kinds.ALL[BROKER].played(work.selection)
     brief = not releases and not selection

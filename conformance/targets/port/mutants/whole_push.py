@@ -262,7 +262,7 @@ MUTANTS = (
     _mutant("whole-push-stays-unknown", "D151", "After a cut no heartbeat follows.", StaysUnknown),
     _mutant("whole-push-impatient", "D151", "No answer may take a second.", IsImpatient),
     _mutant("whole-push-lost-route-drops", "D95", "Without a route queues are dropped.", LostRouteDropsAll),
-    _mutant("whole-push-no-queues-drops", "D95", "Of a topic without queues all are dropped.", EmptyRouteDropsAll),
+    _mutant("whole-push-no-queues-drops", "D201", "Of a topic without queues all are dropped.", EmptyRouteDropsAll),
     _mutant("whole-push-unknown-is-alone", "D26", "A member that is not known takes everything.", UnknownIsAlone),
     _mutant("whole-push-routes-grow", "D168", "Queues that a topic loses are kept.", LearnsNoFewer),
 )
