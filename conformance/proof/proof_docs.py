@@ -70,6 +70,10 @@ rocketmq-conformance prove whole --scripted 5.5.0           # whole consumers on
 rocketmq-conformance prove page                             # write this page again
 ```
 
+Of releases that have the same rules `--distinct` asks the newest one; and of several in a row that by the model answer
+the same in a suite, the first and the last: wherever the model has a rule begin at a wrong release, one of the two
+beside that place is asked.
+
 A proof prints what differs, and ends with 1 when something does. The rows that this page was made from are in
 [proof/](proof/), of clients with `--cover`: a folder for each kind of proof, a file for each release or pair
 ([why](decisions/0012-rows-of-a-proof-by-release.md)). A rule that no row confirms is **unproven**.

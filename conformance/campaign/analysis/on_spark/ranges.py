@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Cases of a range, and ranges of a task.
 SIZE, PER_TASK = 1 << 16, 16
+_TYPES = {pa.string(): "string", pa.bool_(): "boolean", pa.int64(): "bigint"}
+#: What leaves a task.
 _COUNTED = pa.schema(
     [
         ("suite", pa.string()),
@@ -44,9 +46,8 @@ _COUNTED = pa.schema(
         ("number", pa.int64()),
     ]
 )
-_SCHEMA = (
-    "suite string, verdict_a string, verdict_b string, relation string, whole boolean, `case` bigint, number bigint"
-)
+#: The same, as Spark writes it.
+_SCHEMA = ", ".join(f"`{column.name}` {_TYPES[column.type]}" for column in _COUNTED)
 #: What codes of verdicts and relations mean; a verdict beyond them all is that of no case.
 _NAMES: tuple[Sequence[str | None], ...] = ([*VERDICTS, None], [*VERDICTS, None], RELATIONS)
 _SIZES = tuple(len(names) for names in _NAMES)
