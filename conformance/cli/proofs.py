@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
@@ -106,7 +106,10 @@ def java(
         raise click.UsageError("--distinct chooses releases by itself: leave it out, or the releases.")
     chosen = releases or (java_proof.distinct() if distinct else java_proof.RELEASES)
     covered = frozenset(chosen) if cover or work.selection else java_proof.COVERED
-    left = java_proof.repeated(chosen, covered) if distinct and not real_clock else {}
+    left: Mapping[str, Collection[str]] = {}
+    if distinct and not real_clock:
+        click.echo(f"looking where {len(chosen)} releases in a row answer the same, for half a minute", err=True)
+        left = java_proof.repeated(chosen, covered)
     kind = CLOCK if real_clock else JAVA
     selection = kinds.ALL[kind].played(work.selection)
     _prove(

@@ -76,10 +76,10 @@ def distinct() -> tuple[str, ...]:
 
 
 def repeated(releases: Sequence[str], covered: Collection[str]) -> dict[str, frozenset[str]]:
-    """By release, the names of suites in which the one before and the one after are asked and answer the same by the
-    model, so that the real ones need not be asked of this one; but for those that are asked more than others.
+    """By release, the names of suites in which it answers as the releases before and after it do, by the model.
 
-    Wherever the model has a rule begin at a wrong release, one of the two on either side of that is asked.
+    Of several in a row the first and the last are left to be asked, and those that are asked more than others. So
+    wherever the model has a rule begin at a wrong release, one of the two on either side of that is asked.
     """
     found: dict[str, frozenset[str]] = {release: frozenset() for release in releases}
     in_order = sorted(releases, key=RELEASES.index)
