@@ -29,6 +29,7 @@ from rocketmq_conformance.models.client.whole_push import (
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
 
@@ -207,6 +208,13 @@ SUITE = Suite(
         *("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
         *("OFF-R-PALL", "OFF-R-READ-ERROR", "START-PUSH-ERROR", "PULL-ILL-1", "PULL-RES-1", "REB-ADD-1"),
         *("REB-ADD-START", "REB-CLU-1", "REB-DROP-1", "REB-REM-1", "RST-PUSH", "RST-RESUME"),
+    ),
+    limits=(
+        RuleLimit(
+            rules=("WHOLE-MISTAKEN",),
+            client="up to 5.0.0-PREVIEW, 5.0.0+",
+            because="5.0.0-ALPHA takes no response of the broker for one without an offset (API-QCO-1)",
+        ),
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,

@@ -4,7 +4,8 @@ The search plays sampled cases by the model, and keeps of each what shows someth
 behaviour that it has found: it plays steps of more cases behind the steps that led there, until many in a row show no
 new behaviour. What cases of another seed then still show is kept, too. Of all these plans it chooses those that show
 most until they show everything, takes out of them every step that nothing depends on, and drops those that the others
-make needless. It is deterministic: the sampler is seeded, and ties go to the plan that was found first.
+make needless. Last come plans for rules that only older releases can reach. It is deterministic: the sampler is seeded,
+and ties go to the plan that was found first.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import PUBLISHED
 from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.reach import reachable
 from rocketmq_conformance.suites.declare.sampler import Sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -67,7 +69,30 @@ def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
         pairs = effort.pairs * min(suite.cases, 1000) // 1000 if suite.ordinary else effort.pairs
         if pairs:
             plans += _more(suite, profile, plans, pairs, pairs=True)
-    return plans
+    return plans + rare(suite, plans, effort.others if effort.of_release else 0)
+
+
+def rare(suite: Suite, plans: Sequence[Rows], cases: int) -> list[Rows]:
+    """Plans for rules that fire in none of ``plans`` by a release that can reach them; looked for in so many cases."""
+    found: list[Rows] = []
+    for profile in _judged(suite):
+        # declarations do not say which rules a property leaves out
+        wanted = set() if profile.configuration else set(reachable(suite, profile))
+        if not wanted or not suite.offered(profile):
+            continue
+        tours, drawn = tours_of(suite, profile), Sampler(suite, profile)
+        for plan in (*plans, *found):
+            wanted.difference_update(*(step.behaviour[1] for step in tours.play(plan)))
+        for case in range(cases if wanted else 0):
+            seen = tours.play(drawn.case(OTHERS, case, suite.steps))
+            at = next((at for at, step in enumerate(seen) if not wanted.isdisjoint(step.behaviour[1])), None)
+            if at is not None:
+                kept = seen[: at + 1] if tours.decides(seen[: at + 1]) else seen
+                found.append(_shortest(tours, tuple(step.row for step in kept), set(seen[at].behaviours), pairs=False))
+                wanted.difference_update(seen[at].behaviour[1])
+            if not wanted:
+                break
+    return found
 
 
 def is_costly(suite: Suite) -> bool:

@@ -10,13 +10,14 @@ from command_line import kit
 from every import every
 
 from rocketmq_conformance.conformance.api import run
-from rocketmq_conformance.conformance.engine import covering_plans
+from rocketmq_conformance.conformance.engine import covering, covering_plans
 from rocketmq_conformance.conformance.engine.covering import (
     OTHERS,
     SEED,
     Effort,
     chosen,
     is_costly,
+    rare,
     searched,
     tours_of,
 )
@@ -95,6 +96,16 @@ def test_a_search_shows_what_its_cases_show_in_fewer_steps() -> None:
         one for plan in plans for step in Tours(STORE, Profile()).play(plan) for one in step.behaviours
     }
     assert sum(map(len, plans)) < SMALL.cases * STORE.steps / 2
+
+
+def test_rules_that_only_older_releases_reach_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite, older = SUITES["rebalance-orderly"], Profile.of("4.9.8")
+    monkeypatch.setattr(covering, "_judged", lambda suite: [older])
+    *others, last = covering_plans.stored(suite)
+    assert rare(suite, [*others, last], 0) == []
+    (plan,) = rare(suite, others, 1000)
+    assert "REB-CLU-ROUTE" in {rule for step in tours_of(suite, older).play(plan) for rule in step.behaviour[1]}
+    assert len(plan) < 10
 
 
 def test_a_search_goes_on_from_what_it_has_found() -> None:
