@@ -81,7 +81,8 @@ def waits_of(kind: str, client: ClientRules, listens: bool = False) -> Mapping[s
     locks = {rule: seconds + taken for rule, seconds in WAITS.items()}
     # locks that have expired are confirmed by the lock timer alone, and a pull that waits for one is tried again
     locks |= {"REB-LOCK-3": LOCK_TIMER + taken, "PULL-PRE-LOCK": RETRY + again}
-    locks |= {"WHOLE-LOCK": taken, "WHOLE-SHARE": again}
+    # what is given may be of a queue that was just taken
+    locks |= {"WHOLE-LOCK": taken, "WHOLE-SHARE": again, "CONS-ORDER-1": taken}
     if listens and client.unlocks_idle:
         locks["REB-REM-3"] = FORCED + again
     elif listens:

@@ -62,6 +62,8 @@ WAITS = [
     # up to 4.9.4 a queue that was taken waits for the lock timer
     (ORDERLY, "4.9.4", False, ("WHOLE-LOCK",), 23),
     (ORDERLY, "4.9.8", False, ("WHOLE-LOCK",), 0),
+    (ORDERLY, "4.9.4", False, ("CONS-ORDER-1",), 23),
+    (ORDERLY, "4.9.8", False, ("CONS-ORDER-1",), 0),
     # a listener holds a message of a queue that is lost
     (ORDERLY, "5.5.0", True, ("REB-REM-3",), 20),
     (ORDERLY, "5.1.4", True, ("REB-REM-2",), 0),
