@@ -190,23 +190,23 @@ def verify_expected(
             hello = hello_of(stage)
         profile = profile_of(hello, releases or {})
         stage.use(profile)
-        found: dict[int, ExpectedDivergence] = {}
+        signed = [Signed([entry]) for entry in entries]
+        aside: list[str] = []
         asked: dict[str, list[int]] = defaultdict(list)
         for at, entry in enumerate(entries):
             suite = SUITES.get(entry.suite)
-            aside = entry.aside(hello.name, hello.version) or (hello.refuses(suite) if suite else "")
-            if aside or entry.invalid or suite is None:
-                found[at] = entry.event(aside=aside) if aside else next(Signed([entry]).events())
-            else:
+            aside.append(entry.aside(hello.name, hello.version) or (hello.refuses(suite) if suite else ""))
+            if suite and not aside[at] and not entry.invalid:
                 asked[suite.name].append(at)
         for name, places in asked.items():
             suite = SUITES[name]
             player = Player(stage, Judge(suite, profile.judged()), Doubts(hello))
             for at, judged in zip(places, player.replay([entries[at].rows for at in places]), strict=True):
-                signed = Signed([entries[at]])
-                signed.take(suite, entries[at], judged)
-                found[at] = next(signed.events())
-        return [found[at] for at in range(len(entries))]
+                signed[at].take(suite, entries[at], judged)
+        return [
+            entry.event(aside=why) if why else next(one.events())
+            for entry, why, one in zip(entries, aside, signed, strict=True)
+        ]
     finally:
         stage.close()
 

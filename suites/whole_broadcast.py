@@ -13,7 +13,7 @@ from rocketmq_conformance.suites.values import whole
 
 
 @group.MOVES.move(
-    "If a member runs, it is shut down or killed, a message arrives in every queue, and it is started again. ", weight=3
+    "If a member runs, it is shut down or killed, a message arrives in every queue, and it is started again.", weight=3
 )
 class ComeBack(Operation):
     member: Annotated[int, whole.MEMBER]

@@ -87,7 +87,7 @@ def rare(suite: Suite, plans: Sequence[Rows], cases: int) -> list[Rows]:
             seen = tours.play(drawn.case(OTHERS, case, suite.steps))
             at = next((at for at, step in enumerate(seen) if not wanted.isdisjoint(step.behaviour[1])), None)
             if at is not None:
-                kept = seen[: at + 1] if tours.decides(seen[: at + 1]) else seen
+                kept = _up_to(tours, seen, at)
                 found.append(_shortest(tours, tuple(step.row for step in kept), set(seen[at].behaviours), pairs=False))
                 wanted.difference_update(seen[at].behaviour[1])
             if not wanted:
@@ -175,9 +175,7 @@ def _more(
     begins = Begins()
 
     def keep(seen: Sequence[Seen], new: Sequence[int], *, alone: bool = False) -> None:
-        kept = seen[: new[-1] + 1]
-        if not tours.decides(kept):
-            kept = seen
+        kept = _up_to(tours, seen, new[-1])
         shows: set[Hashable] = {one for step in kept for one in step.behaviours} if alone else shown(kept, pairs=pairs)
         known.update(shows)
         found.append((tuple(step.row for step in kept), shows - before))
@@ -205,6 +203,12 @@ def _more(
         if new:
             keep(seen, new, alone=True)
     return _minimised(tours, _greedy(found), before, pairs=pairs)
+
+
+def _up_to(tours: Tours, seen: Sequence[Seen], at: int) -> Sequence[Seen]:
+    """The steps up to one of them, or all where these decide nothing."""
+    head = seen[: at + 1]
+    return head if tours.decides(head) else seen
 
 
 class Begins:

@@ -166,8 +166,9 @@ class Player:
         """What comes of each plan, in lanes where cases are; it counts for nothing, and goes on after a difference."""
         adapter = self.stage.adapter
         if self.lanes > 1 and isinstance(adapter, Streams):
-            plays = ((f"a stored plan of {self.suite.name}", self._play(plan, goes_on=True)) for plan in plans)
-            yield from self._streamed(adapter, plays)
+            stored = ((number, list(plan)) for number, plan in enumerate(plans))
+            for _, _, judged in self._streamed(adapter, stored, "stored plan", goes_on=True):
+                yield judged
             return
         for plan in plans:
             try:
@@ -177,16 +178,8 @@ class Player:
 
     def _in_lanes(self, adapter: Streams, cases: Iterable[Numbered]) -> Iterator[Played]:
         """Every case is judged while it is played; those before it end first."""
-        begun: deque[Numbered] = deque()
-
-        def plays() -> Iterator[tuple[str, Play[Judged]]]:
-            for number, rows in cases:
-                begun.append((number, rows))
-                yield f"case {number} of {self.suite.name}", self._play(rows, goes_on=self._goes_on)
-
         start = time.monotonic()
-        for judged in self._streamed(adapter, plays()):
-            number, rows = begun.popleft()
+        for number, rows, judged in self._streamed(adapter, cases, "case", goes_on=self._goes_on):
             seconds = time.monotonic() - start
             if isinstance(judged, BROKEN):
                 yield Played(number, rows, COULD_NOT_RUN, 0, seconds, "", str(judged))
@@ -195,29 +188,32 @@ class Player:
                 yield self._settled(number, rows, judged, seconds)
             start = time.monotonic()
 
-    def _streamed(self, adapter: Streams, plays: Iterable[tuple[str, Play[Judged]]]) -> Iterator[Judged | Broken]:
-        """What comes of each play, whose name is said where it breaks."""
-        names: deque[str] = deque()
+    def _streamed(
+        self, adapter: Streams, cases: Iterable[Numbered], name: str, *, goes_on: bool
+    ) -> Iterator[tuple[int, list[Row], Judged | Broken]]:
+        """The cases, and what comes of each; ``name`` says what one is that breaks."""
+        started: deque[Numbered] = deque()
 
-        def begun() -> Iterator[Play[Judged]]:
-            for name, play in plays:
-                names.append(name)
-                yield play
+        def plays() -> Iterator[Play[Judged]]:
+            for numbered in cases:
+                started.append(numbered)
+                yield self._play(numbered[1], goes_on=goes_on)
 
-        playing = adapter.stream(self.suite, begun())
+        playing = adapter.stream(self.suite, plays())
         try:
             while True:
                 with self.stage.guarded(f"cases of {self.suite.name}"):
                     ended = next(playing, None)
                 if ended is None:
                     return
+                number, rows = started.popleft()
                 judged: Judged | Broken
                 try:
-                    with self.stage.guarded(names.popleft()):
+                    with self.stage.guarded(f"{name} {number} of {self.suite.name}"):
                         judged = ended.result()
                 except BROKEN as error:
                     judged = error
-                yield judged
+                yield number, rows, judged
         finally:
             playing.close()
 

@@ -15,7 +15,6 @@ from rocketmq_conformance.conformance.engine.player import BROKEN, Broken, Playe
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNSUPPORTED, ExpectedDivergence
 from rocketmq_conformance.suites.declare.answer_parts import responsible
-from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Why a case in which nothing but expected divergences could be judged is unsupported.
@@ -85,31 +84,30 @@ class Signed:
     def knows(self, suite: Suite, judged: Judged) -> bool:
         """Is this divergence expected?"""
         step = judged.steps[-1]
-        return self._entry(suite, step) is not None or self._is_newer(suite, step)
+        return self._entry(fingerprint(suite, step)) is not None or self._is_newer(responsible(suite, step))
 
-    def _entry(self, suite: Suite, step: Step) -> Entry | None:
-        """The entry of a step that diverges."""
-        entry = self._by_mark.get(fingerprint(suite, step))
+    def _entry(self, mark: str) -> Entry | None:
+        """The entry that signs for divergences with this fingerprint."""
+        entry = self._by_mark.get(mark)
         return None if entry is None or entry.invalid else entry
 
-    def _is_newer(self, suite: Suite, step: Step) -> bool:
-        """Does a step diverge from a rule that is newer than the rule book?"""
-        return self._book is not None and self._book.lacks(responsible(suite, step))
+    def _is_newer(self, rule: str) -> bool:
+        """Is a rule newer than the rule book?"""
+        return self._book is not None and self._book.lacks(rule)
 
     def _is_signed(self, suite: Suite, judged: Judged) -> bool:
         """Is this divergence expected? It is counted then."""
-        step = judged.steps[-1]
-        mark, rule = fingerprint(suite, step), responsible(suite, step)
-        entry = self._entry(suite, step)
+        mark, rule = fingerprint(suite, judged.steps[-1]), responsible(suite, judged.steps[-1])
+        entry = self._entry(mark)
         if entry is not None:
             self._cases[mark] += 1
             if rule != entry.rule:
                 self._rules[mark] = rule
-            return True
-        if self._is_newer(suite, step):
+        elif self._is_newer(rule):
             self._newer[suite.name, rule, mark] += 1
-            return True
-        return False
+        else:
+            return False
+        return True
 
     def _fault(self, entry: Entry) -> str:
         mark = entry.fingerprint

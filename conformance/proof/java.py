@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.engine import covering_plans
@@ -21,8 +22,9 @@ from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, S
 from rocketmq_conformance.conformance.proof.unit import CLOCK, Unit
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 from rocketmq_conformance.models.client.switches import ClientRules
-from rocketmq_conformance.models.outcome import agrees
+from rocketmq_conformance.models.outcome import Expected, agrees
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler
@@ -67,6 +69,8 @@ SAMPLED = 1500
 WORKERS = min(os.cpu_count() or 1, 4)
 #: Releases that one process proves: its JVM keeps what each of them leaves behind, and slows down.
 EACH = 5
+#: A step of a plan by the model: its operation's position and arguments, the state before it, the answer, and why.
+_Step = tuple[int, tuple[Any, ...], Any, Expected, Reason]
 
 
 def distinct() -> tuple[str, ...]:
@@ -147,19 +151,31 @@ def _plans(suite: Suite, profile: Profile, *, covered: bool) -> Iterator[Sequenc
 def _answers(suite: Suite, profile: Profile) -> int:
     """A number for all that every release is asked in a suite, and for what the model answers and why."""
     plans = allocation.sampled(profile, SAMPLED) if suite.side is Side.PURE else _plans(suite, profile, covered=False)
+    number = 0
+    for steps in _walks(suite, profile, plans):
+        for position, args, _, expected, why in steps:
+            number = hash((number, position, args, expected, why.rules))
+    return number
+
+
+def _walks(suite: Suite, profile: Profile, plans: Iterable[Sequence[Row]]) -> Iterator[Iterator[_Step]]:
+    """The steps of each plan by the model, which ends at an operation that the release lacks."""
     bound: BoundModel = suite.bind(profile)
     offered = set(suite.offered(profile))
-    number = 0
-    for rows in plans:
+
+    def walk(rows: Sequence[Row]) -> Iterator[_Step]:
         state = bound.initial
         for position, args in rows:
             if position not in offered:
-                break
+                return
             guard = suite.operations[position].spec.guard
-            if guard is None or guard(state):
-                state, expected, why = bound.by_position[position](state, *args)
-                number = hash((number, position, args, expected, why.rules))
-    return number
+            if guard is not None and not guard(state):
+                continue
+            before = state
+            state, expected, why = bound.by_position[position](state, *args)
+            yield position, args, before, expected, why
+
+    return map(walk, plans)
 
 
 def _client_suites(stage: Stage, profile: Profile) -> list[Suite]:
@@ -169,22 +185,12 @@ def _client_suites(stage: Stage, profile: Profile) -> list[Suite]:
 
 def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Iterable[Sequence[Row]]) -> None:
     """Play plans; a case ends at its first difference, or at an operation that the release lacks."""
-    bound: BoundModel = suite.bind(profile)
     calls = stage.calls(suite)
     assert calls is not None
-    offered = set(suite.offered(profile))
-    for rows in plans:
+    for steps in _walks(suite, profile, plans):
         stage.begin(suite, 0)
-        state = bound.initial
-        for position, args in rows:
-            if position not in offered:
-                break
-            guard = suite.operations[position].spec.guard
-            if guard is not None and not guard(state):
-                continue
+        for position, args, before, expected, why in steps:
             observed = calls[position](*args)
-            before = state
-            state, expected, why = bound.by_position[position](state, *args)
             if suite.operations[position].spec.side is Side.WORLD:
                 continue
             describe = partial(describe_step, suite, (position, args), before)

@@ -81,17 +81,17 @@ def _reason(fired: tuple[str, ...], given: tuple[tuple[int, int, int, int], ...]
     again = any(queue == RETRIES for _, queue, _, _ in given)
     for rule, state, state_again in _DECIDING:
         if rule in fired:
-            return Reason(_by(rule, fired), state_again if again else state)
+            return Reason(_led_by(rule, fired), state_again if again else state)
     if again:
-        return Reason(_by("CONS-1-BACK", fired), "come again")
+        return Reason(_led_by("CONS-1-BACK", fired), "come again")
     if "WHOLE-SHARE" in fired:
-        return Reason(_by("WHOLE-SHARE", fired), "queues change hands")
+        return Reason(_led_by("WHOLE-SHARE", fired), "queues change hands")
     if given:
-        return Reason(_by("WHOLE-COMMIT", fired), "messages are given")
+        return Reason(_led_by("WHOLE-COMMIT", fired), "messages are given")
     if fired:
         return Reason(fired, "nothing is new")
     return _COMING if delayed else _IDLE
 
 
-def _by(rule: str, fired: tuple[str, ...]) -> tuple[str, ...]:
+def _led_by(rule: str, fired: tuple[str, ...]) -> tuple[str, ...]:
     return (rule, *(one for one in fired if one != rule))

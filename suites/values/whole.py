@@ -1,7 +1,7 @@
 """What the suites of whole consumers share: their members, and what is seen after each of their moves."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from rocketmq_conformance.models.client import whole_end
@@ -51,8 +51,9 @@ class Moves:
     seen: str
     #: The parts of that, and the rules that decide each.
     parts: Mapping[str, tuple[str, ...]]
-    #: The parts that an implementation may leave open.
+    #: The parts that an implementation may leave open, and those that nothing later depends on.
     unsaid: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
     offered: Offered = lambda profile: True
 
     def move(self, sentence: str, *, weight: int = 1, guard: Guard | None = None) -> Callable[[type[O]], type[O]]:
@@ -65,18 +66,17 @@ class Moves:
             offered=self.offered,
             answer=self.parts,
             unsaid=self.unsaid,
+            idle=self.idle,
         )
 
     def end(self, sentence: str, *, weight: int, guard: Guard | None = None) -> Callable[[type[O]], type[O]]:
         """Declare the move that shuts a member down: its end is seen, too."""
         named = list(self.parts.items())
-        return operation(
-            f"{sentence} {self.seen} {_END}",
-            side=Side.WHOLE,
-            weight=weight,
-            guard=guard,
-            offered=self.offered,
-            answer=dict([*named[: whole_end.PLACE], *whole_end.PARTS.items(), *named[whole_end.PLACE :]]),
+        shown = replace(
+            self,
+            seen=f"{self.seen} {_END}",
+            parts=dict([*named[: whole_end.PLACE], *whole_end.PARTS.items(), *named[whole_end.PLACE :]]),
             unsaid=(*self.unsaid, *_END_UNSAID),
             idle=tuple(whole_end.PARTS),
         )
+        return shown.move(sentence, weight=weight, guard=guard)
