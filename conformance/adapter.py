@@ -91,10 +91,11 @@ class Hello:
         return self.unsupported.get(suite.name, "")
 
 
-#: Plays the broker in this process: (address, request code, header fields, body, one way) -> (response code,
-#: remark, header fields, body). Raises TimeoutError when no response comes and ConnectionError when the
-#: connection is cut.
-Exchange = Callable[[str, int, dict[str, str], bytes, bool], tuple[int, str, dict[str, str], bytes]]
+#: A broker's response: its code, remark, header fields and body.
+Answer = tuple[int, str, dict[str, str], bytes]
+#: Plays the broker in this process: (address, request code, header fields, body, one way). Raises TimeoutError when no
+#: response comes and ConnectionError when the connection is cut.
+Exchange = Callable[[str, int, dict[str, str], bytes, bool], Answer]
 
 
 @dataclass(frozen=True)

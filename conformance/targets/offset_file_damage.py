@@ -6,10 +6,11 @@ from pathlib import Path
 
 CLIENT_ID = "10.0.0.1@conformance"
 FILE_NAME = "offsets.json"
-BACKUP_NAME = f"{FILE_NAME}.bak"
+#: What the name of the backup has behind that of the file.
+BACKUP = ".bak"
 #: A table cut off in the middle, as a crash leaves it: no client can parse it.
 GARBAGE_TEXT = '{"offsetTable":{{"brokerName":"brok'
-_NAMES = {"main": FILE_NAME, "backup": BACKUP_NAME}
+_SUFFIXES = {"main": "", "backup": BACKUP}
 _TEXTS = {"delete": None, "empty": "", "garbage": GARBAGE_TEXT}
 
 
@@ -18,10 +19,13 @@ def store_folder(directory: Path, group: str, client: str = CLIENT_ID) -> Path:
     return directory / client / group
 
 
-def damage_offset_file(folder: Path, which: str, how: str) -> None:
+def damage_offset_file(folder: Path, which: str, how: str, name: str = FILE_NAME) -> None:
     """Play the operation ``damage`` on the store in ``folder``: ``which`` is main or backup, ``how`` is delete, empty
-    or garbage. A missing file is made. KeyError for anything else."""
-    file, text = folder / _NAMES[which], _TEXTS[how]
+    or garbage; ``name`` is that of the main file, the backup's has :data:`BACKUP` behind it.
+
+    A missing file is made. KeyError for anything else.
+    """
+    file, text = folder / f"{name}{_SUFFIXES[which]}", _TEXTS[how]
     if text is None:
         file.unlink(missing_ok=True)
         return

@@ -13,7 +13,7 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.adapter import AdapterError, Answer
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
@@ -30,12 +30,13 @@ class HeartbeatCalls(RemotingCalls):
         super().__init__(release)
         self.heartbeats: list[Heartbeat] = []
 
-    def sends(self, code: int, body: bytes) -> None:
+    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answer:
         """Record a heartbeat."""
         if code == Request.HEART_BEAT:
             beat = json.loads(body)
             groups = sorted(str(consumer["groupName"]) for consumer in beat["consumerDataSet"])
             self.heartbeats.append((str(beat["clientID"]), tuple(groups)))
+        return super().respond(address, code, ext, body, one_way)
 
 
 class ClientTable:

@@ -12,7 +12,7 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Methods
+from rocketmq_conformance.conformance.adapter import Answer, Methods
 from rocketmq_conformance.conformance.remoting import heartbeat
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
@@ -32,12 +32,13 @@ class _Remoting(Remoting):
         #: Of each heartbeat: the versions of the subscriptions, by topic, or None of a brief one.
         self.heartbeats: list[dict[str, int] | None] = []
 
-    def sends(self, code: int, body: bytes) -> None:
+    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answer:
         """Record a heartbeat."""
         if code == _HEARTBEAT:
             _, (consumer,) = heartbeat.read(body)
             versions = {topic: subscribed.version for topic, subscribed in consumer.subscriptions.items()}
             self.heartbeats.append(None if b'"withoutSub":true' in body else versions)
+        return super().respond(address, code, ext, body, one_way)
 
 
 class ChangedInstance(ClientInstance):

@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Methods
+from rocketmq_conformance.conformance.adapter import Answer, Methods
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import no_threads
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, QUEUES, TOPIC
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import Tick
 from rocketmq_conformance.suites.rebalance_pull import (
@@ -54,25 +54,21 @@ class _Remoting(Remoting):
         self.found = False
         #: The offset of the last pull.
         self.asked: int | None = None
-        self._encoded: dict[tuple[str, int, int], Any] = {}
+        self._encoded: dict[tuple[str, int, int], bytes] = {}
 
-    def invokeSync(self, address: Any, command: Any, millis: int) -> Any:  # noqa: N802 - Java's name
-        """One request and its answer."""
-        if int(command.getCode()) not in _PULLS:
-            return super().invokeSync(address, command, millis)
-        command.makeCustomHeaderToNet()
-        fields = {str(entry.getKey()): str(entry.getValue()) for entry in command.getExtFields().entrySet()}
-        offset = self.asked = int(fields["queueOffset"])
-        code = Response.SUCCESS if self.found else Response.PULL_NOT_FOUND
-        answer = self._command.createResponseCommand(int(code), None)
+    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answer:
+        """Answer pulls, with a message each if there are any."""
+        if code not in _PULLS:
+            return super().respond(address, code, ext, body, one_way)
+        offset = self.asked = int(ext["queueOffset"])
         following = offset + self.found
         header = {"nextBeginOffset": following, "minOffset": 0, "maxOffset": following, "suggestWhichBrokerId": 0}
-        answer.setExtFields(self._map({name: str(value) for name, value in header.items()}))
-        if self.found:
-            answer.setBody(self._message(fields["topic"], int(fields["queueId"]), offset))
-        return answer
+        fields = {name: str(value) for name, value in header.items()}
+        if not self.found:
+            return int(Response.PULL_NOT_FOUND), "", fields, b""
+        return int(Response.SUCCESS), "", fields, self._message(ext["topic"], int(ext["queueId"]), offset)
 
-    def _message(self, topic: str, number: int, offset: int) -> Any:
+    def _message(self, topic: str, number: int, offset: int) -> bytes:
         """The bytes of the message at an offset."""
         key = topic, number, offset
         if key not in self._encoded:
@@ -84,7 +80,7 @@ class _Remoting(Remoting):
             host = jpype.JClass("java.net.InetSocketAddress")("127.0.0.1", 1)
             message.setBornHost(host)
             message.setStoreHost(host)
-            self._encoded[key] = self.release.load("common.message.MessageDecoder").encode(message, False)
+            self._encoded[key] = bytes(self.release.load("common.message.MessageDecoder").encode(message, False))
         return self._encoded[key]
 
 
@@ -115,11 +111,12 @@ class LitePullConsumer(Consumer):
 
     def rebalance(self, now: int) -> Result:
         """One round: (owned, queues with a pull task, balanced)."""
-        pulled = self.group.millis() - now
-        for owned in self.table.values() if self.group.release.pace is None else ():
-            owned.setLastPullTimestamp(pulled)
-        balanced = self.rebalancing.doRebalance(False)
-        return self._queues(self.table), self._queues(self._tasks), None if balanced is None else bool(balanced)
+        owned, balanced = self.run_round(now)
+        return owned, self._queues(self._tasks), balanced
+
+    def ages(self, now: int) -> list[int] | None:
+        """All queues are as old as the case."""
+        return [now] * len(QUEUES) if self.group.release.pace is None else None
 
     def _queues(self, table: Any) -> tuple[int, ...]:
         return tuple(sorted(self.group.position(queue) for queue in table.keySet()))

@@ -12,7 +12,7 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Exchange
+from rocketmq_conformance.conformance.adapter import Answer, Exchange
 from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
@@ -64,10 +64,8 @@ class RemotingCalls:
     def apply(self, text: Any) -> str:
         """A request and its answer as texts (``Transport.java``)."""
         address, code, ext, body, one_way = _request(str(text))
-        self.sends(code, body)
-        assert self.exchange is not None
         try:
-            number, remark, header, answer = self.exchange(address, code, dict(ext), body, one_way)
+            number, remark, header, answer = self.respond(address, code, dict(ext), body, one_way)
         except TimeoutError as error:
             return f"T{error}"
         except ConnectionError as error:
@@ -75,8 +73,10 @@ class RemotingCalls:
         named = "".join([f"{name}{_BETWEEN}{value}{_BETWEEN}" for name, value in header.items()]) if header else ""
         return f"A{number}{_BETWEEN}{len(header)}{_BETWEEN}{named}{remark or ''}{_BETWEEN}{answer.decode('latin-1')}"
 
-    def sends(self, code: int, body: bytes) -> None:
-        """A request is about to be sent; for subclasses."""
+    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answer:
+        """What the fake broker answers; a subclass may look at requests, or answer them itself."""
+        assert self.exchange is not None
+        return self.exchange(address, code, ext, body, one_way)
 
     def invokeSync(self, address: Any, command: Any, millis: int) -> Any:  # noqa: N802 - Java's name
         """One request and its answer."""
@@ -93,10 +93,8 @@ class RemotingCalls:
         ext = {} if fields is None else self._plain(fields)
         sent = command.getBody()
         asked = b"" if sent is None else bytes(sent)
-        self.sends(int(command.getCode()), asked)
-        assert self.exchange is not None
         try:
-            code, remark, header, body = self.exchange(str(address or ""), int(command.getCode()), ext, asked, one_way)
+            code, remark, header, body = self.respond(str(address or ""), int(command.getCode()), ext, asked, one_way)
         except TimeoutError as error:
             raise self._timeout(str(error)) from None
         except ConnectionError as error:

@@ -33,7 +33,7 @@ class LocalStore(FileStore):
         self.table = {}
         self.folder = folder
         self.file = self.folder / offset_file_damage.FILE_NAME
-        self.backup = self.folder / offset_file_damage.BACKUP_NAME
+        self.backup = self.folder / f"{offset_file_damage.FILE_NAME}{offset_file_damage.BACKUP}"
 
     # --- files --------------------------------------------------------------------------------------------
 

@@ -192,6 +192,8 @@ def test_damage_makes_empties_and_deletes_files(tmp_path: Path) -> None:
     damage_offset_file(folder, "backup", "delete")
     assert list(folder.iterdir()) == []
     assert folder == tmp_path / "10.0.0.1@conformance" / "G"
+    damage_offset_file(folder, "backup", "empty", name="table")
+    assert [file.name for file in folder.iterdir()] == ["table.bak"]
 
 
 # --- the port ------------------------------------------------------------------------------------------------
