@@ -62,6 +62,8 @@ class Traffic:
         self.latest: dict[Pulled, Command] = {}
         #: The connection over which each queue's latest pull waits; none once it was answered.
         self._waiting: dict[Pulled, int] = {}
+        #: The pulls of each queue that were not answered, by the numbers of their connections.
+        self._open: dict[Pulled, dict[int, Command]] = {}
         #: Until when (seconds, monotonic) each queue's latest pull was to be held by what its client asked.
         self._until: dict[Pulled, float] = {}
         #: Until when it still counts as waiting, once it was answered that there is nothing.
@@ -129,6 +131,8 @@ class Traffic:
         self._early.pop(peer.number, None)
         self.routes.pop(peer.number, None)
         self._waiting = {queue: number for queue, number in self._waiting.items() if number != peer.number}
+        for pulls in self._open.values():
+            pulls.pop(peer.number, None)
 
     def watch_other(self, topic: str) -> None:
         """Watch another topic, too, whose queues have numbers from OTHER_QUEUES on."""
@@ -144,6 +148,7 @@ class Traffic:
         offset = int(command.ext["queueOffset"])
         self.pulls[pulled], self.latest[pulled] = (client, offset), command
         self._waiting[pulled] = peer.number
+        self._open.setdefault(pulled, {})[peer.number] = command
         self._again.pop(pulled, None)
         self._until[pulled] = time.monotonic() + int(command.ext.get("suspendTimeoutMillis", "0")) / 1000 + _AT_ONCE
         late = self._late.pop(pulled, None)
@@ -153,16 +158,24 @@ class Traffic:
     def unanswered(self) -> None:
         """No pull that waits is answered any more."""
         self._waiting.clear()
+        self._open.clear()
 
     def ended(self, peer: Peer, command: Command, response: Command) -> None:
         """A pull of the topic does not wait any more. One that found nothing is to be sent again at once."""
         _, pulled = self._of(peer, command)
+        if self._open.get(pulled, {}).get(peer.number) is command:
+            del self._open[pulled][peer.number]
         if self.latest.get(pulled) is not command:
             return
         if response.code == Response.PULL_NOT_FOUND:
             self._again[pulled] = time.monotonic() + _AGAIN
         else:
             self._waiting.pop(pulled, None)
+
+    @property
+    def contested(self) -> bool:
+        """Do pulls of several clients wait for messages of one queue?"""
+        return not self._broadcasting and any(len(pulls) > 1 for pulls in self._open.values())
 
     def waiting(self, queue: int) -> list[tuple[str, int]]:
         """The clients whose pulls of a queue wait for a message, and the offsets that they asked for."""

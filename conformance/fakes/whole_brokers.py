@@ -98,6 +98,11 @@ class WholeBrokers:
         self.cases[broker].send(queue)
 
     @property
+    def there(self) -> tuple[GroupCase, ...]:
+        """Those that have not gone away."""
+        return self.cases[: 1 if self.away else 2]
+
+    @property
     def named(self) -> tuple[int, ...]:
         """The numbers of the queues that the route names."""
         return numbers(self.queues, self.away)
@@ -108,8 +113,7 @@ class WholeBrokers:
 
     def knows_all(self, clients: Sequence[str]) -> bool:
         """Do all brokers that are there have these clients as members of the group?"""
-        there = self.cases[: 1 if self.away else 2]
-        return all(set(clients) <= set(case.broker.members(GROUP)) for case in there)
+        return all(set(clients) <= set(case.broker.members(GROUP)) for case in self.there)
 
     def take_brought(self) -> list[Brought]:
         """The messages that clients were given since the last call, with the numbers of queues."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic
+from rocketmq_conformance.conformance.fakes.traffic import Brought
 from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
@@ -110,8 +111,8 @@ class PlayedBrokers(PlayedGroup):
         self.brokers.second.guard = self.brokers.first.guard
         return self.brokers.open()
 
-    def _traffic(self) -> Sequence[Traffic]:
-        return [case.traffic for case in self.brokers.cases]
+    def _brokers(self) -> Sequence[CaseBroker]:
+        return self.brokers.there
 
     def _reached(self, joined: str | None) -> bool:
         return joined is None or self.brokers.times_sent(joined, Request.GET_CONSUMER_LIST_BY_GROUP) > 0

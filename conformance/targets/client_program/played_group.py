@@ -124,6 +124,7 @@ class PlayedGroup(WatchedGroup):
             case operations.Freeze(member):
                 frozen = self.members.programs.get(member)
                 if frozen:
+                    # so that none is given up while it is frozen
                     self._renew_pulls()
                     frozen.pause()
                 self._send(EVERY)
@@ -302,17 +303,6 @@ class PlayedGroup(WatchedGroup):
             return all(now[client] >= before[client] + 2 for client in clients)
 
         self._wait(lambda: self.members.ended() or asked(), 2 * self._timing.round)
-
-    def _renew_pulls(self) -> None:
-        """Have the pulls that the broker holds sent again, so that no client gives one up while it is frozen.
-
-        The broker holds them for longer than a client waits, 30 s: what is given up and answered at the same moment is
-        pulled twice.
-        """
-        if self.case.holds_on and not self.case.fails(Request.PULL_MESSAGE):
-            held = self.case.pullers()
-            self.case.fail_held_pulls()
-            self._wait(lambda: self.members.ended() or held <= self.case.pullers(), self._timing.retry)
 
     def _end_pulls(self, end: Callable[[], None], pulls: Callable[[], bool]) -> None:
         """End pulls that the broker holds, until there are none: members may not have read a command yet."""

@@ -183,14 +183,22 @@ class WatchedGroup:
             seen = self._observed(brought, known)
             return isinstance(seen, tuple) and isinstance(expected, tuple) and seen[:2] == expected[:2]
 
-        shown = shows(
-            self._clock,
-            limits,
-            owners,
-            lambda: agrees() and self._reached(joined) and not self._unseen(),
-            lambda: self.members.ended() or self.case.guard.refused,
-            lambda: any(traffic.outdated for traffic in self._traffic()),
-        )
+        def look(limits: Limits) -> bool:
+            return shows(
+                self._clock,
+                limits,
+                owners,
+                lambda: agrees() and self._reached(joined) and not self._unseen(),
+                lambda: self.members.ended() or self.case.guard.refused,
+                lambda: any(traffic.outdated for traffic in self._traffic()),
+            )
+
+        shown = look(limits)
+        if not (shown or owners()) and any(traffic.contested for traffic in self._traffic()):
+            # who let go of a queue later than another one took it may have pulled it last; it does not do so again
+            self._renew_pulls()
+            left = limits.everything - limits.owners
+            shown = look(limits._replace(owners=self._timing.retry, everything=self._timing.retry + left))
         ended = self.members.ended()
         if ended:
             return Err("ENDED", detail=ended)
@@ -227,9 +235,29 @@ class WatchedGroup:
             timing.routes,
         )
 
+    def _brokers(self) -> Sequence[CaseBroker]:
+        """The brokers of the case that are there."""
+        return [self.case]
+
     def _traffic(self) -> Sequence[Traffic]:
-        """The traffic at each broker."""
-        return [self.case.traffic]
+        """The traffic at each of them."""
+        return [broker.traffic for broker in self._brokers()]
+
+    def _renew_pulls(self) -> None:
+        """Have the pulls that brokers hold sent again by the clients that still have their queues.
+
+        Brokers hold them for longer than a client waits, 30 s: what is given up and answered at the same moment is
+        pulled twice.
+        """
+        brokers = [one for one in self._brokers() if one.holds_on and not one.fails(Request.PULL_MESSAGE)]
+        held = [broker.pullers() for broker in brokers]
+        for broker in brokers:
+            broker.fail_held_pulls()
+
+        def renewed() -> bool:
+            return all(before <= broker.pullers() for before, broker in zip(held, brokers, strict=True))
+
+        self._wait(lambda: self.members.ended() or renewed(), self._timing.retry)
 
     def _reached(self, joined: str | None) -> bool:
         """Has a member that joined got so far as to ask who else is there, or when broadcasting to pull?

@@ -17,11 +17,11 @@ from rocketmq_conformance.models.client.fixtures import TOPIC
 PEER: Any = SimpleNamespace(number=1)
 
 
-def pulling(traffic: Traffic, offset: int) -> Command:
+def pulling(traffic: Traffic, offset: int, peer: Any = PEER) -> Command:
     """A pull from an offset that arrives, to be held for 20 s."""
     fields = {"topic": TOPIC, "queueId": "0", "queueOffset": str(offset), "suspendTimeoutMillis": "20000"}
     command = Command(int(Request.PULL_MESSAGE), fields)
-    traffic.pull(PEER, command)
+    traffic.pull(peer, command)
     return command
 
 
@@ -137,6 +137,28 @@ def test_a_connection_whose_first_pull_comes_before_its_heartbeat_is_its_clients
     assert traffic.connections("me") == 2
     traffic.closed(SECOND)
     assert traffic.connections("me") == 1
+
+
+def test_a_queue_is_contested_while_pulls_of_several_clients_wait() -> None:
+    traffic = Traffic()
+    pulling(traffic, 12)
+    again = pulling(traffic, 12)
+    assert not traffic.contested
+    other = pulling(traffic, 12, SECOND)
+    assert traffic.contested
+    traffic.ended(SECOND, other, Command(Response.SYSTEM_ERROR))
+    assert not traffic.contested
+    pulling(traffic, 12, SECOND)
+    traffic.closed(SECOND)
+    assert not traffic.contested
+    pulling(traffic, 12, SECOND)
+    traffic.ended(PEER, again, Command(0))
+    assert not traffic.contested
+    # each broadcasting client has all queues
+    traffic = Traffic(broadcasting=True)
+    for peer in (PEER, SECOND):
+        pulling(traffic, 12, peer)
+    assert not traffic.contested
 
 
 def test_how_a_client_ended_is_seen_from_what_it_sent() -> None:

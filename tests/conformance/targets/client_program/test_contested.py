@@ -1,0 +1,80 @@
+"""A queue that its former owner pulled last: who has let go of it does not pull it again."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from command_log import CommandLog
+
+from rocketmq_conformance.conformance.fakes.group_case import GroupCase
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.models.client.fixtures import MEMBERS, TOPIC
+from rocketmq_conformance.models.outcome import Ok
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import whole_push as operations
+
+BRIEF = Timing(
+    pace=1000, connect=30.0, margin=0.1, end=0.1, look=0.1, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05
+)
+PEERS: list[Any] = [SimpleNamespace(number=number) for number in range(2)]
+
+
+class Held(GroupCase):
+    """A broker that holds pulls of its only queue; once they are failed, some members pull it again."""
+
+    def __init__(self, again: tuple[int, ...]) -> None:
+        super().__init__(Profile())
+        self.again = again
+        self.held: list[tuple[Any, Command]] = []
+
+    def pull(self, members: tuple[int, ...]) -> None:
+        for member in members:
+            self.traffic.clients[member] = MEMBERS[member]
+            fields = {"topic": TOPIC, "queueId": "0", "queueOffset": "12", "suspendTimeoutMillis": "20000"}
+            command = Command(int(Request.PULL_MESSAGE), fields)
+            self.traffic.pull(PEERS[member], command)
+            self.held.append((PEERS[member], command))
+
+    def fail_held_pulls(self) -> None:
+        for peer, command in self.held:
+            self.traffic.ended(peer, command, Command(Response.SYSTEM_ERROR))
+        self.pull(self.again)
+
+
+@pytest.mark.parametrize(
+    ("pulling", "again", "owner"),
+    [
+        # member 0 took it, and member 1 let go of it, which had just pulled it once more
+        ((0, 1), (0,), 0),
+        # member 1 did not let go of it
+        ((0, 1), (0, 1), 1),
+        # member 0 never took it
+        ((1,), (0,), 1),
+    ],
+)
+def test_its_owner_is_who_pulls_it_again(pulling: tuple[int, ...], again: tuple[int, ...], owner: int) -> None:
+    case = Held(again)
+    group = PlayedGroup(
+        operations.SUITE, Profile(), [""], BRIEF, threading.Event(), lambda broadcasting: case, GivenAccess()
+    )
+    try:
+        group.do(operations.Prepare(1, "young", 12, "CONSUME_FROM_LAST_OFFSET"))
+        for member in range(2):
+            group._expect(operations.Join(member))
+            group.members.programs[member] = CommandLog()  # type: ignore[assignment]
+            group.members.ids[member] = MEMBERS[member]
+            group.members._known.add(MEMBERS[member])
+        case.pull(pulling)
+        outcome = group.do(operations.Look())
+        assert isinstance(outcome, Ok)
+        assert isinstance(outcome.value, tuple)
+        assert outcome.value[0] == ((owner, 12),)
+    finally:
+        group.close()
