@@ -47,12 +47,16 @@ class Clock:
 
 class Limits(NamedTuple):
     """Seconds until owners, and everything, are seen; how long it goes on to be seen; and how much later both may be
-    when a heartbeat has to come first."""
+    when a heartbeat has to come first.
+
+    Do clients come to know what happened ``apart``, each by a timer of its own?
+    """
 
     owners: float
     everything: float
     quiet: float
     heartbeat: float = 0.0
+    apart: bool = False
 
 
 def shows(

@@ -80,6 +80,8 @@ _STORED_AFTER = {
     whole_commit.SUITE.name: AT_ONCE,
     whole_broadcast.SUITE.name: AT_ONCE,
 }
+#: The operations after which each member learns a route by its timer.
+_ROUTED = (operations.Resize, whole_brokers.Route, whole_brokers.GoAway, whole_brokers.ComeBack)
 
 
 class WatchedGroup:
@@ -194,7 +196,7 @@ class WatchedGroup:
             )
 
         shown = look(limits)
-        if not (shown or owners()) and any(traffic.contested for traffic in self._traffic()):
+        if limits.apart and not (shown or owners()) and any(traffic.contested for traffic in self._traffic()):
             # who let go of a queue later than another one took it may have pulled it last; it does not do so again
             self._renew_pulls()
             left = limits.everything - limits.owners
@@ -233,6 +235,7 @@ class WatchedGroup:
             promised.stored / timing.pace + first + margin,
             timing.quiet,
             timing.routes,
+            isinstance(operation, _ROUTED) or any(request not in fails for request in failed),
         )
 
     def _brokers(self) -> Sequence[CaseBroker]:

@@ -19,6 +19,7 @@ from rocketmq_conformance.models.client.fixtures import MEMBERS, TOPIC
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as operations
+from rocketmq_conformance.suites.declare.operation import Operation
 
 BRIEF = Timing(
     pace=1000, connect=30.0, margin=0.1, end=0.1, look=0.1, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05
@@ -49,17 +50,23 @@ class Held(GroupCase):
 
 
 @pytest.mark.parametrize(
-    ("pulling", "again", "owner"),
+    ("operation", "pulling", "again", "owner"),
     [
-        # member 0 took it, and member 1 let go of it, which had just pulled it once more
-        ((0, 1), (0,), 0),
+        # member 0 took it, and member 1, which had just pulled it once more, let go of it
+        (operations.Resize(1), (0, 1), (0,), 0),
+        # so they do when they may ask again who is there
+        (operations.Mend(), (0, 1), (0,), 0),
         # member 1 did not let go of it
-        ((0, 1), (0, 1), 1),
+        (operations.Resize(1), (0, 1), (0, 1), 1),
         # member 0 never took it
-        ((1,), (0,), 1),
+        (operations.Resize(1), (1,), (0,), 1),
+        # both had known at once that member 0 is to have it
+        (operations.Look(), (0, 1), (0,), 1),
     ],
 )
-def test_its_owner_is_who_pulls_it_again(pulling: tuple[int, ...], again: tuple[int, ...], owner: int) -> None:
+def test_its_owner_is_who_pulls_it_again(
+    operation: Operation, pulling: tuple[int, ...], again: tuple[int, ...], owner: int
+) -> None:
     case = Held(again)
     group = PlayedGroup(
         operations.SUITE, Profile(), [""], BRIEF, threading.Event(), lambda broadcasting: case, GivenAccess()
@@ -72,7 +79,9 @@ def test_its_owner_is_who_pulls_it_again(pulling: tuple[int, ...], again: tuple[
             group.members.ids[member] = MEMBERS[member]
             group.members._known.add(MEMBERS[member])
         case.pull(pulling)
-        outcome = group.do(operations.Look())
+        if isinstance(operation, operations.Mend):
+            group._expect(operations.Fail("GET_CONSUMER_LIST_BY_GROUP", "SYSTEM_ERROR"))
+        outcome = group.do(operation)
         assert isinstance(outcome, Ok)
         assert isinstance(outcome.value, tuple)
         assert outcome.value[0] == ((owner, 12),)
