@@ -34,6 +34,7 @@ CHOSEN = (
     "start-lite-pull",
     "rebalance",
     "rebalance-orderly",
+    "rebalance-pull",
     "rebalance-broker",
     "rebalance-changed",
     "rebalance-service",
