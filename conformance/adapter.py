@@ -92,10 +92,10 @@ class Hello:
 
 
 #: A broker's response: its code, remark, header fields and body.
-Answer = tuple[int, str, dict[str, str], bytes]
+Answered = tuple[int, str, dict[str, str], bytes]
 #: Plays the broker in this process: (address, request code, header fields, body, one way). Raises TimeoutError when no
 #: response comes and ConnectionError when the connection is cut.
-Exchange = Callable[[str, int, dict[str, str], bytes, bool], Answer]
+Exchange = Callable[[str, int, dict[str, str], bytes, bool], Answered]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from rocketmq_conformance.conformance.adapter import RecordMessage
+from rocketmq_conformance.conformance.adapter import Answered, RecordMessage
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request, request_name, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -71,9 +71,7 @@ class RecordingBroker:
         self._broker = broker.dispatcher
         self._record = record
 
-    def exchange(
-        self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool
-    ) -> tuple[int, str, dict[str, str], bytes]:
+    def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer one request in process."""
         self._record(MEMBER, _receiver(code), request_text(code, ext) + (ONE_WAY if one_way else ""))
         try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes import routes
 from rocketmq_conformance.conformance.fakes.responses import (
     CODES,
-    Answered,
     ConnectionHandler,
     PlainHandler,
     command,

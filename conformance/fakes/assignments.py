@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, cast
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.record import Record
-from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler, document, refused
+from rocketmq_conformance.conformance.fakes.responses import PlainHandler, document, refused
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request

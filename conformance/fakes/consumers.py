@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.responses import (
-    Answered,
     ConnectionHandler,
     PlainHandler,
     document,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.consumers import Consumers, locked
 from rocketmq_conformance.conformance.fakes.record import Record
-from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler, refused
+from rocketmq_conformance.conformance.fakes.responses import PlainHandler, refused
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.message_queue import Queue
 

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.assignments import topic_of
 from rocketmq_conformance.conformance.fakes.record import Record
-from rocketmq_conformance.conformance.fakes.responses import CODES, Answered, PlainHandler, document
+from rocketmq_conformance.conformance.fakes.responses import CODES, PlainHandler, document
 from rocketmq_conformance.conformance.fakes.send_backs import SEND, SEND_BACK, SEND_SHORT, place_of
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.client.fixtures import NEGATIVE_OFFSET, nth_assignment_fault

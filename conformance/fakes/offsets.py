@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.record import INDEX, Record
 from rocketmq_conformance.conformance.fakes.responses import (
-    Answered,
     ConnectionHandler,
     PlainHandler,
     document,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.responses import (
-    Answered,
     ConnectionHandler,
     PlainHandler,
     command,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
-from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler, refused
+from rocketmq_conformance.conformance.fakes.responses import PlainHandler, refused
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body
 from rocketmq_conformance.conformance.remoting.codes import Request

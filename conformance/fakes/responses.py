@@ -6,14 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Err
 
-#: A response: code, remark, header fields, body.
-Answered = tuple[int, str, dict[str, str], bytes]
 #: Answers a request that needs no connection, given by its code, header fields and body; both doors call it.
 PlainHandler = Callable[[int, dict[str, str], bytes], Answered]
 #: Answers a request of one connection; None when the response comes later or never. The TCP door alone calls it.

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import (
-    Answered,
     ConnectionHandler,
     PlainHandler,
     command,

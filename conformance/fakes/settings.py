@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler
+from rocketmq_conformance.conformance.adapter import Answered
+from rocketmq_conformance.conformance.fakes.responses import PlainHandler
 from rocketmq_conformance.conformance.properties.defaults import HERE, defaults_of
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.broker.configuration import SETTINGS

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.adapter import Answered, Case
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported, Value
@@ -151,7 +151,7 @@ def exchange(asked: Any) -> tuple[Any, Request, int]:
     return number, request, at
 
 
-def exchanged(number: Any, answer: tuple[int, str, dict[str, str], bytes]) -> Json:
+def exchanged(number: Any, answer: Answered) -> Json:
     """The answer to an exchange."""
     code, remark, ext, body = answer
     shown = base64.b64encode(body).decode()

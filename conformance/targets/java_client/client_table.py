@@ -13,7 +13,7 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import AdapterError, Answer
+from rocketmq_conformance.conformance.adapter import AdapterError, Answered
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
@@ -30,7 +30,7 @@ class HeartbeatCalls(RemotingCalls):
         super().__init__(release)
         self.heartbeats: list[Heartbeat] = []
 
-    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answer:
+    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Record a heartbeat."""
         if code == Request.HEART_BEAT:
             beat = json.loads(body)

@@ -12,7 +12,7 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Answer, Methods
+from rocketmq_conformance.conformance.adapter import Answered, Methods
 from rocketmq_conformance.conformance.remoting import heartbeat
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
@@ -32,7 +32,7 @@ class _Remoting(Remoting):
         #: Of each heartbeat: the versions of the subscriptions, by topic, or None of a brief one.
         self.heartbeats: list[dict[str, int] | None] = []
 
-    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answer:
+    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Record a heartbeat."""
         if code == _HEARTBEAT:
             _, (consumer,) = heartbeat.read(body)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Answer, Methods
+from rocketmq_conformance.conformance.adapter import Answered, Methods
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import no_threads
@@ -56,7 +56,7 @@ class _Remoting(Remoting):
         self.asked: int | None = None
         self._encoded: dict[tuple[str, int, int], bytes] = {}
 
-    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answer:
+    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer pulls, with a message each if there are any."""
         if code not in _PULLS:
             return super().respond(address, code, ext, body, one_way)

@@ -18,7 +18,7 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.adapter import Answered, Case, Methods
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client import jvm
@@ -69,30 +69,29 @@ class _Watched(RemotingCalls):
         super().__init__(release)
         self.events: list[Event] = []
 
-    def _ask(self, address: Any, command: Any, one_way: bool) -> Any:
-        answer = super()._ask(address, command, one_way)
-        self._note(int(command.getCode()), command, one_way)
+    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
+        """Note a request that was answered."""
+        answer = super().respond(address, code, ext, body, one_way)
+        self._note(code, ext, body, one_way)
         return answer
 
-    def _note(self, code: int, command: Any, one_way: bool) -> None:
-        fields = command.getExtFields()
-        body = command.getBody()
+    def _note(self, code: int, fields: dict[str, str], body: bytes, one_way: bool) -> None:
         if code == Request.GET_ROUTEINFO_BY_TOPIC:
-            self._note_route(str(fields["topic"]))
+            self._note_route(fields["topic"])
         elif code == Request.HEART_BEAT:
-            beat = java_json.loads(bytes(body).decode())
+            beat = java_json.loads(body.decode())
             groups = sorted(str(consumer["groupName"]) for consumer in beat["consumerDataSet"])
             self.events.append((BEAT, tuple(groups)))
         elif code == Request.UPDATE_CONSUMER_OFFSET:
-            if fields["topic"] == TOPIC and str(fields["queueId"]) == "0":
-                of = str(fields["consumerGroup"]), int(fields["commitOffset"]), one_way
+            if fields["topic"] == TOPIC and fields["queueId"] == "0":
+                of = fields["consumerGroup"], int(fields["commitOffset"]), one_way
                 self.events.append((COMMIT, of))
         elif code == Request.LOCK_BATCH_MQ:
-            self.events.append((LOCK, (str(java_json.loads(bytes(body).decode())["consumerGroup"]),)))
+            self.events.append((LOCK, (str(java_json.loads(body.decode())["consumerGroup"]),)))
         elif code == Request.UNLOCK_BATCH_MQ:
-            self.events.append((UNLOCK, (str(java_json.loads(bytes(body).decode())["consumerGroup"]), one_way)))
+            self.events.append((UNLOCK, (str(java_json.loads(body.decode())["consumerGroup"]), one_way)))
         elif code == Request.UNREGISTER_CLIENT:
-            self.events.append((LEAVE, (str(fields["consumerGroup"]),)))
+            self.events.append((LEAVE, (fields["consumerGroup"],)))
 
     def _note_route(self, topic: str) -> None:
         """Requests for routes that follow each other are one event."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Answer, Exchange
+from rocketmq_conformance.conformance.adapter import Answered, Exchange
 from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
@@ -44,19 +44,15 @@ class RemotingCalls:
         self.proxy = self._proxy(release)
 
     def _proxy(self, release: JavaRelease) -> Any:
-        """The RemotingClient; methods of a request that a subclass has changed are left to it."""
+        """The RemotingClient; ``invokeSync`` is left to a subclass that has changed it."""
         kind = release.load("remoting.RemotingClient")
         proxy = jpype.JProxy(kind, inst=self)
         transport = compiled("Transport")
         if transport is None:
             return proxy
-        if type(self)._ask is not RemotingCalls._ask:
-            return proxy
-        names = []
+        names = ["invokeOneway"]
         if type(self).invokeSync is RemotingCalls.invokeSync:
             names.append("invokeSync")
-        if type(self).invokeOneway is RemotingCalls.invokeOneway:
-            names.append("invokeOneway")
         exchange = jpype.JProxy("java.util.function.UnaryOperator", inst=self)
         classes = (one.class_ for one in (kind, self._command, self._timeout, self._unsent))
         return transport(exchange, proxy, jpype.JClass("java.util.HashSet")(names), *classes).proxy
@@ -73,7 +69,7 @@ class RemotingCalls:
         named = "".join([f"{name}{_BETWEEN}{value}{_BETWEEN}" for name, value in header.items()]) if header else ""
         return f"A{number}{_BETWEEN}{len(header)}{_BETWEEN}{named}{remark or ''}{_BETWEEN}{answer.decode('latin-1')}"
 
-    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answer:
+    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """What the fake broker answers; a subclass may look at requests, or answer them itself."""
         assert self.exchange is not None
         return self.exchange(address, code, ext, body, one_way)

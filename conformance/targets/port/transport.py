@@ -6,11 +6,9 @@ import json
 from functools import lru_cache
 from typing import Protocol
 
-from rocketmq_conformance.conformance.adapter import AdapterError, Case, Exchange
+from rocketmq_conformance.conformance.adapter import AdapterError, Answered, Case, Exchange
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
-
-Answered = tuple[int, str, dict[str, str], bytes]
 
 #: Timeout of a request to the fake broker, which is on this machine (s).
 TIMEOUT = 0.5

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.adapter import Answered, Case, Methods
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.fakes.traffic import Brought, runs
 from rocketmq_conformance.conformance.remoting.client_requests import offsets_of
@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.port.group_member import BROADCASTING, Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
-from rocketmq_conformance.conformance.targets.port.transport import Answered, Transport
+from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, NOTHING, QUEUES, TIMESTAMP_TEXT, TOPIC
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result, Value

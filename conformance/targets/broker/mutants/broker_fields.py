@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
-from rocketmq_conformance.conformance.fakes.responses import Answered, PlainHandler
+from rocketmq_conformance.conformance.fakes.responses import PlainHandler
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer

@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.start import NoStartError
-from rocketmq_conformance.conformance.targets.port.transport import Answered, Transport
+from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
 from rocketmq_conformance.models.client.fixtures import QUEUES, TIMESTAMP_TEXT
 from rocketmq_conformance.models.message_queue import MessageQueue

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from brief_timing import BRIEF
 from command_log import CommandLog
 
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
@@ -14,16 +15,12 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
-from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import MEMBERS, TOPIC
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.operation import Operation
 
-BRIEF = Timing(
-    pace=1000, connect=30.0, margin=0.1, end=0.1, look=0.1, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05
-)
 PEERS: list[Any] = [SimpleNamespace(number=number) for number in range(2)]
 
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from brief_timing import BRIEF
 from command_log import CommandLog
 
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
-from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_pause as operations
-
-BRIEF = Timing(
-    pace=1000.0, margin=0.1, connect=30.0, end=0.1, look=0.5, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05
-)
 
 
 class Pulled(GroupCase):
@@ -39,7 +36,15 @@ class Group(PlayedPauses):
     def __init__(self, again: int = 0, members: int = 2) -> None:
         case = Pulled(Profile())
         case.again = again
-        super().__init__(operations.SUITE, Profile(), [""], BRIEF, threading.Event(), lambda _: case, GivenAccess())
+        super().__init__(
+            operations.SUITE,
+            Profile(),
+            [""],
+            replace(BRIEF, look=0.5),
+            threading.Event(),
+            lambda _: case,
+            GivenAccess(),
+        )
         self.logs = [CommandLog() for _ in range(members)]
         for member, program in enumerate(self.logs):
             self._expect(operations.Join(member))

@@ -7,20 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from brief_timing import BRIEF
 from command_log import CommandLog
 
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
-from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_subscriptions as operations
 
-BRIEF = Timing(
-    pace=1000, connect=30.0, margin=0.1, end=0.1, look=0.1, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05
-)
 TO, FROM = {"subscribe": OTHER_TOPIC}, {"unsubscribe": OTHER_TOPIC}
 
 
