@@ -18,17 +18,17 @@ from dataclasses import fields, replace
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker import switches as broker_switches
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.clone import clone_offsets
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.reset import OFFLINE, ResetRequest, reset
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client import switches as client_switches
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC, TOPIC_QUEUES
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import LAST, StartModel
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.client.whole import PUSH, consume
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile

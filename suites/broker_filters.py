@@ -9,8 +9,8 @@ from rocketmq_conformance.models.broker.broker_filters import (
     BrokerFiltersState,
     show,
 )
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.configuration import PROPERTY_FILTER
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation

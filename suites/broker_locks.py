@@ -9,8 +9,8 @@ from typing import Annotated
 from rocketmq_conformance.models.broker import broker_locks, broker_locks_strict
 from rocketmq_conformance.models.broker.broker_locks import OWNERLESS, BrokerLocksState
 from rocketmq_conformance.models.broker.broker_locks_strict import BrokerLocksStrictState
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.configuration import STRICT_LOCKS
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer

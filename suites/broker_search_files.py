@@ -7,8 +7,8 @@ from typing import Annotated
 
 from rocketmq_conformance.models.broker import filed_store
 from rocketmq_conformance.models.broker.broker_offsets import FILED_TOPIC, BrokerOffsetsModel
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.state import FILE_ENTRIES
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from rocketmq_conformance.models.client import pull_settings
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.pull import PullModel
 from rocketmq_conformance.models.client.pull_state import INITIALLY_OWNED, LARGE, PullState, initial_state
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation

@@ -12,13 +12,13 @@ from typing import cast
 from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.models.broker import names
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.members import ORDINARY_GROUP, GroupSettings
 from rocketmq_conformance.models.broker.pull import StoredEntry
 from rocketmq_conformance.models.broker.send import NO_QUEUE, send
 from rocketmq_conformance.models.broker.send_back import RETRY, RetrySettings
 from rocketmq_conformance.models.broker.state import ABSENT, READ, WRITE, BrokerState, QueueLog, Stored, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 
 #: The topic whose settings automatically created topics take over, and how many queues they have at most.

@@ -11,10 +11,10 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from rocketmq_conformance.conformance.predict.facts import BrokerFacts, QueueFacts, retry_topic
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile

@@ -13,11 +13,11 @@ from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFac
 from rocketmq_conformance.conformance.predict.model_state import ModelQueue, broker_profile, model_queue
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
 from rocketmq_conformance.conformance.predict.start import PredictError
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.reset import OFFLINE, ResetRequest, reset
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.release import Release
 

@@ -16,10 +16,10 @@ from rocketmq_conformance.conformance.predict.releases import grouped
 from rocketmq_conformance.conformance.predict.reset import END, predict_reset, summary_of_reset
 from rocketmq_conformance.conformance.predict.start import Consumer, queue_starts, summary
 from rocketmq_conformance.models.broker import switches
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import search
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.release import Release, Switch
 

@@ -19,11 +19,12 @@ from rocketmq_conformance.conformance.targets.broker.aged_store import write_far
 from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.configuration import MEMORY_RATIO
 from rocketmq_conformance.models.broker.memory_ratio import is_on_disk
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
-from rocketmq_conformance.models.broker.switches import EMPTY_IS_UNKNOWN, EMPTY_MOVES_MIN, BrokerRules
+from rocketmq_conformance.models.broker.switches import EMPTY_IS_UNKNOWN, EMPTY_MOVES_MIN
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 

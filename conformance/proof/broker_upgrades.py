@@ -6,10 +6,11 @@ has light message queues (enableLmq), they are switched on by an upgrade, and of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from rocketmq_conformance.conformance.proof.broker_suites import prove_suite
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.proof_docs import unjudged
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
@@ -19,29 +20,27 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, PUBLISHED, Release
 from rocketmq_conformance.reports.proof import ProofRow
 from rocketmq_conformance.suites import broker_upgrade
-from rocketmq_conformance.suites.declare.suite import Suite
 
 RULE, LIGHT_RULE = "RUN-UPGRADE-1", "BQ-COM-LMQ"
 #: Steps of each pair's case: some four changes, and some two where light message queues are switched on.
 STEPS, LIGHT_STEPS = 120, 60
 #: Plays a suite on a broker and counts.
-Prove = Callable[[BrokerAdapter, Profile, Tally, Suite, int, int | None], None]
 
 
-def prove(side: str, release: str, prove_suite: Prove, *, brief: bool = False) -> ProofRow:
+def prove(side: str, release: str, *, brief: bool = False) -> ProofRow:
     """The row of a release; every difference of its brokers is one of the rule, whichever rule's answer it is.
 
     A ``brief`` proof has one pair.
     """
     chosen = list(pairs(Release.parse(release)))[-1 if brief else 0 :]
-    return _row(RULE, side, release, [_played(side, newer, older, prove_suite, STEPS) for newer, older in chosen])
+    return _row(RULE, side, release, [_played(side, newer, older, STEPS) for newer, older in chosen])
 
 
-def prove_light(side: str, release: str, prove_suite: Prove) -> ProofRow:
+def prove_light(side: str, release: str) -> ProofRow:
     """The row of a release on which light message queues are switched on and off again, by an upgrade and back."""
     newer = Release.parse(release)
     older = next(pairs(newer))[1]
-    played = _played(side, newer, older, prove_suite, LIGHT_STEPS, {LIGHT: "true"})
+    played = _played(side, newer, older, LIGHT_STEPS, {LIGHT: "true"})
     return _row(LIGHT_RULE, side, release, [played])
 
 
@@ -66,7 +65,6 @@ def _played(
     side: str,
     newer: Release,
     older: Release,
-    prove_suite: Prove,
     steps: int,
     properties: Mapping[str, str] = MappingProxyType({}),
 ) -> Tally:

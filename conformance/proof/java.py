@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally, 
 from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, Selection
 from rocketmq_conformance.conformance.proof.unit import CLOCK, Unit
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
-from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.outcome import Expected, agrees
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason

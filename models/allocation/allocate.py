@@ -14,7 +14,7 @@ from rocketmq_conformance.models.allocation.config import by_config
 from rocketmq_conformance.models.allocation.consistent_hash import by_consistent_hash, place_of
 from rocketmq_conformance.models.allocation.machine_room import by_machine_room
 from rocketmq_conformance.models.allocation.nearby import nearby
-from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.message_queue import (
     Queue,
     compare_queues,

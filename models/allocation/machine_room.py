@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rocketmq_conformance.models.allocation.check import ILLEGAL_ARGUMENT, Members, Queues, Shares, refusal
-from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.java_text import is_blank, split
 from rocketmq_conformance.models.outcome import UNDEFINED
 from rocketmq_conformance.models.rule import Level, Reason, Rule

@@ -7,8 +7,8 @@ so, by a flag that was renamed between 4.x and 5.x; the wrong name is ignored.
 
 from __future__ import annotations
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, Stored, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 

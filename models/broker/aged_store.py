@@ -7,10 +7,10 @@ that loaded them (BQ-MIN-1).
 
 from __future__ import annotations
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.fixtures import GROUPS
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 
 TOPIC = "AGED"
 #: The group whose offsets the store holds.

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.allocation.averagely import averagely
 from rocketmq_conformance.models.allocation.circle import by_circle
-from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.message_queue import Queue, sort_ids, sort_queues
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind

@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker import aged_store, clone, members
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.correction import correction_offsets
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.members import NO_GROUPS, Consumer, Groups
@@ -25,7 +26,6 @@ from rocketmq_conformance.models.broker.pull import (
 from rocketmq_conformance.models.broker.reset import ResetRequest, reset
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule

@@ -20,9 +20,9 @@ from rocketmq_conformance.models.broker.assignment import (
     default_mode,
     mode_of,
 )
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.members import NO_GROUPS, Consumer, Groups
 from rocketmq_conformance.models.broker.pull import RegisteredSubscription
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile

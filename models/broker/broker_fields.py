@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker import names
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.fixtures import QUEUES
 from rocketmq_conformance.models.broker.pull import (
     PullMessageRequest,
@@ -21,7 +22,6 @@ from rocketmq_conformance.models.broker.pull_fields import FAILED, PullFields, m
 from rocketmq_conformance.models.broker.search import max_offset, min_offset, search
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.java_text import parse_boolean, parse_number
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile

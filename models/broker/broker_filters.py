@@ -10,6 +10,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.client_check import check_client
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.property_filter import FailedError, compiled, verdict
@@ -24,7 +25,6 @@ from rocketmq_conformance.models.broker.pull import (
 )
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule

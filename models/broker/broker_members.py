@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker import admin, members
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.members import (
     NO_GROUPS,
@@ -31,7 +32,6 @@ from rocketmq_conformance.models.broker.pull import (
 )
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile

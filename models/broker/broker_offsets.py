@@ -6,13 +6,13 @@ The rules are in the modules beside this one; here indexes become names, and not
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker import admin, aged_store, filed_store
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import earliest_time, instant, max_offset, min_offset, search
 from rocketmq_conformance.models.broker.send import send, send_observed
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker import admin
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.delay_level import SHORT_LEVELS, parse_levels
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.send import send
@@ -32,7 +33,6 @@ from rocketmq_conformance.models.broker.send_back import (
     send_copy,
 )
 from rocketmq_conformance.models.broker.state import ABSENT, READ, BrokerState, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind

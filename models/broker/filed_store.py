@@ -7,9 +7,9 @@ Nobody can wait until real files are as old as they should be, so the kit writes
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.aged_store import EPOCH
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import FILE_ENTRIES, BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 
 TOPIC = "FILED"
 #: Milliseconds between two messages.

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.pull import (
     NO_PERMISSION,
     UNSUBSCRIBED,
@@ -17,7 +18,6 @@ from rocketmq_conformance.models.broker.pull import (
     TagCodes,
     registered_codes,
 )
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Reason, Rule
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from rocketmq_conformance.models.broker import admin
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.commit import SYSTEM_ERROR, commit_offset
 from rocketmq_conformance.models.broker.pull import PullMessageRequest, StoredEntry, TagCodes, pull
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.java_text import utf16
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Reason, Rule

@@ -24,10 +24,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.property_filter import NO_PROPERTIES, Properties, passes
 from rocketmq_conformance.models.broker.reset import without_pending
 from rocketmq_conformance.models.broker.state import ABSENT, READ, BrokerState, QueueLog
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind

@@ -17,8 +17,8 @@ all expired, min still 0     0                  (min is max there)
 
 from __future__ import annotations
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Origin, Reason, Rule
 

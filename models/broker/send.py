@@ -6,8 +6,8 @@ checks what can be checked.
 
 from __future__ import annotations
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.state import ABSENT, WRITE, BrokerState, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 

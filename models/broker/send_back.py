@@ -12,9 +12,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.delay_level import effective_level
 from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
 

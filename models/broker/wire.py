@@ -11,7 +11,7 @@ from rocketmq_conformance.models.broker.switches import (
     STANDARD_ROUTES,
     UNKNOWN_ANSWERED,
 )
-from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.profile_fields import ProfileFields, in_broker, read
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rule import Rule
 
@@ -69,28 +69,15 @@ def description(release: Release) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class WireRules:
+class WireRules(ProfileFields):
     """The switches of one broker and its name server, as attributes for a server."""
 
-    echoes_binary: bool
-    unknown_answered: bool
-    standard_routes: bool
-    omits_version: bool
-    lite_pulls: bool
-    ordinal: int
-
-    @classmethod
-    def of(cls, profile: Profile) -> WireRules:
-        """The switches of the profile's broker."""
-        broker = profile.broker
-        return cls(
-            echoes_binary=ECHOES_BINARY.on(broker),
-            unknown_answered=UNKNOWN_ANSWERED.on(broker),
-            standard_routes=STANDARD_ROUTES.on(broker),
-            omits_version=OMITS_VERSION.on(broker),
-            lite_pulls=LITE_PULLS.on(broker),
-            ordinal=ordinal(broker),
-        )
+    echoes_binary: bool = in_broker(ECHOES_BINARY)
+    unknown_answered: bool = in_broker(UNKNOWN_ANSWERED)
+    standard_routes: bool = in_broker(STANDARD_ROUTES)
+    omits_version: bool = in_broker(OMITS_VERSION)
+    lite_pulls: bool = in_broker(LITE_PULLS)
+    ordinal: int = read(lambda profile: ordinal(profile.broker))
 
     def standard(self, version: int, asked: bool) -> bool:
         """WIRE-JSON-1: is a route written in standard JSON for a client of ``version`` that ``asked`` for it?"""

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.member import BROADCASTING
 from rocketmq_conformance.models.client.process_queue_contents import (
     FAILED,
@@ -31,7 +32,6 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     with_newer,
 )
 from rocketmq_conformance.models.client.send_back import SentBackMessage, send_back
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind

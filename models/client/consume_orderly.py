@@ -20,6 +20,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.consume import NEW_QUEUES, NO_OFFSET, QUEUE_NUMBERS
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING
@@ -37,7 +38,6 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     take,
 )
 from rocketmq_conformance.models.client.send_back import SentBackMessage, copy_of, first_topic, is_refused
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 

@@ -23,8 +23,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import GROUP
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile

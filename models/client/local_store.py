@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import NO_QUEUE
 from rocketmq_conformance.models.client.offset_table import (
     MEMORY,
@@ -33,7 +34,6 @@ from rocketmq_conformance.models.client.offset_table import (
     with_frozen,
     without,
 )
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile

@@ -22,6 +22,7 @@ from rocketmq_conformance.models.allocation.config import by_config
 from rocketmq_conformance.models.allocation.consistent_hash import by_consistent_hash
 from rocketmq_conformance.models.allocation.machine_room import by_machine_room
 from rocketmq_conformance.models.allocation.nearby import nearby
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import (
     ALLOWED_ROOMS,
     CONFIGURED,
@@ -34,7 +35,6 @@ from rocketmq_conformance.models.client.fixtures import (
     VIRTUAL_NODES,
 )
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.message_queue import sort_ids, sort_queues
 

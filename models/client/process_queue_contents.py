@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.rule import Reason, Rule
 

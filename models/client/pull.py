@@ -20,6 +20,7 @@ with its messages until the plan finishes it.
 
 from __future__ import annotations
 
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.offset_table import updated
 from rocketmq_conformance.models.client.pull_request import NO_BROKER, TOO_OLD, UNREACHED, ask, locate
@@ -37,7 +38,6 @@ from rocketmq_conformance.models.client.pull_state import (
     without_item,
 )
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 

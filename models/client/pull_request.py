@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.subscription import SQL92, Subscription
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
 

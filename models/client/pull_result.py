@@ -26,10 +26,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.client.pull_request import EXPRESSION, SUSPEND, KnownBroker, ask, node_to_ask
 from rocketmq_conformance.models.client.subscription import SQL92, Subscription, by_sql, by_tags
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC_OF
 from rocketmq_conformance.models.client.offset_table import UNFROZEN, cloned, updated
 from rocketmq_conformance.models.client.pushed_reset_stages import (
@@ -34,7 +35,6 @@ from rocketmq_conformance.models.client.pushed_reset_stages import (
     ResetConsumer,
     waits_for,
 )
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 

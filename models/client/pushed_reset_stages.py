@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.outcome import Value
 
 PUSH, ORDERLY, PULL, LITE = "push", "orderly", "pull", "lite"

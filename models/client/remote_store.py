@@ -19,10 +19,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.effects import AWAITED
 from rocketmq_conformance.models.client.fixtures import GROUP, LOST_QUEUE, NO_QUEUE, QUEUES
 from rocketmq_conformance.models.client.offset_table import (
@@ -34,7 +35,6 @@ from rocketmq_conformance.models.client.offset_table import (
     with_frozen,
     without,
 )
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from every import every
 
-from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release, Releases, Switch, nearest_published
 from rocketmq_conformance.models.rule import Rule

@@ -21,8 +21,8 @@ from rocketmq_conformance.conformance.targets.client_program.members import SIGN
 from rocketmq_conformance.conformance.targets.client_program.owned import differing
 from rocketmq_conformance.conformance.targets.client_program.points import Points
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import MEMBERS, TIMESTAMP_TEXT
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.client.whole import BROADCAST
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_deadlines import (

@@ -14,13 +14,16 @@ from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.cli.proving import Work, settle
 from rocketmq_conformance.conformance.proof import broker as proof
 from rocketmq_conformance.conformance.proof import (
+    broker_configured,
     broker_expiry,
     broker_memory,
+    broker_suites,
     broker_tables,
     broker_upgrades,
     fake_broker,
 )
-from rocketmq_conformance.conformance.proof.broker import prove_suite, prove_tables
+from rocketmq_conformance.conformance.proof.broker_decisions import prove_tables
+from rocketmq_conformance.conformance.proof.broker_suites import prove_suite
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.selection import Selection
@@ -33,7 +36,7 @@ from rocketmq_conformance.conformance.targets.broker.requests import Ask
 from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
-from rocketmq_conformance.models.broker.configuration import SETTINGS
+from rocketmq_conformance.models.broker.configuration import BALANCES, DEFAULT_MODE, SETTINGS
 from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, outcome_of
@@ -221,7 +224,7 @@ def test_random_cases_confirm_the_model(suite: Suite) -> None:
 def test_resets_are_played_the_other_way_too_and_then_as_before(release: str, way: str) -> None:
     profile, counted = Profile.of(broker=release), tally()
     adapter = ModelAdapter(profile)
-    proof.prove_other_resets(adapter, profile, counted)
+    broker_configured.prove_other_resets(adapter, profile, counted)
     assert counted.differences == 0
     assert way in {row.rule for row in counted.rows()}
     assert adapter.profile == profile
@@ -230,38 +233,38 @@ def test_resets_are_played_the_other_way_too_and_then_as_before(release: str, wa
 def test_assignments_are_asked_for_with_other_properties_too_and_then_as_before() -> None:
     profile, counted = Profile(), tally()
     adapter = ModelAdapter(profile)
-    proof.prove_other_assignments(adapter, profile, counted)
+    broker_configured.prove_other_assignments(adapter, profile, counted)
     assert counted.differences == 0
     assert "BQ-ASSIGN-OFF" in {row.rule for row in counted.rows()}
     assert adapter.profile == profile
 
 
-@pytest.mark.parametrize("name", [proof.BALANCES, proof.DEFAULT_MODE])
+@pytest.mark.parametrize("name", [BALANCES, DEFAULT_MODE])
 def test_a_broker_that_does_not_hear_a_property_differs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     profile, counted = Profile(), tally()
     adapter = ModelAdapter(profile)
     hear = adapter.ask
     monkeypatch.setattr(adapter, "ask", lambda asked: b"" if asked.body.startswith(name.encode()) else hear(asked))
-    proof.prove_other_assignments(adapter, profile, counted)
+    broker_configured.prove_other_assignments(adapter, profile, counted)
     assert counted.differences > 0
 
 
 def test_locks_are_played_in_strict_mode_too_and_then_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proof, "CASES", 16)
+    monkeypatch.setattr(broker_suites, "CASES", 16)
     profile, counted = Profile(), tally()
     adapter = ModelAdapter(profile)
-    proof.prove_strict_locks(adapter, profile, counted)
+    broker_configured.prove_strict_locks(adapter, profile, counted)
     assert counted.differences == 0
     assert {"BQ-LOCK-1", "BQ-LOCK-2", "BQ-LOCK-4", "BQ-LOCK-STRICT"} <= {row.rule for row in counted.rows()}
     assert adapter.profile == profile
 
 
-@pytest.mark.parametrize("prove", [proof.prove_uncreated_groups, proof.prove_permissions])
+@pytest.mark.parametrize("prove", [broker_configured.prove_uncreated_groups, broker_configured.prove_permissions])
 @pytest.mark.parametrize("release", ["4.9.7", "5.5.0"])
 def test_other_properties_are_proven_too_and_then_as_before(
     prove: Callable[[BrokerAdapter, Profile, Tally], None], release: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proof, "OTHER_CASES", 8)
+    monkeypatch.setattr(broker_configured, "OTHER_CASES", 8)
     profile, counted = Profile.of(broker=release), tally()
     adapter = ModelAdapter(profile)
     prove(adapter, profile, counted)
@@ -304,20 +307,20 @@ def test_a_release_is_upgraded_to_from_its_predecessor_and_to_the_newest() -> No
 
 def test_upgrades_confirm_their_rule_or_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker_upgrades, "StartedBroker", turns)
-    row = broker_upgrades.prove("broker", "4.9.7", prove_suite)
+    row = broker_upgrades.prove("broker", "4.9.7")
     assert (row.rule, row.release, row.differences, row.example) == ("RUN-UPGRADE-1", "4.9.7", 0, "")
     assert row.cases == 2 * broker_upgrades.STEPS
-    assert broker_upgrades.prove("broker", "4.9.7", prove_suite, brief=True).cases == broker_upgrades.STEPS
+    assert broker_upgrades.prove("broker", "4.9.7", brief=True).cases == broker_upgrades.STEPS
     mutant = BROKER_MUTANTS["upgrade-loses-offsets"].parts
     monkeypatch.setattr(broker_upgrades, "StartedBroker", partial(turns, parts=mutant))
-    wrong = broker_upgrades.prove("broker", "4.9.7", prove_suite)
+    wrong = broker_upgrades.prove("broker", "4.9.7")
     assert wrong.differences == 2
     assert "the model says" in wrong.example
 
 
 def test_light_message_queues_confirm_their_rule_or_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker_upgrades, "StartedBroker", turns)
-    row = broker_upgrades.prove_light("broker", "4.9.7", prove_suite)
+    row = broker_upgrades.prove_light("broker", "4.9.7")
     assert (row.rule, row.release, row.cases, row.differences) == (
         "BQ-COM-LMQ",
         "4.9.7",
@@ -326,7 +329,7 @@ def test_light_message_queues_confirm_their_rule_or_differ(monkeypatch: pytest.M
     )
     mutant = BROKER_MUTANTS["light-reads-the-other-file"].parts
     monkeypatch.setattr(broker_upgrades, "StartedBroker", partial(turns, parts=mutant))
-    assert broker_upgrades.prove_light("broker", "4.9.7", prove_suite).differences == 1
+    assert broker_upgrades.prove_light("broker", "4.9.7").differences == 1
 
 
 def test_a_case_ends_at_its_first_difference() -> None:
@@ -375,19 +378,21 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
             return super().ask(request)
 
     monkeypatch.setattr(proof, "BrokerAdapter", Pretended)
+    monkeypatch.setattr(broker_suites, "BrokerAdapter", Pretended)
     monkeypatch.setattr(broker_expiry, "BrokerAdapter", Pretended)
     monkeypatch.setattr(fake_broker, "prove", lambda release: [])
     monkeypatch.setattr(broker_upgrades, "StartedBroker", turns)
     monkeypatch.setattr(broker_memory, "prove", lambda tally: None)
     monkeypatch.setattr(proof, "java", lambda: "java")
     monkeypatch.setattr(proof, "java_feature", lambda launcher: 17)
-    monkeypatch.setattr(proof, "seeing_java", lambda: 11)
+    for module in (proof, broker_suites):
+        monkeypatch.setattr(module, "seeing_java", lambda: 11)
     monkeypatch.setattr(broker_expiry, "_AGE", 0.0)
     monkeypatch.setattr(broker_expiry, "_SETTLE", 0.0)
     monkeypatch.setattr(broker_expiry, "_LIMIT", 0.5)
-    monkeypatch.setattr(proof, "DEFAULT_HOLD_CHECK", -1.0)  # it waits a second longer than that
-    monkeypatch.setattr(proof, "CASES", 2)
-    monkeypatch.setattr(proof, "OTHER_CASES", 2)
+    monkeypatch.setattr(broker_configured, "DEFAULT_HOLD_CHECK", -1.0)  # it waits a second longer than that
+    monkeypatch.setattr(broker_suites, "CASES", 2)
+    monkeypatch.setattr(broker_configured, "OTHER_CASES", 2)
     return made
 
 
@@ -416,13 +421,14 @@ def test_a_proof_of_one_rule_plays_what_can_confirm_it_and_nothing_else(
     pretended: list[ModelAdapter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played: list[str] = []
-    ordinary = proof.prove_suite
+    ordinary = prove_suite
 
     def recorded(adapter: Any, profile: Profile, tally: Tally, suite: Suite, *counts: int) -> None:
         played.append(suite.name)
         ordinary(adapter, profile, tally, suite, *counts)
 
-    monkeypatch.setattr(proof, "prove_suite", recorded)
+    for module in (proof, broker_configured):
+        monkeypatch.setattr(module, "prove_suite", recorded)
     selection = Selection(rule="BQ-LOCK-STRICT")
     found = proof.prove_release("5.5.0", selection)
     assert set(played) == {"broker-locks"}

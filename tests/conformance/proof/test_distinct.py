@@ -7,7 +7,7 @@ from places import ROOT
 
 from rocketmq_conformance.conformance.proof import broker, java
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
-from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side

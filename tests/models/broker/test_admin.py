@@ -14,9 +14,9 @@ from rocketmq_conformance.models.broker.admin import (
     delete_group,
     delete_topic,
 )
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.send import send, send_observed
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Result, agrees
 from rocketmq_conformance.models.profile import Profile
 

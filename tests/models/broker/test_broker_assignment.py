@@ -32,7 +32,7 @@ from rocketmq_conformance.models.broker.broker_assignment import (
     BrokerAssignmentState,
     readable_queues,
 )
-from rocketmq_conformance.models.broker.switches import BrokerRules
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile

@@ -15,7 +15,7 @@ import pytest
 from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.proof.broker import prove_cold, prove_seen_cold
+from rocketmq_conformance.conformance.proof.broker_suites import prove_cold, prove_seen_cold
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker import page_cache
 from rocketmq_conformance.conformance.targets.broker.address import open_broker

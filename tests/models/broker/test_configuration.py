@@ -12,10 +12,10 @@ from rocketmq_conformance.models.broker.broker_assignment import (
     BrokerAssignmentState,
 )
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.broker_topics import BrokerTopicsModel
 from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.broker.fixtures import initial_state
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 

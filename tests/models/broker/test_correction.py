@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, delete_group, delete_topic
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.correction import UNREACHABLE, correction_offsets
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 

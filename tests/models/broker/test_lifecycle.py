@@ -8,6 +8,7 @@ from every import every
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.broker.broker_restart import BrokerRestartModel
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import (
     KILL,
     STOP,
@@ -23,7 +24,6 @@ from rocketmq_conformance.models.broker.lifecycle import (
     with_memory,
 )
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Result
 from rocketmq_conformance.models.profile import Profile
 

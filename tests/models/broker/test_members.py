@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.members import (
     NO_GROUPS,
     NO_MEMBERS,
@@ -17,7 +18,6 @@ from rocketmq_conformance.models.broker.members import (
     unregister,
 )
 from rocketmq_conformance.models.broker.pull import RegisteredSubscription
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.profile import Profile
 
 NEW = BrokerRules.of(Profile())

@@ -7,6 +7,7 @@ from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.pull import (
     COMMIT,
     FOUND,
@@ -32,7 +33,6 @@ from rocketmq_conformance.models.broker.pull import (
     tag_codes,
 )
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile

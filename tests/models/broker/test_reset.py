@@ -8,6 +8,7 @@ import pytest
 from every import every
 
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, delete_group, delete_topic
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.clone import clone_offsets
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lifecycle import restart
@@ -15,7 +16,6 @@ from rocketmq_conformance.models.broker.pull import OFFSET_RESET, PullMessageReq
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.reset import ResetRequest, reset, without_pending
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 

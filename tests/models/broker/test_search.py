@@ -9,6 +9,7 @@ from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.search import (
     LOWER,
     UPPER,
@@ -19,7 +20,6 @@ from rocketmq_conformance.models.broker.search import (
     search,
 )
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.models.profile import Profile
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.delay_level import (
     DEFAULT_LEVELS,
     SHORT_LEVELS,
@@ -22,7 +23,6 @@ from rocketmq_conformance.models.broker.send_back import (
     send_copy,
 )
 from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, Topic
-from rocketmq_conformance.models.broker.switches import BrokerRules
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 

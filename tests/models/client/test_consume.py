@@ -8,6 +8,7 @@ import pytest
 from by_hand import Steps
 from every import every
 
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.consume import (
     CALM,
     IN_TIME,
@@ -30,7 +31,6 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     put,
     remove,
 )
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.consume import SUITE
 from rocketmq_conformance.suites.declare.sampler import sampler

@@ -9,6 +9,7 @@ from by_hand import Steps
 from every import every
 
 from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, LIST_FAULTS, QUEUES, TOPIC_QUEUES
 from rocketmq_conformance.models.client.group_state import RebalanceState, initial_state
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, division_of
@@ -22,7 +23,6 @@ from rocketmq_conformance.models.client.rebalance_round import (
     round_reason,
 )
 from rocketmq_conformance.models.client.start import LAST, TIMESTAMP
-from rocketmq_conformance.models.client.switches import ClientRules
 from rocketmq_conformance.models.profile import Profile
 
 T = TOPIC_QUEUES["T"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.whole import BROADCAST, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_deadlines import Due, due, waits_of
 from rocketmq_conformance.models.client.whole_moves import COMMIT, MEMBERS, PULL, QUERY, SILENT, Fail

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.conformance.proof.broker import prove_suite
+from rocketmq_conformance.conformance.proof.broker_suites import prove_suite
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker

@@ -10,17 +10,17 @@ import pytest
 
 from rocketmq_conformance.conformance import api
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
-from rocketmq_conformance.conformance.proof.broker import (
-    FAST,
+from rocketmq_conformance.conformance.proof.broker import FAST
+from rocketmq_conformance.conformance.proof.broker_configured import (
     prove_on_disk,
     prove_other_assignments,
     prove_other_resets,
     prove_permissions,
     prove_strict_locks,
-    prove_suite,
     prove_uncreated_groups,
 )
 from rocketmq_conformance.conformance.proof.broker_defaults import read_defaults
+from rocketmq_conformance.conformance.proof.broker_suites import prove_suite
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.properties.defaults import HERE, OFF, defaults_of
 from rocketmq_conformance.conformance.remoting.client import Connection

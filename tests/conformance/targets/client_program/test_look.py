@@ -9,7 +9,7 @@ import pytest
 
 from rocketmq_conformance.conformance.targets.client_program.look import Clock, Interrupted, Limits, shows
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
-from rocketmq_conformance.models.client.switches import ClientRules
+from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.whole import BROADCAST, ORDERLY
 from rocketmq_conformance.models.client.whole_deadlines import due, waits_of
 from rocketmq_conformance.models.client.whole_moves import MEMBERS, PULL, SILENT, Fail

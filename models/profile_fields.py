@@ -1,0 +1,40 @@
+"""Frozen dataclasses whose fields are read from a profile: what a release and a configuration mean to the models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import Field, field, fields
+from typing import Any, ClassVar, Self, TypeVar, cast
+
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Switch
+
+_T = TypeVar("_T")
+_READ = "read"
+
+
+def read(value: Callable[[Profile], _T]) -> _T:
+    """A field with this value of the profile."""
+    return cast(_T, field(metadata={_READ: value}))
+
+
+def in_client(switch: Switch) -> bool:
+    """A field that is true where the change has arrived in the profile's client."""
+    return read(lambda profile: switch.on(profile.client))
+
+
+def in_broker(switch: Switch, *, until: Switch | None = None) -> bool:
+    """A field that is true where the change has arrived in the profile's broker, and ``until`` has not."""
+    return read(lambda profile: switch.on(profile.broker) and not (until and until.on(profile.broker)))
+
+
+class ProfileFields:
+    """Base of dataclasses all of whose fields are made by ``read``, ``in_client`` and ``in_broker``."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @classmethod
+    def of(cls, profile: Profile) -> Self:
+        """Every field, as the profile has it."""
+        return cls(**{each.name: each.metadata[_READ](profile) for each in fields(cls)})
