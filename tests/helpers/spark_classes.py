@@ -10,21 +10,24 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocketmq_conformance.conformance.campaign.spark.session import SETTINGS, open_session
+from rocketmq_conformance.conformance.campaign.spark import session
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 _OPTIONS = "spark.driver.extraJavaOptions"
+#: Seconds that the Java machine may take to end: it writes its classes then, which takes a slow machine a minute.
+_END_PATIENCE = 600.0
 
 
 def archive(file: Path) -> None:
     """Do what campaigns and their analysis do, in small, in a session that writes its classes to a file in the end."""
     os.environ.pop("SPARK_SUBMIT_OPTS", None)
-    config = {_OPTIONS: f"{SETTINGS[_OPTIONS]} -XX:ArchiveClassesAtExit={file}"}
+    session.END_PATIENCE = _END_PATIENCE
+    config = {_OPTIONS: f"{session.SETTINGS[_OPTIONS]} -XX:ArchiveClassesAtExit={file}"}
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_session("local[2]", name="classes", config=config) as spark,
+        session.open_session("local[2]", name="classes", config=config) as spark,
     ):
         table = f"{folder}/table"
         spark.range(20).mapInPandas(_unchanged, "id long").write.parquet(table)
@@ -43,3 +46,5 @@ def _unchanged(frames: Iterable[DataFrame]) -> Iterator[DataFrame]:
 
 if __name__ == "__main__":
     archive(Path(sys.argv[1]))
+    if not Path(sys.argv[1]).is_file():
+        sys.exit("Java has written no archive of classes.")

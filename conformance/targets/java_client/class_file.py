@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 #: Tags of constants.
@@ -14,6 +14,10 @@ _SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 
 _WIDE = (5, 6)
 #: Where the pool begins: behind magic and version.
 _POOL = 8
+#: Class files of Java 5: the last whose methods need no stack maps.
+_VERSION = 49
+#: Access flags.
+PUBLIC, PROTECTED, STATIC, _SUPER = 0x1, 0x4, 0x8, 0x20
 
 
 @dataclass(slots=True)
@@ -124,3 +128,16 @@ def method(pool: Constants, access: int, name: str, kind: str, stack: int, slots
     body = struct.pack(">HHI", stack, slots, len(code)) + code + struct.pack(">HH", 0, 0)
     head = struct.pack(">HHHH", access, pool.text(name), pool.text(kind), 1)
     return head + struct.pack(">HI", pool.text("Code"), len(body)) + body
+
+
+def variable(pool: Constants, access: int, name: str, kind: str) -> bytes:
+    """A field."""
+    return struct.pack(">HHHH", access, pool.text(name), pool.text(kind), 0)
+
+
+def class_of(pool: Constants, name: str, base: str, fields: Sequence[bytes], methods: Sequence[bytes]) -> bytes:
+    """The class file of a public class, of the pool in which its members were written."""
+    names = struct.pack(">HHHH", PUBLIC | _SUPER, pool.named(name), pool.named(base), 0)
+    head = struct.pack(">IHH", 0xCAFEBABE, 0, _VERSION) + pool.written()
+    members = (struct.pack(">H", len(some)) + b"".join(some) for some in (fields, methods))
+    return head + names + b"".join(members) + struct.pack(">H", 0)

@@ -11,7 +11,6 @@ import struct
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import jpype
 
@@ -20,23 +19,23 @@ from rocketmq_conformance.conformance.targets.java_client.class_file import (
     FIELD,
     INTERFACE_METHOD,
     METHOD,
+    PUBLIC,
+    STATIC,
     Constants,
+    class_of,
     method,
     pool_of,
+    variable,
 )
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
+from rocketmq_conformance.conformance.targets.java_client.redirected_classes import redirected_classes
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.conformance.targets.maven import class_path
 
-#: The class that is called instead, and the packages of the classes that are copied.
+#: The class that is called instead.
 _TIMERS = "RecordedTimers"
-_COPIED = ("org/apache/rocketmq/client/impl/consumer/", "org/apache/rocketmq/client/impl/factory/")
 _EXECUTOR = "java/util/concurrent/ScheduledExecutorService"
 _MAKE, _KIND = "newSingleThreadScheduledExecutor", f"(Ljava/util/concurrent/ThreadFactory;)L{_EXECUTOR};"
 _SUPPLIER = "java/util/function/Supplier"
-#: Class files of Java 5: the last whose methods need no stack maps.
-_VERSION = 49
-_PUBLIC, _STATIC, _SUPER = 0x1, 0x8, 0x20
 
 
 class _Executor(RecordingExecutor):
@@ -110,35 +109,19 @@ def redirected(data: bytes) -> bytes:
 def timers_class() -> bytes:
     """The class that is called: its ``maker`` supplies the executors."""
     pool = Constants()
-    mine, base = pool.named(_TIMERS), pool.named("java/lang/Object")
     maker = pool.member(FIELD, _TIMERS, "maker", f"L{_SUPPLIER};")
     get = pool.member(INTERFACE_METHOD, _SUPPLIER, "get", "()Ljava/lang/Object;")
     executor = pool.named(_EXECUTOR)
     # return (ScheduledExecutorService) maker.get();
     code = struct.pack(">BHBHBBBHB", 0xB2, maker, 0xB9, get, 1, 0, 0xC0, executor, 0xB0)
-    make = method(pool, _PUBLIC | _STATIC, _MAKE, _KIND, 1, 1, code)
-    field = struct.pack(">HHHH", _PUBLIC | _STATIC, pool.text("maker"), pool.text(f"L{_SUPPLIER};"), 0)
-    head = struct.pack(">IHH", 0xCAFEBABE, 0, _VERSION) + pool.written()
-    body = struct.pack(">HHHH", _PUBLIC | _SUPER, mine, base, 0) + struct.pack(">H", 1) + field
-    return head + body + struct.pack(">H", 1) + make + struct.pack(">H", 0)
+    make = method(pool, PUBLIC | STATIC, _MAKE, _KIND, 1, 1, code)
+    maker_field = variable(pool, PUBLIC | STATIC, "maker", f"L{_SUPPLIER};")
+    return class_of(pool, _TIMERS, "java/lang/Object", [maker_field], [make])
 
 
 @lru_cache(maxsize=64)
 def _folder(version: str) -> Path:
-    """A folder with the copies of a release's classes."""
-    folder = jvm.folder() / f"timed-{version}"
-    folder.mkdir(exist_ok=True)
-    (folder / f"{_TIMERS}.class").write_bytes(timers_class())
-    (jar,) = [jar for jar in class_path(("rocketmq-client",), version) if jar.name.startswith("rocketmq-client-")]
-    with ZipFile(jar) as classes:
-        for name in classes.namelist():
-            if name.startswith(_COPIED) and name.endswith(".class"):
-                data = classes.read(name)
-                copy = redirected(data)
-                if copy != data:
-                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                    (folder / name).write_bytes(copy)
-    return folder
+    return redirected_classes(version, _TIMERS, timers_class(), redirected)
 
 
 class TimedRelease(JavaRelease):

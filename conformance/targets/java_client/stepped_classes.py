@@ -13,7 +13,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import jpype
 
@@ -22,23 +21,23 @@ from rocketmq_conformance.conformance.targets.java_client.class_file import (
     FIELD,
     INTERFACE_METHOD,
     METHOD,
+    PUBLIC,
+    STATIC,
     Constants,
+    class_of,
     code_of_methods,
     method,
     pool_of,
+    variable,
 )
+from rocketmq_conformance.conformance.targets.java_client.redirected_classes import redirected_classes
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.conformance.targets.maven import class_path
 
-#: The class that is called instead, and the packages of the classes that are copied.
+#: The class that is called instead.
 _CLOCK = "SteppedClock"
-_COPIED = ("org/apache/rocketmq/client/impl/consumer/", "org/apache/rocketmq/client/impl/factory/")
 _UNIT = "java/util/concurrent/TimeUnit"
 _NUMBER, _SLEEPER = "java/util/concurrent/atomic/AtomicLong", "java/util/function/LongConsumer"
 _INVOKE_VIRTUAL, _INVOKE_STATIC = 0xB6, 0xB8
-#: Class files of Java 5: the last whose methods need no stack maps.
-_VERSION = 49
-_PUBLIC, _STATIC, _SUPER = 0x1, 0x8, 0x20
 
 
 def redirected(data: bytes) -> bytes:
@@ -65,7 +64,6 @@ def redirected(data: bytes) -> bytes:
 def clock_class() -> bytes:
     """The class that is called: ``now`` is its time, and ``sleeper`` gets the ms of each sleep."""
     pool = Constants()
-    mine, base = pool.named(_CLOCK), pool.named("java/lang/Object")
     now = pool.member(FIELD, _CLOCK, "now", f"L{_NUMBER};")
     sleeper = pool.member(FIELD, _CLOCK, "sleeper", f"L{_SLEEPER};")
     get = pool.member(METHOD, _NUMBER, "get", "()J")
@@ -76,34 +74,18 @@ def clock_class() -> bytes:
     # sleeper.accept(unit.toMillis(time));
     sleep = struct.pack(">BHBBBHBHBBB", 0xB2, sleeper, 0x2A, 0x1F, 0xB6, to_millis, 0xB9, accept, 3, 0, 0xB1)
     methods = [
-        method(pool, _PUBLIC | _STATIC, "currentTimeMillis", "()J", 2, 0, read),
-        method(pool, _PUBLIC | _STATIC, "sleep", f"(L{_UNIT};J)V", 4, 3, sleep),
+        method(pool, PUBLIC | STATIC, "currentTimeMillis", "()J", 2, 0, read),
+        method(pool, PUBLIC | STATIC, "sleep", f"(L{_UNIT};J)V", 4, 3, sleep),
     ]
     fields = [
-        struct.pack(">HHHH", _PUBLIC | _STATIC, pool.text(name), pool.text(f"L{kind};"), 0)
-        for name, kind in (("now", _NUMBER), ("sleeper", _SLEEPER))
+        variable(pool, PUBLIC | STATIC, name, f"L{kind};") for name, kind in (("now", _NUMBER), ("sleeper", _SLEEPER))
     ]
-    head = struct.pack(">IHH", 0xCAFEBABE, 0, _VERSION) + pool.written()
-    body = struct.pack(">HHHHH", _PUBLIC | _SUPER, mine, base, 0, len(fields)) + b"".join(fields)
-    return head + body + struct.pack(">H", len(methods)) + b"".join(methods) + struct.pack(">H", 0)
+    return class_of(pool, _CLOCK, "java/lang/Object", fields, methods)
 
 
 @lru_cache(maxsize=64)
 def _folder(version: str) -> Path:
-    """A folder with the copies of a release's classes."""
-    folder = jvm.folder() / f"stepped-{version}"
-    folder.mkdir(exist_ok=True)
-    (folder / f"{_CLOCK}.class").write_bytes(clock_class())
-    (jar,) = [jar for jar in class_path(("rocketmq-client",), version) if jar.name.startswith("rocketmq-client-")]
-    with ZipFile(jar) as classes:
-        for name in classes.namelist():
-            if name.startswith(_COPIED) and name.endswith(".class"):
-                data = classes.read(name)
-                copy = redirected(data)
-                if copy != data:
-                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                    (folder / name).write_bytes(copy)
-    return folder
+    return redirected_classes(version, _CLOCK, clock_class(), redirected)
 
 
 class SteppedRelease(JavaRelease):

@@ -20,8 +20,12 @@ from rocketmq_conformance.conformance.targets.java_client.class_file import (
     FIELD,
     INTERFACE_METHOD,
     METHOD,
+    PROTECTED,
+    PUBLIC,
     Constants,
+    class_of,
     method,
+    variable,
 )
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
@@ -29,15 +33,11 @@ _NAME = "SteppedRebalanceService"
 _BASE = "org/apache/rocketmq/client/impl/consumer/RebalanceService"
 _FACTORY = "Lorg/apache/rocketmq/client/impl/factory/MQClientInstance;"
 _CONSUMER = "java/util/function/LongConsumer"
-#: Class files of Java 5: the last whose methods need no stack maps.
-_VERSION = 49
-_PUBLIC, _PROTECTED, _SUPER = 0x1, 0x4, 0x20
 
 
 def class_file() -> bytes:
     """The subclass."""
     pool = Constants()
-    mine, base = pool.named(_NAME), pool.named(_BASE)
     waits_field = pool.member(FIELD, _NAME, "waits", f"L{_CONSUMER};")
     made = pool.member(METHOD, _BASE, "<init>", f"({_FACTORY})V")
     # super(factory); this.waits = waits;
@@ -48,13 +48,10 @@ def class_file() -> bytes:
     code = (0x2A, 0xB4, waits_field, 0x1F, 0xB9, accept, 3, 0, 0x2A, 0x09, 0xB7, wait_for_running, 0xB1)
     wait = struct.pack(">BBHBBHBBBBBHB", *code)
     methods = [
-        method(pool, _PUBLIC, "<init>", f"({_FACTORY}L{_CONSUMER};)V", 2, 3, begin),
-        method(pool, _PROTECTED, "waitForRunning", "(J)V", 3, 3, wait),
+        method(pool, PUBLIC, "<init>", f"({_FACTORY}L{_CONSUMER};)V", 2, 3, begin),
+        method(pool, PROTECTED, "waitForRunning", "(J)V", 3, 3, wait),
     ]
-    field = struct.pack(">HHHH", _PUBLIC, pool.text("waits"), pool.text(f"L{_CONSUMER};"), 0)
-    head = struct.pack(">IHH", 0xCAFEBABE, 0, _VERSION) + pool.written()
-    body = struct.pack(">HHHH", _PUBLIC | _SUPER, mine, base, 0) + struct.pack(">H", 1) + field
-    return head + body + struct.pack(">H", len(methods)) + b"".join(methods) + struct.pack(">H", 0)
+    return class_of(pool, _NAME, _BASE, [variable(pool, PUBLIC, "waits", f"L{_CONSUMER};")], methods)
 
 
 @lru_cache(maxsize=1)
