@@ -15,7 +15,7 @@ from rich.text import Text
 from rocketmq_conformance.reports.cut import Cut
 from rocketmq_conformance.reports.divergence_block import grid
 from rocketmq_conformance.reports.event import Separator
-from rocketmq_conformance.reports.kinds import chosen, level
+from rocketmq_conformance.reports.kinds import Rank, chosen, level
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile
 
@@ -171,8 +171,9 @@ def show(difference: CampaignDifference, stream: TextIO, *, width: int | None = 
     screen.show(_last_line(difference), wrap=False)
 
 
-def _rank(one: Difference) -> tuple[str, int, int]:
-    return one.suite, level((*one.a.rules, *one.b.rules)), one.cases
+def _rank(one: Difference) -> Rank:
+    rules = (*one.a.rules, *one.b.rules)
+    return one.suite, level(rules), one.cases, rules[0].get("id", "") if rules else ""
 
 
 def _header(difference: CampaignDifference) -> list[RenderableType]:

@@ -46,7 +46,7 @@ from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.short_block import show_kinds
 from rocketmq_conformance.reports.suite_lines import STYLES, FullSuiteLines, ShortSuiteLines
 from rocketmq_conformance.reports.text import clean, count, duration, first_names, profile, rate
-from rocketmq_conformance.reports.tiers import HYPOTHESIS
+from rocketmq_conformance.reports.tiers import HYPOTHESIS, SEEDED
 
 #: Verbose reports: replay lines that are repeated at the end.
 REPEATED = 10
@@ -54,6 +54,8 @@ REPEATED = 10
 _NAMES, _NAME_LINES, _NOTES, _NOTE_LINES = 6, 3, 3, 3
 #: Suites that take longer than this say so before they begin (s).
 LONG = 10.0
+#: Seconds of playing before the first line of progress where lines cannot be redrawn; the next ones after twice that.
+FIRST_PROGRESS = 30.0
 #: Properties of a broker that have a line each.
 _PROPERTIES = 5
 
@@ -71,6 +73,8 @@ class ConsoleReport:
         self._short = ShortSuiteLines(self._summary)
         #: The suite that waits and has not diverged yet, or "".
         self._waiting = ""
+        #: Seconds of playing after which a screen that cannot be redrawn says how far the run is.
+        self._say_at = FIRST_PROGRESS
         #: Fingerprints seen, of a verbose report.
         self._fingerprints: set[str] = set()
 
@@ -85,11 +89,13 @@ class ConsoleReport:
                 self._waiting = ""
                 if LONG <= event.expected_seconds < math.inf:
                     self._waiting = event.suite
-                    self._screen.show(_price(event))
+                    self._screen.show(_price(event, self._summary.header))
                 if self._screen.live:
                     self._progress.begin(event)
             case Progress() if self._screen.live:
                 self._progress.move(event)
+            case Progress():
+                self._say_progress(event)
             case CaseEnded() if event.verdict == DIVERGES and event.suite == self._waiting:
                 self._waiting = ""
                 self._screen.show(self._shrinking(event))
@@ -106,6 +112,16 @@ class ConsoleReport:
         self._progress.end()
         if self._summary.header and self._summary.footer is None:
             self._end()
+
+    def _say_progress(self, event: Progress) -> None:
+        """How far a suite is, after longer and longer."""
+        played = event.seconds + sum(ended.seconds for ended in self._summary.ended.values())
+        if played < self._say_at:
+            return
+        while self._say_at <= played:
+            self._say_at *= 2
+        done = f"{event.cases:,} of {count(event.of, 'case')}"
+        self._screen.show(Text(f"{clean(event.suite)}: {done} after {duration(event.seconds)}", style="dim"))
 
     def _shrinking(self, event: CaseEnded) -> Text:
         """What a suite that waits does in the minutes after its first divergence."""
@@ -260,12 +276,15 @@ def verdict_numbers(summary: RunSummary) -> Table:
     return table
 
 
-def _price(event: SuiteStarted) -> Text:
-    """How long a suite will take that waits for restarts or timers."""
+def _price(event: SuiteStarted, header: RunStarted | None) -> Text:
+    """How long a suite will take that waits for restarts or timers, and how that is limited."""
     seconds = event.expected_seconds
     about = f"{seconds:.0f} s" if seconds < 60 else duration(seconds)
     take = "takes" if event.cases == 1 else "take"
-    return Text(f"{clean(event.suite)} waits: {count(event.cases, 'case')} {take} about {about}", style="dim")
+    price = f"{clean(event.suite)} waits: {count(event.cases, 'case')} {take} about {about}"
+    if header and 0 < header.max_time < seconds:
+        price += f"; none begins after {duration(header.max_time)} (--max-time)"
+    return Text(price, style="dim")
 
 
 def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, RenderableType]]:
@@ -290,7 +309,8 @@ def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, Ren
     silent_controls = [suite.suite for suite in ended if suite.control is False]
     text = f"{noticed}/{planted}" + (f", silent in {names(silent_controls)}" if silent_controls else "")
     rows.append(("controls", Text(text, style="" if noticed == planted else "yellow")))
-    rows += [(tier, _played(tier, verdicts)) for tier, verdicts in summary.tiers.items()]
+    if summary.tiers.keys() != {SEEDED}:
+        rows += [(tier, _played(tier, verdicts)) for tier, verdicts in summary.tiers.items()]
     results = summary.rules
     if results:
         silent = footer.silent_rules if footer else sorted({rule for suite in ended for rule in suite.silent_rules})
@@ -332,7 +352,8 @@ def _played(tier: str, verdicts: dict[str, int]) -> Text:
     """How many cases of a tier were played, and the verdicts of those that do not conform."""
     played = sum(verdicts.values()) - verdicts.get(UNSUPPORTED, 0)
     others = [f"{verdict} {verdicts[verdict]:,}" for verdict in VERDICTS if verdict != CONFORMS and verdict in verdicts]
-    what = f"{count(played, 'case')} drawn" if tier == HYPOTHESIS else f"{count(played, 'plan')} replayed"
+    words = {HYPOTHESIS: f"{count(played, 'case')} drawn", SEEDED: f"{count(played, 'case')} from the seed"}
+    what = words.get(tier) or f"{count(played, 'plan')} replayed"
     return Text(", ".join([what, *others]), style="yellow" if others else "")
 
 

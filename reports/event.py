@@ -103,6 +103,8 @@ class RunStarted(Event):
     #: Properties of a broker that are off their default and may matter: name, value, kind ("modelled", "listed" or
     #: "unclassified") and a sentence on what it means for the run.
     properties: list[dict[str, str]] = field(default_factory=list)
+    #: Seconds of playing after which no case begins, 0 for no limit.
+    max_time: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,7 +329,8 @@ class RuleResult(Event):
     times: int
     #: Suites in which it was met.
     suites: list[str]
-    #: Why it was not reached; of one that differs, by whom that is signed for; or "".
+    #: Why it was not reached; of one that differs, by whom that is signed for; of one that holds, what speaks
+    #: against it; or "".
     reason: str = ""
     #: Clauses that have steps of their own, how many of them were reached, and the words of the others.
     clauses: int = 0

@@ -14,6 +14,8 @@ MOST, MOST_OF_SUITE = 10, 3
 
 _LEVELS = {"MUST": 0, "SHOULD": 1}
 _Ranked = TypeVar("_Ranked")
+#: What decides which are shown: the suite, the level, the number of cases, and the responsible rule.
+Rank = tuple[Hashable, int, int, Hashable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +53,28 @@ def first_kinds(kinds: Sequence[Kind]) -> list[Kind]:
     return chosen(kinds, [_rank(kind) for kind in kinds])
 
 
-def _rank(kind: Kind) -> tuple[str, int, int]:
+def _rank(kind: Kind) -> Rank:
     one = kind.exemplar
-    return one.suite, level(one.rules) if one.against == MODEL else len(_LEVELS) + 1, kind.cases
+    rule = one.rules[0].get("id", "") if one.rules else ""
+    return one.suite, level(one.rules) if one.against == MODEL else len(_LEVELS) + 1, kind.cases, rule
 
 
-def chosen(found: Sequence[_Ranked], ranks: Sequence[tuple[Hashable, int, int]]) -> list[_Ranked]:
+def chosen(found: Sequence[_Ranked], ranks: Sequence[Rank]) -> list[_Ranked]:
     """At most ``MOST`` of what was found, and ``MOST_OF_SUITE`` of a suite.
 
-    Each rank is the suite, the level and the number of cases. Those of a MUST come first, among them the rarest of
-    every suite before the second one of any.
+    Those of a MUST come first, among them the rarest of every suite before the second one of any; and of a suite one
+    of each rule before a second one of any.
     """
+    of_rule: Counter[Hashable] = Counter()
+    turns = {}
+    for at in sorted(range(len(found)), key=lambda at: (*ranks[at][1:3], at)):
+        suite, _, _, rule = ranks[at]
+        of_rule[suite, rule] += 1
+        turns[at] = of_rule[suite, rule]
     taken: Counter[Hashable] = Counter()
     places = []
-    for at in sorted(range(len(found)), key=lambda at: (*ranks[at][1:], at)):
-        suite, how_binding, cases = ranks[at]
+    for at in sorted(turns, key=lambda at: (ranks[at][1], turns[at], ranks[at][2], at)):
+        suite, how_binding, cases, _ = ranks[at]
         taken[suite] += 1
         if taken[suite] <= MOST_OF_SUITE:
             places.append((how_binding, taken[suite], cases, at))

@@ -60,6 +60,8 @@ class _Seen:
     met: bool = False
     promised: bool = False
     different: int = 0
+    #: Steps that differ and that it decided together with the responsible rule.
+    beside: int = 0
     signed: str = ""
 
 
@@ -79,7 +81,11 @@ def rule_results(
             rules.setdefault(silent, ListedRule(silent, suites=(suite.suite,)))
     for one in divergences:
         if one.against == MODEL and one.rules:
-            _of(seen, one.rules[0].get("id", "")).different += max(1, one.cases)
+            responsible, *others = (rule.get("id", "") for rule in one.rules)
+            _of(seen, responsible).different += max(1, one.cases)
+            for other in others:
+                if other in seen:
+                    seen[other].beside += max(1, one.cases)
     for entry in expected:
         if entry.cases and not entry.aside:
             of = _of(seen, entry.rule)
@@ -116,15 +122,22 @@ def counted(counts: Mapping[str, int]) -> str:
 def summed_up(
     results: Sequence[RuleResult], silent: Iterable[str], names: Callable[[Sequence[str]], str] = first_names
 ) -> str:
-    """The numbers, and by name the rules that differ, and those that suites of the run could have reached only."""
-    parts = [counted(result_counts(results))]
+    """The numbers, and by name the rules that differ, and those that suites of the run could have reached and did not.
+
+    The others are of other suites, or such as nothing shows where the run was."""
+    counts = result_counts(results)
     differing = [one.rule for one in results if one.result == DIFFERS]
-    not_reached = {one.rule for one in results if one.result == NOT_REACHED}
-    missed = [rule for rule in silent if rule in not_reached]
-    if differing:
-        parts.append(f"different: {names(differing)}")
-    if missed:
-        parts.append(f"the suites missed {names(missed)}")
+    others = [one for one in results if one.result == NOT_REACHED]
+    reachable = {*silent, *(one.rule for one in others if one.suites)}
+    missed = sorted(one.rule for one in others if one.rule in reachable)
+    beyond = len(others) - len(missed)
+    parts = [
+        f"{counts[HOLDS]:,} hold" + "s" * (counts[HOLDS] == 1),
+        f"{counts[DIFFERS]:,} differ" + "s" * (counts[DIFFERS] == 1) + (f": {names(differing)}" if differing else ""),
+        f"{len(missed):,} not reached" + (f": {names(missed)}" if missed else ""),
+    ]
+    if beyond:
+        parts.append(f"{beyond:,} {'is' if beyond == 1 else 'are'} beyond what was played")
     return "; ".join(parts)
 
 
@@ -191,11 +204,18 @@ def _result(rule: ListedRule, seen: _Seen, places: set[Place], suites: Mapping[s
         result=result,
         times=seen.agreed + seen.different,
         suites=list(seen.suites),
-        reason=_why_not(rule, seen, suites) if result == NOT_REACHED else seen.signed,
+        reason=_why_not(rule, seen, suites) if result == NOT_REACHED else seen.signed or _doubt(result, seen),
         clauses=len(rule.clauses),
         clauses_reached=len(reached),
         clauses_missing=[words for words in rule.clauses if words not in reached],
     )
+
+
+def _doubt(result: str, seen: _Seen) -> str:
+    """What speaks against a rule that holds: steps that differ, of which it decides a part."""
+    if result != HOLDS or not seen.beside:
+        return ""
+    return f"it is also at work in {count(seen.beside, 'case')} that {'differs' if seen.beside == 1 else 'differ'}"
 
 
 def _why_not(rule: ListedRule, seen: _Seen, suites: Mapping[str, list[SuiteEnded]]) -> str:

@@ -69,7 +69,7 @@ class RunSummary:
     reasons: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     #: Cases with an event of their own: suite -> verdict -> how many.
     counted: dict[str, dict[str, int]] = field(default_factory=dict)
-    #: The same of the cases that do not come from the seed: tier -> verdict -> how many.
+    #: The same by tier: tier -> verdict -> how many.
     tiers: dict[str, dict[str, int]] = field(default_factory=dict)
     discoveries: list[Discovery] = field(default_factory=list)
     lost: list[CaseLost] = field(default_factory=list)
@@ -109,10 +109,8 @@ class RunSummary:
     def _count(self, case: CaseEnded) -> None:
         counts = self.counted.setdefault(case.suite, {})
         counts[case.verdict] = counts.get(case.verdict, 0) + 1
-        tier = self._tier(case.suite, case.case)
-        if tier != SEEDED:
-            verdicts = self.tiers.setdefault(tier, {})
-            verdicts[case.verdict] = verdicts.get(case.verdict, 0) + 1
+        verdicts = self.tiers.setdefault(self._tier(case.suite, case.case), {})
+        verdicts[case.verdict] = verdicts.get(case.verdict, 0) + 1
         if case.verdict != CONFORMS:
             key = (case.suite, case.verdict, case.reason)
             times, first = self.reasons.get(key, (0, case.case))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -94,7 +94,7 @@ class ShortSuiteLines:
         """The lines below the line of a suite, each behind ``name``."""
         quiet = ended.verdict in QUIET
         texts = [
-            *_reasons(self._summary, ended, SHORT_REASONS),
+            *_reasons(self._summary, ended, SHORT_REASONS, ended.unsupported.values()),
             *_operations(ended),
             *_unsaid(ended),
             *_consequences(ended),
@@ -145,11 +145,16 @@ def _numbers(ended: SuiteEnded) -> list[str]:
     return [", ".join(f"{clean(verdict)} {number:,}" for verdict, number in numbers.items())]
 
 
-def _reasons(summary: RunSummary, ended: SuiteEnded, most: int) -> list[str]:
-    """Why the suite, and cases of it, do not conform."""
+def _reasons(summary: RunSummary, ended: SuiteEnded, most: int, leave: Collection[str] = ()) -> list[str]:
+    """Why the suite, and cases of it, do not conform; ``leave`` are reasons of unsupported cases that are said
+    elsewhere."""
     found = [clean(ended.reason)] if ended.reason else []
-    reasons = [(key, value) for key, value in summary.reasons.items() if key[0] == ended.suite and key[2]]
-    for (_, verdict, reason), (times, first) in reasons[:most]:
+    reasons = [
+        (verdict, reason, times, first)
+        for (suite, verdict, reason), (times, first) in summary.reasons.items()
+        if suite == ended.suite and reason and not (verdict == UNSUPPORTED and reason in leave)
+    ]
+    for verdict, reason, times, first in reasons[:most]:
         where = summary.case_name(ended.suite, first)
         where = where if times == 1 else f"{times:,} cases, first {where}"
         found.append(clean(f"{verdict}: {reason} ({where})"))
@@ -159,11 +164,14 @@ def _reasons(summary: RunSummary, ended: SuiteEnded, most: int) -> list[str]:
 
 
 def _operations(ended: SuiteEnded) -> list[str]:
-    """The unsupported operations by name, and why when there is one reason for all."""
-    if not ended.unsupported:
-        return []
-    reasons = set(ended.unsupported.values())
-    return [clean(f"unsupported: {first_names(ended.unsupported)}{f': {reasons.pop()}' if len(reasons) == 1 else ''}")]
+    """The unsupported operations by name, those of a reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for operation, reason in ended.unsupported.items():
+        by_reason.setdefault(reason, []).append(operation)
+    return [
+        clean(f"unsupported: {first_names(operations)}{f': {reason}' if reason else ''}")
+        for reason, operations in by_reason.items()
+    ]
 
 
 def _unsaid(ended: SuiteEnded) -> list[str]:

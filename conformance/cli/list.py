@@ -5,11 +5,14 @@ made files, unless installed packages bring suites of their own.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import click
 
 from rocketmq_conformance.conformance.cli.made_texts import OPERATIONS, RULES, SCHEMA, SUITES, made_text
+from rocketmq_conformance.conformance.cli.options import suites_option
+from rocketmq_conformance.conformance.engine.selection import select
 
 
 @click.command("list")
@@ -22,11 +25,15 @@ from rocketmq_conformance.conformance.cli.made_texts import OPERATIONS, RULES, S
     help="Of operations: schema is the JSON Schema of a plan's case lines, exec that of what exec:COMMAND asks and of "
     "the answers, client that of the lines and commands of client:COMMAND.",
 )
-def list_(what: str, form: str) -> None:
-    """Name the suites, rules, operations or mutants."""
+@suites_option
+def list_(what: str, form: str, patterns: Sequence[str]) -> None:
+    """Name the suites, rules, operations or mutants; with -k the operations of some suites."""
     if form != "human" and what != "operations":
         raise click.UsageError(f"Only operations have a schema: write `list operations --format {form}`.")
-    click.echo(_TEXTS[what if form == "human" else form](), nl=False)
+    if patterns and (what != "operations" or form == "client"):
+        raise click.UsageError("Only operations are chosen by their suite: write `list operations -k NAME`.")
+    text = _TEXTS[what if form == "human" else form]()
+    click.echo((_lines_of if form == "human" else _schema_of)(text, patterns) if patterns else text, nl=False)
     if what == "mutants":
         click.echo("Every mutant cites a defect (D01 and so on): docs/defects.md explains each of them.", err=True)
 
@@ -69,6 +76,33 @@ def rules() -> str:
     return "".join(
         f"{rule.id:<20} {rule.level.value:<9} {rule.releases:<18} {rule.sentence}\n" for rule in rulebook.RULES.values()
     )
+
+
+def _chosen(patterns: Sequence[str], suites: Sequence[str]) -> set[str]:
+    """The suites that patterns select; a usage error for one that selects none."""
+    found = {pattern: select(pattern, suites) for pattern in patterns}
+    for pattern, names in found.items():
+        if not names:
+            raise click.UsageError(f"No suite with operations here matches {pattern!r}; there are {', '.join(suites)}.")
+    return {name for names in found.values() for name in names}
+
+
+def _lines_of(text: str, patterns: Sequence[str]) -> str:
+    """The lines of operations of some suites."""
+    lines = text.splitlines(keepends=True)
+    chosen = _chosen(patterns, list(dict.fromkeys(line.partition("/")[0] for line in lines)))
+    return "".join(line for line in lines if line.partition("/")[0] in chosen)
+
+
+def _schema_of(text: str, patterns: Sequence[str]) -> str:
+    """A schema with the operations of some suites: definitions called SUITE.OPERATION, and choices by suite."""
+    schema: dict[str, Any] = json.loads(text)
+    definitions = schema["$defs"]
+    chosen = _chosen(patterns, list(dict.fromkeys(name.partition(".")[0] for name in definitions)))
+    schema["$defs"] = {name: one for name, one in definitions.items() if name.partition(".")[0] in chosen}
+    if "anyOf" in schema:
+        schema["anyOf"] = [one for one in schema["anyOf"] if one["title"] in chosen]
+    return json.dumps(schema, indent=2) + "\n"
 
 
 def _exec() -> str:

@@ -72,10 +72,12 @@ case_option = click.option("--case", "number", type=int, help="Only this case of
 out_option = click.option("--out", type=click.Path(path_type=Path), help="Folder for plans, events and reports.")
 suites_option = click.option(
     "-k",
+    "--suite",
     "patterns",
     metavar="NAME",
     multiple=True,
-    help="Only this suite, or those that match: a part of the name, or a pattern such as 'start-*'. May be repeated.",
+    help="Only the suite of this name; where there is none, those that match: a part of the name, or a pattern such as "
+    "'start-*'. May be repeated.",
 )
 expected_option = click.option(
     "--expected",
@@ -103,7 +105,7 @@ releases_option = click.option(
     metavar="SIDE=RELEASE",
     help="Judge a side by this release: client=4.9.8, broker=5.1.4 or java=11 (the broker's).",
 )
-like_option = click.option("--like", metavar="RELEASE", help="Judge a port as this release of the Java client.")
+like_option = click.option("--like", metavar="RELEASE", help="Judge a client as this release of the Java client.")
 patience_option = click.option(
     "--patience", type=click.FloatRange(0.1, 86_400), default=PATIENCE, show_default=True, help="Seconds per operation."
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -12,6 +14,7 @@ from rocketmq_conformance.conformance.cli.options import (
     address_through,
     chosen_suites,
     judging_options,
+    suites_option,
     through_option,
 )
 
@@ -24,13 +27,14 @@ LONGEST_SHOWN = 1000
 @click.command()
 @address_argument
 @through_option
+@suites_option
 @judging_options
-def smoke(address: str, through: str | None, judging: Judging) -> None:
+def smoke(address: str, through: str | None, patterns: Sequence[str], judging: Judging) -> None:
     """Run a few short cases of every suite, to check that the adapter at ADDRESS is wired up.
 
-    Of exec:COMMAND every line to (>) and from (<) the program is printed, on standard error.
-    Of client:COMMAND, and of a consumer in Python, one member is started, and what was seen and what was missed is
-    printed.
+    Every operation is asked for, and what differs is not shrunk. Of exec:COMMAND every line to (>) and from (<) the
+    program is printed, on standard error. Of client:COMMAND, and of a consumer in Python, one member is started, and
+    what was seen and what was missed is printed.
     """
     address = address_through(address, through)
     if address.startswith(("client", "python:")) and _is_program(address):
@@ -40,8 +44,8 @@ def smoke(address: str, through: str | None, judging: Judging) -> None:
     from rocketmq_conformance.conformance.cli.judging import judge
     from rocketmq_conformance.conformance.engine.options import Options
 
-    options = Options(address, 1, SMOKE_CASES, SMOKE_STEPS)
-    judge(chosen_suites((), None), options, judging, on_line=_show)
+    options = Options(address, 1, SMOKE_CASES, SMOKE_STEPS, brief=True)
+    judge(chosen_suites(patterns, None), options, judging, named=bool(patterns), on_line=_show)
 
 
 def _show(way: str, line: str) -> None:
@@ -81,3 +85,5 @@ def _look_at_program(address: str) -> None:
         click.echo(f"{'seen' if one.seen else 'missed':7} {one.what}" + ("" if one.seen else f": {one.hint}"))
     if not all(one.seen for one in found):
         sys.exit(EXIT_CODES[COULD_NOT_RUN])
+    command = shlex.join(("rocketmq-conformance", "run", address, "-k", "whole-push", "--max-time", "120"))
+    click.echo(f"next    {command}; --like judges by another release than the newest")

@@ -45,6 +45,17 @@ def cases(suite: Suite, profile: Profile) -> Sequence[StoredCase]:
     return [StoredCase(file, number, SEED, rows, COVER) for number, rows in enumerate(plans)]
 
 
+def with_every_operation(suite: Suite, profile: Profile) -> Sequence[StoredCase]:
+    """Some of the covering plans, the shortest first, that have every operation in one of them as far as any has it."""
+    found, missing = [], set(suite.offered(profile))
+    for case in sorted(cases(suite, profile), key=lambda one: len(one.rows)):
+        new = missing & {at for at, _ in case.rows}
+        if new:
+            missing -= new
+            found.append(case)
+    return found
+
+
 def searched_by_name(name: str) -> list[Rows]:
     """The covering plans of a suite of the kit, searched anew; in a process of its own if need be."""
     return searched(SUITES[name])

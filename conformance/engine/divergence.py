@@ -21,6 +21,8 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: What a report says when a plan with requests made none.
 NO_REQUEST = "no request arrived at the broker in this plan: look at the adapter first"
+#: Characters of the detail of an error that are shown.
+_LONGEST_DETAIL = 200
 
 
 def divergence_event(
@@ -54,7 +56,7 @@ def divergence_event(
             for name in sorted(last.why.rules, key=lambda name: name != first)
         ],
         expected=format_result(last.expected),
-        observed=format_result(last.observed),
+        observed=_observed(last.observed),
         steps=[_step(suite, at, step, sent, step is last) for at, (step, sent) in enumerate(by_step, start=1)],
         found_steps=found,
         shrink_executions=shrunk.executions,
@@ -109,6 +111,13 @@ def format_result(result: object) -> str:
             return repr(result)
 
 
+def _observed(result: object) -> str:
+    """An observed result as a reader sees it, with what the implementation says of an error."""
+    text = format_result(result)
+    said = " ".join(result.detail.split()) if isinstance(result, Err) else ""
+    return f"{text} ({said[:_LONGEST_DETAIL]}{'…' if len(said) > _LONGEST_DETAIL else ''})" if said else text
+
+
 def _parts(suite: Suite, step: Step) -> list[list[str]]:
     """The parts of an answer that differ: name, expected and observed."""
     spec = suite.operations[step.row[0]].spec
@@ -132,7 +141,7 @@ def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverg
         number=number,
         operation=str(suite.operation(step.row)),
         expected=_either(format_result(one.expected) for one in (step, *step.others)),
-        observed=format_result(step.observed),
+        observed=_observed(step.observed),
         rules=list(step.why.rules),
         state_kind=step.why.kind,
         before=_either(suite.show(one.before) for one in (step, *step.others)),

@@ -36,6 +36,7 @@ ATTEMPTS = 3
 #: Why the plan of a divergence is as it was found.
 NOT_SHRUNK_BROKEN = "the implementation could not be played again"
 NOT_SHRUNK_INTERRUPTED = "the run was interrupted"
+NOT_SHRUNK_BRIEF = "a first look shrinks nothing"
 NOT_SHRUNK_AGAIN = "another case of this kind was shrunk"
 
 
@@ -84,6 +85,9 @@ class Findings:
         """The events of a case up to a step that diverges: none while that may follow from an earlier one."""
         mark = fingerprint(self._suite, judged.steps[-1])
         found = len(judged.steps)
+        if self._options.brief:
+            yield self._report(number, mark, Shrunk(judged, 0), found, [], NOT_SHRUNK_BRIEF)
+            return
         if mark in self._reported:
             yield self._report(number, mark, Shrunk(judged, 0), found, [], NOT_SHRUNK_AGAIN)
             return

@@ -54,10 +54,13 @@ def clock_notes(hello: Hello, max_wait: float) -> list[str]:
     if hello.clock != REAL:
         return []
     if hello.sides == ("whole",):
-        return ["its clock is real: a case takes a minute, several are played side by side; --cases keeps a run short"]
+        return [
+            "the program goes by a real clock: cases wait for its timers, several side by side; --max-time and --tier "
+            "keep a run short"
+        ]
     return [
-        f"its clock is real: 20 s of a plan take {20 / hello.pace:g} s, and no more than {max_wait:g} s are waited at "
-        "once (--max-wait); --cases and --max-time keep a run short"
+        f"it goes by a real clock: 20 s of a plan take {20 / hello.pace:g} s, and no more than {max_wait:g} s are "
+        "waited at once (--max-wait); --cases and --max-time keep a run short"
     ]
 
 

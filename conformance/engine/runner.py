@@ -13,6 +13,7 @@ from itertools import chain
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import Hello, SideBySide, Streams, TakesTime
 from rocketmq_conformance.conformance.engine import covering_plans, plan
+from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.expected import Entry
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
@@ -138,6 +139,7 @@ class Runner:
             notes=[*self.options.notes, *newer_than_known(self.profile)],
             release_choice=self.options.release_choice,
             properties=[one.json() for one in self.hello.properties],
+            max_time=self.options.max_time or 0.0,
         )
 
     def _rules(self, suites: Sequence[Suite]) -> event.RulesJudged:
@@ -170,7 +172,10 @@ class Runner:
     def _suite(self, suite: Suite, left: int) -> Events:
         refused = self.hello.refuses(suite)
         given = self.options.plans.get(suite.name)
-        covering = covering_plans.cases(suite, self.profile) if self.options.cover and not refused else ()
+        covering: Sequence[StoredCase] = ()
+        if not refused and (self.options.cover or self.options.brief):
+            choose = covering_plans.cases if self.options.cover else covering_plans.with_every_operation
+            covering = choose(suite, self.profile)
         plans = [*covering, *self.options.corpus.get(suite.name, [])]
         stored = {-at: case for at, case in enumerate(plans, start=1)}
         steps = self.options.steps or suite.steps

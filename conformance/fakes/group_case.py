@@ -113,7 +113,7 @@ class GroupCase(WatchedCase):
         self.broker.storage.begin(state)
         self.broker.consumers.begin({})
         self.broker.retries.forget()
-        self.traffic = Traffic(self._broadcasting)
+        self.traffic = Traffic(self._broadcasting, pace=self.pace)
         self._failing = None
         self.loses_commits = False
         self._others = ()

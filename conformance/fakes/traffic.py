@@ -37,11 +37,12 @@ class Traffic:
     """What clients sent, and the messages that they were given. Client ids are "" until the first heartbeat.
 
     In a cluster the client that pulled a queue last has it; with ``broadcasting`` each has all. ``group`` and
-    ``topic`` are those of the case at its broker.
+    ``topic`` are those of the case at its broker. The timers of clients are ``pace`` times faster than standard, and
+    so may be how long they wait for a pull, whatever they ask of the broker.
     """
 
-    def __init__(self, broadcasting: bool = False, group: str = GROUP, topic: str = TOPIC) -> None:
-        self._broadcasting = broadcasting
+    def __init__(self, broadcasting: bool = False, group: str = GROUP, topic: str = TOPIC, pace: float = 1.0) -> None:
+        self._broadcasting, self._pace = broadcasting, pace
         self._group, self._topic, self._retry_topic = group, topic, f"{RETRY_PREFIX}{group}"
         #: The number of the first queue of each topic.
         self._first = {topic: 0}
@@ -64,7 +65,7 @@ class Traffic:
         self._waiting: dict[Pulled, int] = {}
         #: The pulls of each queue that were not answered, by the numbers of their connections.
         self._open: dict[Pulled, dict[int, Command]] = {}
-        #: Until when (seconds, monotonic) each queue's latest pull was to be held by what its client asked.
+        #: Until when (seconds, monotonic) the client of each queue's latest pull is sure to wait for it.
         self._until: dict[Pulled, float] = {}
         #: Until when it still counts as waiting, once it was answered that there is nothing.
         self._again: dict[Pulled, float] = {}
@@ -150,7 +151,8 @@ class Traffic:
         self._waiting[pulled] = peer.number
         self._open.setdefault(pulled, {})[peer.number] = command
         self._again.pop(pulled, None)
-        self._until[pulled] = time.monotonic() + int(command.ext.get("suspendTimeoutMillis", "0")) / 1000 + _AT_ONCE
+        asked = int(command.ext.get("suspendTimeoutMillis", "0")) / 1000
+        self._until[pulled] = time.monotonic() + asked / self._pace + _AT_ONCE
         late = self._late.pop(pulled, None)
         if late is not None and offset > late[2]:
             self.brought.append(late)

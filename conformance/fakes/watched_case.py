@@ -35,6 +35,8 @@ class WatchedCase(ABC):
         self.loses_commits = False
         #: Are pulls held beyond the end of the case? Else as long as clients ask.
         self.holds_on = True
+        #: How much faster than standard the timers of clients are; set before the case begins.
+        self.pace = 1.0
 
     def fails(self, request: Request) -> bool:
         """Does a request fail? One that is answered late does not."""

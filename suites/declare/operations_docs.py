@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rocketmq_conformance.models.outcome import Err, Expected, Undefined, outcome_class
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.answers import answers, errors
 from rocketmq_conformance.suites.declare.domain import Domain, Schema, Values
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.reach import judged_side, rule_of, where
 from rocketmq_conformance.suites.declare.suite import Suite
 
 _OLDEST = Profile.of("4.0.0", "4.0.0")
+#: Characters of an answer that still make an example when shorter ones have nothing in their parts.
+_LONGEST_EXAMPLE = 100
 
 _INTRODUCTION = """# Operations
 
@@ -40,12 +44,13 @@ def page(suites: Iterable[Suite]) -> str:
 
 def _suite(suite: Suite) -> str:
     size = f"{suite.cases} cases of {suite.steps} steps"
+    seen = answers(suite) if suite.side in (Side.PURE, Side.CLIENT) else {}
     when = "" if suite.ordinary else " It is run only when it is named with `-k`."
     parts = [
         f"## {suite.name}",
         f"{suite.sentence}{suite.beginning and ' '}{suite.beginning} An ordinary run has {size}.{when}",
         _rules(suite),
-        *(_operation(op.spec) for op in suite.operations),
+        *(_operation(op.spec, seen.get(op.spec.name, ())) for op in suite.operations),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -61,7 +66,7 @@ def _rules(suite: Suite) -> str:
     return f"Rules that it can reach: {'; '.join(groups)}."
 
 
-def _operation(spec: OperationSpec) -> str:
+def _operation(spec: OperationSpec, seen: Sequence[Expected]) -> str:
     facts = [f"Side {spec.side.value}, weight {spec.weight}.", spec.sentence]
     if spec.effect:
         facts.append(
@@ -73,10 +78,35 @@ def _operation(spec: OperationSpec) -> str:
     if not spec.offered(_OLDEST):
         facts.append("Not every release has it.")
     lines = [f"### {spec.name}", "", " ".join(facts)]
+    if seen:
+        lines += ["", _answered(spec, seen)]
     if spec.domains:
         lines += ["", "| argument | values |", "|---|---|"]
         lines += [f"| {name} | {_values(domain)} |" for name, domain in spec.domains]
     return "\n".join(lines)
+
+
+def _answered(spec: OperationSpec, seen: Sequence[Expected]) -> str:
+    """What an implementation answers: an example of each class, the names of its parts, and the errors."""
+    examples: dict[str, str] = {}
+    for answer in seen:
+        if not isinstance(answer, (Err, Undefined)):
+            text, kind = _code(answer), outcome_class(answer)
+            examples[kind] = min(examples.get(kind, text), text, key=_as_example)
+    said = [" or ".join(sorted(examples.values(), key=len))]
+    if spec.answer and not spec.effect:
+        said.append(f"the parts are {', '.join(list(spec.answer)[: -1 if spec.commits else None])}")
+    if spec.sets:
+        said.append("the order is free" if spec.sets == (-1,) else "the order of some parts is free")
+    if refused := errors(seen):
+        said.append(f"or the error {' or '.join(_code(code) for code in refused)}")
+    such_as = "" if list(examples) == [outcome_class(None)] else "such as "
+    return f"Answers {such_as}{'; '.join(said)}."
+
+
+def _as_example(text: str) -> tuple[bool, int, int, str]:
+    """Short ones, with something in their parts, go first."""
+    return len(text) > _LONGEST_EXAMPLE, text.count("[]") + text.count("null"), len(text), text
 
 
 def _values(domain: Domain) -> str:

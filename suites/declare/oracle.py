@@ -33,7 +33,7 @@ from rocketmq_conformance.suites.declare.indeterminate import (
     unanswered,
 )
 from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Ready, Span, by_time
-from rocketmq_conformance.suites.declare.operation import OperationSpec
+from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 #: Stands for the whole answer where it is an accident of Java that is not judged.
@@ -138,8 +138,11 @@ class Oracle:
             return Skipped(spec.name, outcome.reason)
         observed = result_of(outcome)
         indeterminate = isinstance(outcome, Err) and not outcome.definite
-        if indeterminate and not spec.may_be_indeterminate:
-            return Undecided(f"{self._suite.operation(row)} ended in {outcome_class(observed)}, which decides nothing")
+        if isinstance(outcome, Err) and indeterminate and not spec.may_be_indeterminate:
+            ended = f"{self._suite.operation(row)} ended in {outcome_class(observed)}, which decides nothing"
+            # what brokers say of being busy is never twice the same
+            said = outcome.detail if self._suite.side is Side.WHOLE else ""
+            return Undecided(f"{ended}: {said}" if said else ended)
         if indeterminate or self._possible:
             try:
                 return self._among_possibilities(row, observed, indeterminate=indeterminate)

@@ -160,8 +160,15 @@ def test_results_are_summed_up() -> None:
     found = rule_results((), [ended(verdict=DIVERGES)], [diverges("B")])
     assert counted(result_counts(found)) == "1 holds, 1 differs, 1 not reached"
     assert counted(result_counts(())) == "0 hold, 0 differ, 0 not reached"
-    words = "1 holds, 1 differs, 1 not reached; different: B; the suites missed C"
-    assert summed_up(found, ["C", "A"]) == words
+    assert summed_up(found, ["C", "A"]) == "1 holds; 1 differs: B; 1 not reached: C"
+    assert summed_up(found, ["A"]) == "1 holds; 1 differs: B; 0 not reached; 1 is beyond what was played"
+
+
+def test_a_rule_that_holds_and_is_at_work_where_another_one_differs_says_so() -> None:
+    both = dataclasses.replace(diverges("B"), rules=[{"id": name} for name in ("B", "A", "unmet")], cases=3)
+    found = results(ended(verdict=DIVERGES), found=[both])
+    assert (found["A"].result, found["A"].reason) == (HOLDS, "it is also at work in 3 cases that differ")
+    assert "unmet" not in found
 
 
 def test_reasons_that_most_rules_share_come_first() -> None:

@@ -44,7 +44,7 @@ def test_cases_of_the_corpus_are_counted_and_named_by_their_files() -> None:
     summary = RunSummary()
     for event in read(GOLDEN / "corpus.events.jsonl").events:
         summary.add(event)
-    assert summary.tiers == {"corpus": {"conforms": 1, "diverges": 1, "unsupported": 1}}
+    assert summary.tiers["corpus"] == {"conforms": 1, "diverges": 1, "unsupported": 1}
     assert [summary.case_name("remote-store", case) for case in (1, -1, -2, -3, -4)] == [
         "case 1",
         "corpus plan remote-store.0b2c6f1d",

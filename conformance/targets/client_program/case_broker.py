@@ -27,6 +27,8 @@ class CaseBroker(Protocol):
     loses_commits: bool
     #: Are pulls held beyond the end of the case? Else as long as clients ask.
     holds_on: bool
+    #: How much faster than standard the timers of clients are; set before the case begins.
+    pace: float
 
     @property
     def group(self) -> str:

@@ -36,6 +36,7 @@ class PlayedBrokers(PlayedGroup):
         access: GivenAccess,
     ) -> None:
         self.brokers = WholeBrokers(profile)
+        self.brokers.second.pace = timing.program_pace
         super().__init__(suite, profile, command, timing, interrupted, lambda _: self.brokers.first, access)
 
     def close(self) -> None:

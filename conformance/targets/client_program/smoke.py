@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.reports.text import count
 from rocketmq_conformance.suites import whole_push
 
 #: Seconds for everything that follows the first heartbeat.
@@ -41,6 +42,7 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
         committed = sum(offset == end for offset, end in zip(group.case.stored(), stored, strict=True))
         lists = traffic.has_sent(client, Request.GET_CONSUMER_LIST_BY_GROUP)
         wrong = group.members.wrong_line()
+        got, takes = len(group.members.programs[0].got), group.members.programs[0].takes
         stopped = group.stop(0)
         group.case.settle()
         found = [
@@ -64,6 +66,8 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
                 traffic.ends.shown(client)[1] is True,
                 "shut the consumer down before the process ends",
             ),
+            *([Seen(f"wrote `got` lines of {count(got, 'message')}", True, "")] if got else []),
+            *([Seen(f"takes {', '.join(sorted(takes))}", True, "")] if takes else []),
             *([Seen("wrote lines of the right shape", False, wrong)] if wrong else []),
         ]
         if guard.account is not None:

@@ -114,7 +114,7 @@ class ProxiedCase(WatchedCase):
         if self._place is None:
             self._place = self._real.take(self._setting, self._other_queues)
             self._queues = self._setting.queues
-            self.traffic = Traffic(self._broadcasting, self._place.group, self._place.topic)
+            self.traffic = Traffic(self._broadcasting, self._place.group, self._place.topic, self.pace)
             if self._other_queues:
                 self.traffic.watch_other(self._place.other)
         return self._place

@@ -66,6 +66,7 @@ def timing_of(timers: Mapping[str, float], pace: float) -> Timing:
     first = max(timers["first_persist"], timers["persist"])
     return replace(
         Timing.of(min(pace, slowest(timers))),
+        program_pace=pace,
         look=_REST + timers["correction"] + timers["rebalance"] + first + _REST / pace,
         quiet=late,
         round=timers["rebalance"] + late,

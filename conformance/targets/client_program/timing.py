@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 class Timing:
     """How long is waited, in seconds."""
 
-    #: How much faster than standard the program's timers are.
+    #: How much faster than standard the slowest of the program's timers is, and what its address says of all of them.
     pace: float = 1.0
+    program_pace: float = 1.0
     #: By how much (s) a client may be later than its timers make it.
     margin: float = 10.0
     #: For a program's first heartbeat, and for its end after SIGTERM.
@@ -36,6 +37,7 @@ class Timing:
         """Of a program whose timers are ``pace`` times faster than standard."""
         looks = cls(
             pace=pace,
+            program_pace=pace,
             margin=5 + 5 / pace,
             look=5 + 45 / pace,
             quiet=0.5 + 0.5 / pace,

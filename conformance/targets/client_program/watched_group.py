@@ -131,6 +131,7 @@ class WatchedGroup:
         self.case = make(self._model == BROADCASTING)
         # a lite pull consumer waits for each answer, and closes its connection when it has waited for too long
         self.case.holds_on = self._kind != "lite"
+        self.case.pace = timing.program_pace
         self.case.guard = access.guard(profile.broker)
         self.members = Members(command, timing, self._clock, self.case)
         self._prepare(Setting())
@@ -166,6 +167,7 @@ class WatchedGroup:
             "ROCKETMQ_COMMIT": "AUTOMATIC",
             "ROCKETMQ_CONSUME_FROM": self._setting.where,
             "ROCKETMQ_CONSUME_TIMESTAMP": TIMESTAMP_TEXT,
+            "ROCKETMQ_PACE": f"{self._timing.program_pace:g}",
             "TZ": "UTC",
             **self._access.variables,
         }

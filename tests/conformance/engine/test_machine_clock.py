@@ -32,7 +32,7 @@ def test_a_plan_file_is_replayed_on_both_clocks(tmp_path: Path) -> None:
     for address in ("port", f"port?clock=real&pace={PACE}"):
         done = kit("replay", str(file), address, cwd=tmp_path)
         assert done.returncode == 0, done.stdout
-        assert ("its clock is real" in done.stdout) is (address != "port")
+        assert ("goes by a real clock" in done.stdout) is (address != "port")
 
 
 def test_a_run_says_which_ticks_it_left_out_and_how_to_play_them(tmp_path: Path) -> None:

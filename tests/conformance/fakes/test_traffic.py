@@ -47,12 +47,15 @@ def test_a_late_answer_counts_when_the_next_pull_shows_it(
     assert traffic.brought == message
 
 
-def test_an_answer_that_its_client_gave_up_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("pace", "held"), [(1, 31), (20, 1.6)])
+def test_an_answer_that_its_client_gave_up_does_not_count(
+    pace: int, held: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    traffic = Traffic()
+    traffic = Traffic(pace=pace)
     given_up = pulling(traffic, 12)
-    now += 31
+    now += held
     answering(traffic, given_up)
     again = pulling(traffic, 12)
     answering(traffic, again)

@@ -169,7 +169,9 @@ def test_a_crash_is_a_divergence_with_the_last_words_and_the_log_is_kept(tmp_pat
         run(poor("crashes", tmp_path), suites=["allocation"], cases=1, steps=2, seed=1, tiers=["seeded"], out=out)
     )
     found = [one for one in events if isinstance(one, DivergenceFound)]
-    assert {one.observed for one in found} == {"error CRASHED"}
+    last = " / ".join(["out of luck"] * 3)
+    said = f"it ended with exit code 1; its last lines on standard error: {last}"
+    assert {one.observed for one in found} == {f"error CRASHED ({said})"}
     assert any("exit code 1; its last lines on standard error: out of luck" in str(one.steps) for one in found)
     assert "out of luck" in (out / "exec.log").read_text()
     assert next(one.exit_code for one in events if isinstance(one, RunEnded)) == 1
