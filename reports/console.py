@@ -126,7 +126,8 @@ class ConsoleReport:
     def _shrinking(self, event: CaseEnded) -> Text:
         """What a suite that waits does in the minutes after its first divergence."""
         case = self._summary.case_name(event.suite, event.case)
-        return Text(f"{case} diverges: a shorter plan is looked for, Ctrl-C keeps what was found", style="dim")
+        rule = f" in {clean(event.rule)}" if event.rule else ""
+        return Text(f"{case} diverges{rule}: a shorter plan is looked for, Ctrl-C keeps what was found", style="dim")
 
     def _divergence(self, event: DivergenceFound) -> None:
         """The full block of a divergence, or a line when one of its kind was printed before."""

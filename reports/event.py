@@ -166,6 +166,8 @@ class CaseEnded(Event):
     seconds: float
     digest: str
     reason: str = ""
+    #: The rule that decides its first divergence, or "".
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

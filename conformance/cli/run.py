@@ -36,7 +36,12 @@ from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
 @click.option("--cases", type=click.IntRange(min=1), help="Cases per suite.")
 @click.option("--steps", type=click.IntRange(min=1, max=100_000), help="Steps per case.")
 @seed_option
-@click.option("--max-time", type=click.FloatRange(min=0), help="Begin no case after so many seconds of playing.")
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0),
+    help="Begin no case after so many seconds of playing, and look for no shorter plan any more. What is being played "
+    "is played to its end, and what differs twice more.",
+)
 @out_option
 @click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first divergence.")
 @click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ def smoke(address: str, through: str | None, patterns: Sequence[str], judging: J
     """
     address = address_through(address, through)
     if address.startswith(("client", "python:")) and _is_program(address):
-        _look_at_program(address)
+        _look_at_program(address, judging.form)
         return
     # The engine, with all models and suites, is imported when a command needs it: --help does not.
     from rocketmq_conformance.conformance.cli.judging import judge
@@ -64,12 +65,12 @@ def _is_program(address: str) -> bool:
         return False
 
 
-def _look_at_program(address: str) -> None:
-    """Start one member of a ``client:`` address, and print how far it gets."""
+def _look_at_program(address: str, form: str) -> None:
+    """Start one member of a ``client:`` address, and print how far it gets: as lines, or as JSON Lines."""
     from rocketmq_conformance.conformance.adapter import CannotRunError
     from rocketmq_conformance.conformance.targets.address import AddressError, open_address
     from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
-    from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
+    from rocketmq_conformance.conformance.targets.client_program.smoke import Seen, look_at
     from rocketmq_conformance.reports.event import COULD_NOT_RUN, EXIT_CODES
 
     try:
@@ -79,11 +80,16 @@ def _look_at_program(address: str) -> None:
     except AddressError as error:
         raise click.UsageError(str(error)) from error
     except CannotRunError as error:
-        click.echo(f"missed  connected and sent a heartbeat\n        {error}")
-        sys.exit(EXIT_CODES[COULD_NOT_RUN])
+        found = [Seen("connected and sent a heartbeat", False, str(error), needed=True)]
+    able = all(one.seen or not one.needed for one in found)
     for one in found:
-        click.echo(f"{'seen' if one.seen else 'missed':7} {one.what}" + ("" if one.seen else f": {one.hint}"))
-    if not all(one.seen for one in found):
+        if form == "jsonl":
+            click.echo(json.dumps(one._asdict()))
+        else:
+            click.echo(f"{'seen' if one.seen else 'missed':7} {one.what}" + ("" if one.seen else f": {one.hint}"))
+    if form != "jsonl" and able:
+        command = shlex.join(("rocketmq-conformance", "run", address, "-k", "whole-push", "--max-time", "120"))
+        differs = "" if all(one.seen for one in found) else "; what was missed differs there"
+        click.echo(f"next    {command}{differs}")
+    if not able:
         sys.exit(EXIT_CODES[COULD_NOT_RUN])
-    command = shlex.join(("rocketmq-conformance", "run", address, "-k", "whole-push", "--max-time", "120"))
-    click.echo(f"next    {command}; --like judges by another release than the newest")

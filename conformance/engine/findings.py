@@ -8,7 +8,7 @@ the model's state after them is certain.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rocketmq_conformance.conformance.adapter import CRASHED
 from rocketmq_conformance.conformance.engine import plan
@@ -44,8 +44,15 @@ class Findings:
     """The divergences of one suite in a run."""
 
     def __init__(
-        self, stage: Stage, judge: Judge, profile: Profile, options: Options, stored: Mapping[int, StoredCase]
+        self,
+        stage: Stage,
+        judge: Judge,
+        profile: Profile,
+        options: Options,
+        stored: Mapping[int, StoredCase],
+        may_shrink: Callable[[], bool],
     ) -> None:
+        self._may_shrink = may_shrink
         self._stage = stage
         self._judge = judge
         self._suite = judge.suite
@@ -101,7 +108,7 @@ class Findings:
             def execute(rows: Sequence[Row]) -> Judged:
                 return self._up_to(mark, player.execute(rows, number, count=False, goes_on=goes_on))
 
-            shrunk, why = shrink(self._judge, execute, shrunk.judged, self._budget(judged)), ""
+            shrunk, why = shrink(self._judge, execute, shrunk.judged, self._budget(judged), self._may_shrink), ""
             shrunk, messages = listen(self._stage, self._judge, shrunk, number, goes_on=goes_on)
         except BROKEN:
             pass  # reported as found, without shrinking or messages

@@ -29,11 +29,12 @@ class Shrunk:
 
 
 class _Shrinker:
-    def __init__(self, judge: Judge, execute: Execute, failing: Judged, budget: int) -> None:
+    def __init__(self, judge: Judge, execute: Execute, failing: Judged, budget: int, more: Callable[[], bool]) -> None:
         self.judge = judge
         self.execute = execute
         self.best = failing
         self.budget = budget
+        self.more = more
         self.executions = 0
         self.story = self._story(failing)
         self.tried: set[str] = {repr(failing.rows)}
@@ -41,7 +42,7 @@ class _Shrinker:
     def fails(self, rows: Sequence[Row]) -> bool:
         """Does the plan still show the same divergence? Adopts it if so."""
         key = repr(rows)
-        if not rows or key in self.tried or self.executions >= self.budget:
+        if not rows or key in self.tried or self.executions >= self.budget or not self.more():
             return False
         self.tried.add(key)
         self.executions += 1
@@ -102,9 +103,14 @@ class _Shrinker:
         return self.best is not before
 
 
-def shrink(judge: Judge, execute: Execute, failing: Judged, budget: int = BUDGET) -> Shrunk:
-    """Shrink a diverging case; ``execute`` plays a plan on the implementation and judges it."""
-    shrinker = _Shrinker(judge, execute, failing, budget)
+def shrink(
+    judge: Judge, execute: Execute, failing: Judged, budget: int = BUDGET, more: Callable[[], bool] = lambda: True
+) -> Shrunk:
+    """Shrink a diverging case; ``execute`` plays a plan on the implementation and judges it.
+
+    It ends with what it has after ``budget`` executions, and once there is to be no ``more``.
+    """
+    shrinker = _Shrinker(judge, execute, failing, budget, more)
     if len(failing.steps) > 1:
         shrinker.fails(failing.rows[-1:])
     if len(shrinker.best.steps) > 1:

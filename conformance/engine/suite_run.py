@@ -24,6 +24,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
 from rocketmq_conformance.reports.tiers import CORPUS
+from rocketmq_conformance.suites.declare.answer_parts import responsible
 from rocketmq_conformance.suites.declare.reach import reachable
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -31,6 +32,8 @@ from rocketmq_conformance.suites.declare.suite import Suite
 GIVE_UP = 3
 #: Seconds between two progress events.
 PROGRESS = 0.25
+#: Seconds for which shorter plans may still be looked for once the time is up.
+SHRINKS_ON = 10.0
 
 
 class Stop(Exception):  # noqa: N818 - not an error: the run ends here
@@ -97,7 +100,7 @@ class SuiteRun:
         #: Parts of answers that were left open, and so not compared: how often.
         self.unsaid: Counter[str] = Counter()
         #: What diverges, and how it is reported.
-        self.findings = Findings(stage, self.judge, profile, options, stored)
+        self.findings = Findings(stage, self.judge, profile, options, stored, self._may_shrink)
         self._player: Player | None = None
         #: A case with expected divergences, without them: it carries the control when there is no better one.
         self._rest: Numbered | None = None
@@ -117,6 +120,10 @@ class SuiteRun:
     def playing(self) -> float:
         """Seconds since the suite began, without those for its plan."""
         return time.monotonic() - self.started - self.planning
+
+    def _may_shrink(self) -> bool:
+        """May a shorter plan still be looked for? It may take a moment more than the suite's share of the time."""
+        return self.share is None or self.playing < self.share + SHRINKS_ON
 
     def run(self, cases: Iterable[Numbered]) -> Iterator[Event]:
         """Play the cases (``of`` of them), then the control; always ends with SuiteEnded.
@@ -254,6 +261,7 @@ class SuiteRun:
             seconds=played.seconds,
             digest=played.digest,
             reason=played.reason,
+            rule=responsible(self.suite, played.differences[0].steps[-1]) if played.differences else "",
         )
         now = time.monotonic()
         if now - self.last_progress < PROGRESS:

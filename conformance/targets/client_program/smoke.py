@@ -16,11 +16,15 @@ _PACE = 0.05
 
 
 class Seen(NamedTuple):
-    """One thing that a consumer does, whether it was seen, and what to do when it was not."""
+    """One thing that a consumer does, whether it was seen, and what to do when it was not.
+
+    Without what is ``needed`` there is nothing to judge; the lack of anything else is a difference.
+    """
 
     what: str
     seen: bool
     hint: str
+    needed: bool = False
 
 
 def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
@@ -46,15 +50,16 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
         stopped = group.stop(0)
         group.case.settle()
         found = [
-            Seen("connected and sent a heartbeat", True, ""),
+            Seen("connected and sent a heartbeat", True, "", needed=True),
             Seen(
                 "subscribed to the topic",
                 client in traffic.subscribed,
                 "subscribe to ROCKETMQ_TOPIC in the group ROCKETMQ_GROUP",
+                needed=True,
             ),
             Seen("asked for the members of its group", lists, "queues are divided among the members that it lists"),
-            Seen(f"pulled {pulled} of {queues} queues", pulled == queues, "one member owns every queue"),
-            Seen("was given messages", bool(traffic.brought), "let its listener be called"),
+            Seen(f"pulled {pulled} of {queues} queues", pulled == queues, "one member owns every queue", needed=True),
+            Seen("was given messages", bool(traffic.brought), "let its listener be called", needed=True),
             Seen(
                 f"committed {committed} of {queues} queues",
                 committed == queues,
@@ -64,14 +69,14 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
             Seen(
                 "unregistered from its group",
                 traffic.ends.shown(client)[1] is True,
-                "shut the consumer down before the process ends",
+                "shut the consumer down before the process ends; if it is, the client does not tell the broker",
             ),
             *([Seen(f"wrote `got` lines of {count(got, 'message')}", True, "")] if got else []),
             *([Seen(f"takes {', '.join(sorted(takes))}", True, "")] if takes else []),
-            *([Seen("wrote lines of the right shape", False, wrong)] if wrong else []),
+            *([Seen("wrote lines of the right shape", False, wrong, needed=True)] if wrong else []),
         ]
         if guard.account is not None:
-            found.append(Seen("signed every request", not guard.refused, guard.sentence))
+            found.append(Seen("signed every request", not guard.refused, guard.sentence, needed=True))
     finally:
         group.close()
         program.close()
