@@ -109,7 +109,8 @@ class Findings:
                 return self._up_to(mark, player.execute(rows, number, count=False, goes_on=goes_on))
 
             shrunk, why = shrink(self._judge, execute, shrunk.judged, self._budget(judged), self._may_shrink), ""
-            shrunk, messages = listen(self._stage, self._judge, shrunk, number, goes_on=goes_on)
+            if self._may_shrink():
+                shrunk, messages = listen(self._stage, self._judge, shrunk, number, goes_on=goes_on)
         except BROKEN:
             pass  # reported as found, without shrinking or messages
         except KeyboardInterrupt:
@@ -124,7 +125,7 @@ class Findings:
         if not earlier:
             return judged
         self._consequences[mark] += 1
-        if self._consequences[mark] > ATTEMPTS:
+        if self._consequences[mark] > ATTEMPTS or not self._may_shrink():
             return None
         rows = [row for at, row in enumerate(judged.rows) if at not in earlier]
         try:

@@ -81,6 +81,8 @@ class Player:
         self._doubts = doubts or Doubts()
         self.judge = judge
         self.suite = judge.suite
+        #: Kinds of differences, by their fingerprints, that showed every time that they were played.
+        self._repeated: set[str] = set()
         self._calls = stage.calls(judge.suite)
         #: Are the steps of a case done all at once? Not where the model decides which of them may be done.
         self._whole = stage.plays_whole(judge.suite) and not judge.stepwise
@@ -254,7 +256,13 @@ class Player:
         return judged
 
     def _confirmed(self, judged: Judged) -> Judged:
-        """A difference on a real clock counts when it shows every time; otherwise the case is undecided."""
+        """A difference on a real clock counts when it shows every time; otherwise the case is undecided.
+
+        Of a kind that did so in one case, others are not played again.
+        """
+        mark = fingerprint(self.suite, judged.steps[-1])
+        if mark in self._repeated:
+            return judged
         plans = [judged.rows] * self.suite.confirmations
         adapter = self.stage.adapter
         if isinstance(adapter, Streams):
@@ -262,9 +270,9 @@ class Player:
                 again = [ended.result() for ended in adapter.stream(self.suite, map(self._play, plans))]
         else:
             again = [self.execute(plan, count=False) for plan in plans]
-        mark = fingerprint(self.suite, judged.steps[-1])
         same = sum(one.verdict == DIVERGES and fingerprint(self.suite, one.steps[-1]) == mark for one in again)
         if same == len(again):
+            self._repeated.add(mark)
             return judged
         judged.verdict = UNDECIDED
         judged.reason = f"it differed in {same + 1} of {len(again) + 1} plays: {describe(self.suite, judged.steps[-1])}"

@@ -71,6 +71,17 @@ def test_a_difference_that_shows_every_time_is_a_divergence() -> None:
         assert verdict(3, lanes) == (DIVERGES, "", 3)
 
 
+def test_a_kind_that_has_shown_every_time_is_not_played_again() -> None:
+    for lanes in (1, 4):
+        adapter = Differs(10, lanes)
+        stage = Stage(adapter, Profile())
+        hello_of(stage)
+        found = list(Player(stage, Judge(whole_push.SUITE, Profile())).play([(0, prepared()), (1, prepared())]))
+        stage.close()
+        assert [played.verdict for played in found] == [DIVERGES, DIVERGES]
+        assert adapter.plays == 4
+
+
 def test_a_difference_that_does_not_repeat_is_undecided_with_its_counts() -> None:
     for lanes in (1, 4):
         for wrong in (1, 2):

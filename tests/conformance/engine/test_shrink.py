@@ -163,6 +163,16 @@ def test_the_budget_is_kept_and_what_there_is_then_diverges() -> None:
         assert bench.execute(found.judged.rows).verdict == DIVERGES
 
 
+def test_it_ends_with_what_there_is_when_the_time_is_up() -> None:
+    bench = Bench("last-position", "allocation")
+    (failing,) = bench.failing(1)
+    before = bench.executions
+    found = shrink(bench.judge, bench.execute, failing, more=lambda: bench.executions < before + 2)
+    assert bench.executions == before + 2
+    assert found.judged.verdict == DIVERGES
+    assert shrink(bench.judge, bench.execute, failing, more=lambda: False).judged is failing
+
+
 def test_no_execution_is_spent_on_the_same_plan_twice() -> None:
     bench = Bench("stays-frozen", "remote-store")
     failing = next(bench.failing(1))
