@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
@@ -35,6 +36,19 @@ TRIES = 3
 ENDED_ONCE = "it ended while it did all steps of the case at once, and not when it did them one by one"
 #: A case to be played: its number and its plan.
 Numbered = tuple[int, list[Row]]
+
+
+@dataclass(slots=True)
+class _Ended:
+    """A case that was judged in its lane: whether it counts as it is may still be played again."""
+
+    number: int
+    rows: list[Row]
+    judged: Judged | Broken
+    seconds: float
+    #: How often it is to be played again beside other cases, and what came of that.
+    repeats: int = 0
+    again: list[Judged | Broken] = field(default_factory=list)
 
 
 class Played(NamedTuple):
@@ -180,15 +194,60 @@ class Player:
 
     def _in_lanes(self, adapter: Streams, cases: Iterable[Numbered]) -> Iterator[Played]:
         """Every case is judged while it is played; those before it end first."""
+        #: In their order; those whose plans are to be played again, next and beside others; and what each play is of.
+        waiting: deque[_Ended] = deque()
+        again: deque[_Ended] = deque()
+        of: deque[_Ended | None] = deque()
+
+        def mixed() -> Iterator[Numbered]:
+            following = iter(cases)
+            while True:
+                case = again.popleft() if again else None
+                numbered = (case.number, case.rows) if case else next(following, None)
+                if numbered is None:
+                    return
+                of.append(case)
+                yield numbered
+
         start = time.monotonic()
-        for number, rows, judged in self._streamed(adapter, cases, "case", goes_on=self._goes_on):
-            seconds = time.monotonic() - start
-            if isinstance(judged, BROKEN):
-                yield Played(number, rows, COULD_NOT_RUN, 0, seconds, "", str(judged))
+        for number, rows, judged in self._streamed(adapter, mixed(), "case", goes_on=self._goes_on):
+            case = of.popleft()
+            if case is not None:
+                case.again.append(judged)
             else:
-                self.judge.count(judged)
-                yield self._settled(number, rows, judged, seconds)
-            start = time.monotonic()
+                ended = _Ended(number, rows, judged, time.monotonic() - start)
+                if self._is_new(judged, waiting):
+                    ended.repeats = self.suite.confirmations
+                    again.extend([ended] * ended.repeats)
+                waiting.append(ended)
+                start = time.monotonic()
+            while waiting and len(waiting[0].again) == waiting[0].repeats:
+                yield self._played(waiting.popleft())
+        left = [(case.number, case.rows) for case in again]
+        for case, (_, _, judged) in zip(list(again), self._streamed(adapter, left, "case", goes_on=False), strict=True):
+            case.again.append(judged)
+        yield from map(self._played, waiting)
+
+    def _is_new(self, judged: Judged | Broken, waiting: Iterable[_Ended]) -> bool:
+        """Is a case the first of its kind that is to be played again?"""
+        if isinstance(judged, BROKEN) or judged.verdict != DIVERGES or not self._repeats:
+            return False
+        if all(map(self._known, judged.differences())):
+            return False
+        mark = fingerprint(self.suite, judged.steps[-1])
+        others = (one.judged for one in waiting if one.repeats)
+        marks = {fingerprint(self.suite, one.steps[-1]) for one in others if isinstance(one, Judged)}
+        return mark not in self._repeated | marks
+
+    def _played(self, ended: _Ended) -> Played:
+        """A case in its lane, once it was played again as often as it is to be."""
+        if isinstance(ended.judged, BROKEN):
+            return Played(ended.number, ended.rows, COULD_NOT_RUN, 0, ended.seconds, "", str(ended.judged))
+        self.judge.count(ended.judged)
+        try:
+            return self._settled(ended.number, ended.rows, ended.judged, ended.seconds, ended.again)
+        except BROKEN as error:
+            return Played(ended.number, ended.rows, COULD_NOT_RUN, 0, ended.seconds, "", str(error))
 
     def _streamed(
         self, adapter: Streams, cases: Iterable[Numbered], name: str, *, goes_on: bool
@@ -255,22 +314,26 @@ class Player:
             )
         return judged
 
-    def _confirmed(self, judged: Judged) -> Judged:
+    @property
+    def _repeats(self) -> bool:
+        """Is a difference played again before it counts?"""
+        return bool(self.stage.times and self.suite.confirmations)
+
+    def _confirmed(self, judged: Judged, again: Sequence[Judged | Broken] = ()) -> Judged:
         """A difference on a real clock counts when it shows every time; otherwise the case is undecided.
 
-        Of a kind that did so in one case, others are not played again.
+        ``again`` is what came of its plan when it was played again; that is done now if there is nothing. Of a kind
+        that showed every time in one case, others are not played again.
         """
         mark = fingerprint(self.suite, judged.steps[-1])
         if mark in self._repeated:
             return judged
-        plans = [judged.rows] * self.suite.confirmations
-        adapter = self.stage.adapter
-        if isinstance(adapter, Streams):
-            with self.stage.guarded(f"the repetition of a case of {self.suite.name}"):
-                again = [ended.result() for ended in adapter.stream(self.suite, map(self._play, plans))]
-        else:
-            again = [self.execute(plan, count=False) for plan in plans]
-        same = sum(one.verdict == DIVERGES and fingerprint(self.suite, one.steps[-1]) == mark for one in again)
+        again = again or self._again(judged.rows)
+        same = 0
+        for one in again:
+            if isinstance(one, BROKEN):
+                raise one
+            same += one.verdict == DIVERGES and fingerprint(self.suite, one.steps[-1]) == mark
         if same == len(again):
             self._repeated.add(mark)
             return judged
@@ -278,11 +341,22 @@ class Player:
         judged.reason = f"it differed in {same + 1} of {len(again) + 1} plays: {describe(self.suite, judged.steps[-1])}"
         return judged
 
-    def _settled(self, number: int, rows: list[Row], judged: Judged, seconds: float) -> Played:
+    def _again(self, rows: Sequence[Row]) -> list[Judged]:
+        """Play a plan again, as often as a difference has to show."""
+        plans = [rows] * self.suite.confirmations
+        adapter = self.stage.adapter
+        if isinstance(adapter, Streams):
+            with self.stage.guarded(f"the repetition of a case of {self.suite.name}"):
+                return [ended.result() for ended in adapter.stream(self.suite, map(self._play, plans))]
+        return [self.execute(plan, count=False) for plan in plans]
+
+    def _settled(
+        self, number: int, rows: list[Row], judged: Judged, seconds: float, again: Sequence[Judged | Broken] = ()
+    ) -> Played:
         counted, verdict = judged, judged.verdict
         judged, differences = self._doubts.settle(self.suite, judged)
-        if self.stage.times and self.suite.confirmations and not all(map(self._known, differences)):
-            judged = self._confirmed(judged)
+        if self._repeats and not all(map(self._known, differences)):
+            judged = self._confirmed(judged, again)
         if verdict != judged.verdict:
             self.judge.decides_nothing(counted, verdict)
         of = (judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
