@@ -1,4 +1,4 @@
-"""The command ``explain``: one rule of the rule book, and the suites that reach it."""
+"""The command ``explain``: one rule of the rule book and the suites that reach it, or a suite and its rules."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.cli.options import like_option, overrides,
 if TYPE_CHECKING:
     from rocketmq_conformance.models.profile import Profile
     from rocketmq_conformance.models.rule import Rule
+    from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Where runs are kept by default.
 DEFAULT_FOLDER = Path("conformance-out")
@@ -23,7 +24,7 @@ _FINGERPRINT = re.compile(r"[0-9a-fA-F]{8}")
 
 
 @click.command()
-@click.argument("rule_id", metavar="RULE|FINGERPRINT")
+@click.argument("rule_id", metavar="RULE|SUITE|FINGERPRINT")
 @releases_option
 @like_option
 @click.option(
@@ -37,7 +38,8 @@ _FINGERPRINT = re.compile(r"[0-9a-fA-F]{8}")
 def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Path) -> None:
     """Show what RULE requires, of which releases, where it comes from, and which suites reach it.
 
-    Of a FINGERPRINT: the divergence in full, as the newest run in the folder found it.
+    Of a SUITE: what it tries, and the rules that it can reach. Of a FINGERPRINT: the divergence in full, as the newest
+    run in the folder found it.
     """
     if _FINGERPRINT.fullmatch(rule_id):
         click.echo(_told_again(rule_id.lower(), folder))
@@ -48,14 +50,16 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
         click.echo(made, nl=False)
         return
     from rocketmq_conformance.models.profile import Profile
+    from rocketmq_conformance.suites.declare.discovery import SUITES
 
-    rule, newest = rule_named(rule_id), Profile()
+    newest = Profile()
     profile = Profile.of(
         chosen.get("client", str(newest.client)),
         chosen.get("broker", str(newest.broker)),
         int(chosen.get("java", newest.java)),
     )
-    click.echo(explanation(rule, profile), nl=False)
+    suite = SUITES.get(rule_id.lower())
+    click.echo(suite_explanation(suite, profile) if suite else explanation(rule_named(rule_id), profile), nl=False)
 
 
 def _told_again(mark: str, folder: Path) -> str:
@@ -87,6 +91,19 @@ def explanation(rule: Rule, profile: Profile) -> str:
         f"  source    {rule.source}",
         *_suites(rule, profile),
     ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def suite_explanation(suite: Suite, profile: Profile) -> str:
+    """What a suite tries, and every rule that it reaches by a profile; the others with the releases that have them."""
+    from rocketmq_conformance.models import rulebook
+    from rocketmq_conformance.suites.declare.reach import reach, where
+
+    reasons = reach(suite, profile)
+    lines = [f"{suite.name}  ({suite.side.value})", f"  {suite.sentence}"]
+    for rule in (rulebook.RULES[name] for name in suite.rules):
+        note = f"  (only {where(suite, rule)})" if reasons[rule.id] else ""
+        lines += ["", f"{rule.id}  {rule.level.value}{note}", f"  {rule.sentence}"]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -17,7 +17,10 @@ from places import HELPERS
 from prepared_signals import interruptible
 
 from rocketmq_conformance.conformance.cli.main import cli
+from rocketmq_conformance.conformance.engine import covering_plans
+from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import jsonl
+from rocketmq_conformance.suites.declare.discovery import SUITES
 
 #: What a child can import: the broken adapters, and what these tests can.
 PATHS = (str(HELPERS), os.environ.get("PYTHONPATH"))
@@ -239,6 +242,53 @@ def test_explain_says_sentence_source_and_suites(tmp_path: Path) -> None:
     assert "OFF-R-READ" in done.stdout
     assert "RemoteBrokerOffsetStore#readOffset" in done.stdout
     assert "remote-store" in done.stdout
+
+
+def listed(*args: str) -> str:
+    """What ``list operations`` prints."""
+    done = CliRunner().invoke(cli, ["list", "operations", *args])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_operations_of_some_suites_are_listed_as_lines_and_as_schemas() -> None:
+    lines = listed("--suite", "local-store", "-k", "start-pu*").splitlines()
+    assert {line.partition("/")[0] for line in lines} == {"local-store", "start-pull", "start-push"}
+    for form in ("schema", "exec"):
+        some, every = (json.loads(listed("--format", form, *words)) for words in (["-k", "local-store"], []))
+        assert {name.partition(".")[0] for name in some["$defs"]} == {"local-store"}
+        assert some["$defs"] == {name: every["$defs"][name] for name in some["$defs"]}
+    for words, sentence in (
+        (["operations", "-k", "no-such-suite"], "No suite with operations here matches 'no-such-suite'"),
+        (["rules", "-k", "pull"], "list operations -k NAME"),
+        (["operations", "--format", "client", "-k", "pull"], "list operations -k NAME"),
+    ):
+        done = CliRunner().invoke(cli, ["list", *words])
+        assert (done.exit_code, sentence in done.output) == (2, True), done.output
+
+
+def test_a_first_look_asks_for_every_operation_and_shrinks_nothing() -> None:
+    done = CliRunner().invoke(cli, ["smoke", "mutant:first-takes-all", "-k", "allocation", "--format", "jsonl"])
+    assert done.exit_code == 1
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    found = [event for event in events if event["event"] == "divergence-found"]
+    assert found
+    assert {event["unshrunk"] for event in found} == {"a first look shrinks nothing"}
+    played = {step["operation"].partition("(")[0] for event in found for step in event["steps"]}
+    asked = {line.partition("/")[2].partition("(")[0] for line in listed("-k", "allocation").splitlines()}
+    cases = covering_plans.with_every_operation(SUITES["allocation"], Profile())
+    assert {SUITES["allocation"].operations[at].spec.name for case in cases for at, _ in case.rows} == asked
+    assert played <= asked
+    (started,) = [event for event in events if event["event"] == "suite-started"]
+    assert len(started["corpus"]) == len(cases)
+
+
+def test_explain_says_what_the_rules_of_a_suite_demand() -> None:
+    text = explained("allocation")
+    assert text.startswith("allocation  (pure)\n")
+    assert [line for line in text.splitlines() if line.startswith("ALLOC-CHK-1 ")] == ["ALLOC-CHK-1  MUST"]
+    assert "ALLOC-ROOM-1-FAULT  MUST  (only client up to 4.7.1)\n" in text
+    assert "ALLOC-ROOM-1-FAULT  MUST\n" in explained("allocation", "--like", "4.0.0")
 
 
 def explained(*args: str) -> str:
