@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.cli.main import cli
 from rocketmq_conformance.conformance.engine import covering_plans
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import jsonl
+from rocketmq_conformance.reports.event import DivergenceFound
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
 #: What a child can import: the broken adapters, and what these tests can.
@@ -271,7 +272,7 @@ def test_a_first_look_asks_for_every_operation_and_shrinks_nothing() -> None:
     done = CliRunner().invoke(cli, ["smoke", "mutant:first-takes-all", "-k", "allocation", "--format", "jsonl"])
     assert done.exit_code == 1
     events = [json.loads(line) for line in done.stdout.splitlines()]
-    found = [event for event in events if event["event"] == "divergence-found"]
+    found = [event for event in events if event["event"] == DivergenceFound.kind]
     assert found
     assert {event["unshrunk"] for event in found} == {"a first look shrinks nothing"}
     played = {step["operation"].partition("(")[0] for event in found for step in event["steps"]}
