@@ -33,9 +33,9 @@ LONGEST_SHOWN = 1000
 def smoke(address: str, through: str | None, patterns: Sequence[str], judging: Judging) -> None:
     """Run a few short cases of every suite, to check that the adapter at ADDRESS is wired up.
 
-    Every operation is asked for, and what differs is not shrunk. Of exec:COMMAND every line to (>) and from (<) the
-    program is printed, on standard error. Of client:COMMAND, and of a consumer in Python, one member is started, and
-    what was seen and what was missed is printed.
+    Every operation is asked for, and every rule that covering plans show; what differs is not shrunk. Of exec:COMMAND
+    every line to (>) and from (<) the program is printed, on standard error. Of client:COMMAND, and of a consumer in
+    Python, one member is started, and what was seen and what was missed is printed.
     """
     address = address_through(address, through)
     if address.startswith(("client", "python:")) and _is_program(address):

@@ -14,6 +14,7 @@ from rocketmq_conformance import suites as room
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.corpus import SUFFIX, StoredCase
 from rocketmq_conformance.conformance.engine.covering import SEED, Rows, chosen, searched
+from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.tiers import COVER
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -45,13 +46,15 @@ def cases(suite: Suite, profile: Profile) -> Sequence[StoredCase]:
     return [StoredCase(file, number, SEED, rows, COVER) for number, rows in enumerate(plans)]
 
 
-def with_every_operation(suite: Suite, profile: Profile) -> Sequence[StoredCase]:
-    """Some of the covering plans, the shortest first, that have every operation in one of them as far as any has it."""
-    found, missing = [], set(suite.offered(profile))
+def first_look(suite: Suite, profile: Profile) -> Sequence[StoredCase]:
+    """Some of the covering plans, short ones first, that have every operation and every rule that all of them have."""
+    tours = Tours(suite, profile)
+    found: list[StoredCase] = []
+    known: set[object] = set()
     for case in sorted(cases(suite, profile), key=lambda one: len(one.rows)):
-        new = missing & {at for at, _ in case.rows}
-        if new:
-            missing -= new
+        shown = {one for step in tours.play(case.rows) for one in (step.row[0], *step.behaviour[1])}
+        if shown - known:
+            known |= shown
             found.append(case)
     return found
 

@@ -35,7 +35,7 @@ class Options:
     release_choice: str = ""
     #: Play the covering plans of every suite, before anything else?
     cover: bool = False
-    #: A first look: play so many covering plans that every operation is asked for, and shrink nothing?
+    #: A first look: play so many covering plans that every operation and rule is asked for, and shrink nothing?
     brief: bool = False
     #: Cases that Hypothesis draws per suite; None is the suite's share of its generated cases.
     examples: int | None = 0

@@ -174,7 +174,7 @@ class Runner:
         given = self.options.plans.get(suite.name)
         covering: Sequence[StoredCase] = ()
         if not refused and (self.options.cover or self.options.brief):
-            choose = covering_plans.cases if self.options.cover else covering_plans.with_every_operation
+            choose = covering_plans.cases if self.options.cover else covering_plans.first_look
             covering = choose(suite, self.profile)
         plans = [*covering, *self.options.corpus.get(suite.name, [])]
         stored = {-at: case for at, case in enumerate(plans, start=1)}

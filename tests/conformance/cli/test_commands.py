@@ -277,7 +277,7 @@ def test_a_first_look_asks_for_every_operation_and_shrinks_nothing() -> None:
     assert {event["unshrunk"] for event in found} == {"a first look shrinks nothing"}
     played = {step["operation"].partition("(")[0] for event in found for step in event["steps"]}
     asked = {line.partition("/")[2].partition("(")[0] for line in listed("-k", "allocation").splitlines()}
-    cases = covering_plans.with_every_operation(SUITES["allocation"], Profile())
+    cases = covering_plans.first_look(SUITES["allocation"], Profile())
     assert {SUITES["allocation"].operations[at].spec.name for case in cases for at, _ in case.rows} == asked
     assert played <= asked
     (started,) = [event for event in events if event["event"] == "suite-started"]
