@@ -124,7 +124,7 @@ def _rules(results: list[RuleResult]) -> list[str]:
     reached = sorted((one for one in results if one.result != NOT_REACHED), key=lambda one: one.result != DIFFERS)
     lines = [f"<details><summary>Rules: {counted(result_counts(results))}</summary>", ""]
     if reached:
-        lines += ["| rule | level | result | times | clauses | |", "|---|---|---|---:|---|---|"]
+        lines += ["| rule | level | result | steps | clauses | |", "|---|---|---|---:|---|---|"]
         lines += [
             f"| {_text(one.rule)} | {_text(one.level)} | {_text(one.result)} | {one.times:,} | {clauses_of(one)} "
             f"| {_text(one.reason or one.sentence)} |"

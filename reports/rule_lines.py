@@ -28,7 +28,7 @@ def _table(results: Sequence[RuleResult]) -> Table:
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("rule", "level", "result"):
         made.add_column(name, no_wrap=True)
-    made.add_column("times", justify="right", no_wrap=True)
+    made.add_column("steps", justify="right", no_wrap=True)
     made.add_column("clauses", no_wrap=True)
     made.add_column("suites", overflow="fold")
     for one in results:
