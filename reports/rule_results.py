@@ -124,7 +124,8 @@ def summed_up(
 ) -> str:
     """The numbers, and by name the rules that differ, and those that suites of the run could have reached and did not.
 
-    The others are of other suites, or such as nothing shows where the run was."""
+    The others are of other suites, or such as nothing shows where the run was.
+    """
     counts = result_counts(results)
     differing = [one.rule for one in results if one.result == DIFFERS]
     others = [one for one in results if one.result == NOT_REACHED]

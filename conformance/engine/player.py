@@ -40,12 +40,14 @@ Numbered = tuple[int, list[Row]]
 
 @dataclass(slots=True)
 class _Ended:
-    """A case that was judged in its lane: whether it counts as it is may still be played again."""
+    """A case that was judged in its lane."""
 
     number: int
     rows: list[Row]
     judged: Judged | Broken
     seconds: float
+    #: The fingerprint of a difference that is new.
+    kind: str = ""
     #: How often it is to be played again beside other cases, and what came of that.
     repeats: int = 0
     again: list[Judged | Broken] = field(default_factory=list)
@@ -107,7 +109,8 @@ class Player:
             self.lanes = adapter.lanes(judge.suite)
 
     def play(self, cases: Iterable[Numbered]) -> Iterator[Played]:
-        """Play cases, in their order; a broken adapter ends the case, not the playing."""
+        """Play cases, in their order but for those that are played again in lanes; a broken adapter ends the case, not
+        the playing."""
         if self.lanes > 1 and isinstance(self.stage.adapter, Streams):
             yield from self._in_lanes(self.stage.adapter, cases)
             return
@@ -193,8 +196,9 @@ class Player:
                 yield error
 
     def _in_lanes(self, adapter: Streams, cases: Iterable[Numbered]) -> Iterator[Played]:
-        """Every case is judged while it is played; those before it end first."""
-        #: In their order; those whose plans are to be played again, next and beside others; and what each play is of.
+        """Every case is judged while it is played. One that differs in a new way comes once it was played again, and so
+        do others of that kind."""
+        #: Cases that wait for that; those whose plans are to be begun again; and what each play is a repetition of.
         waiting: deque[_Ended] = deque()
         again: deque[_Ended] = deque()
         of: deque[_Ended | None] = deque()
@@ -215,11 +219,14 @@ class Player:
             if case is not None:
                 case.again.append(judged)
             else:
-                ended = _Ended(number, rows, judged, time.monotonic() - start)
-                if self._is_new(judged, waiting):
-                    ended.repeats = self.suite.confirmations
-                    again.extend([ended] * ended.repeats)
-                waiting.append(ended)
+                ended = _Ended(number, rows, judged, time.monotonic() - start, self._new_kind(judged))
+                if not ended.kind:
+                    yield self._played(ended)
+                else:
+                    if all(one.kind != ended.kind for one in waiting):
+                        ended.repeats = self.suite.confirmations
+                        again.extend([ended] * ended.repeats)
+                    waiting.append(ended)
                 start = time.monotonic()
             while waiting and len(waiting[0].again) == waiting[0].repeats:
                 yield self._played(waiting.popleft())
@@ -228,16 +235,14 @@ class Player:
             case.again.append(judged)
         yield from map(self._played, waiting)
 
-    def _is_new(self, judged: Judged | Broken, waiting: Iterable[_Ended]) -> bool:
-        """Is a case the first of its kind that is to be played again?"""
+    def _new_kind(self, judged: Judged | Broken) -> str:
+        """The kind of a difference that counts only once it was played again; "" of anything else."""
         if isinstance(judged, BROKEN) or judged.verdict != DIVERGES or not self._repeats:
-            return False
+            return ""
         if all(map(self._known, judged.differences())):
-            return False
+            return ""
         mark = fingerprint(self.suite, judged.steps[-1])
-        others = (one.judged for one in waiting if one.repeats)
-        marks = {fingerprint(self.suite, one.steps[-1]) for one in others if isinstance(one, Judged)}
-        return mark not in self._repeated | marks
+        return "" if mark in self._repeated else mark
 
     def _played(self, ended: _Ended) -> Played:
         """A case in its lane, once it was played again as often as it is to be."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Generator, Iterable
 from concurrent.futures import Future
+from itertools import islice
 
 from rocketmq_conformance.conformance.adapter import REAL, Case, Hello, Play, T
 from rocketmq_conformance.conformance.engine.control import control
@@ -20,10 +22,10 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
 class Differs:
-    """Answers wrongly in the first ``wrong`` plays of a case, and then as the model does."""
+    """Answers wrongly in the first ``wrong`` plays of a case, and then as the model does; ``ahead`` are under way."""
 
-    def __init__(self, wrong: int, lanes: int) -> None:
-        self.wrong, self._lanes, self.plays = wrong, lanes, 0
+    def __init__(self, wrong: int, lanes: int, ahead: int = 1) -> None:
+        self.wrong, self._lanes, self._ahead, self.plays = wrong, lanes, ahead, 0
 
     def hello(self) -> Hello:
         return Hello("it", "1", sides=("whole",), clock=REAL)
@@ -42,10 +44,15 @@ class Differs:
         return self._lanes
 
     def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
-        for play in cases:
-            ended: Future[T] = Future()
-            ended.set_result(play(self.apply))
-            yield ended
+        waiting = iter(cases)
+        under_way: deque[Future[T]] = deque()
+        while True:
+            for play in islice(waiting, self._ahead - len(under_way)):
+                under_way.append(Future())
+                under_way[-1].set_result(play(self.apply))
+            if not under_way:
+                return
+            yield under_way.popleft()
 
 
 def prepared() -> list[Row]:
@@ -80,6 +87,19 @@ def test_a_kind_that_has_shown_every_time_is_not_played_again() -> None:
         stage.close()
         assert [played.verdict for played in found] == [DIVERGES, DIVERGES]
         assert adapter.plays == 4
+
+
+def test_cases_that_agree_do_not_wait_for_one_that_is_played_again() -> None:
+    adapter = Differs(1, 4, ahead=2)
+    stage = Stage(adapter, Profile())
+    hello_of(stage)
+    cases = [(number, prepared()) for number in range(3)]
+    found = [
+        (played.number, played.verdict) for played in Player(stage, Judge(whole_push.SUITE, Profile())).play(cases)
+    ]
+    stage.close()
+    assert found == [(1, CONFORMS), (0, UNDECIDED), (2, CONFORMS)]
+    assert adapter.plays == 5
 
 
 def test_a_difference_that_does_not_repeat_is_undecided_with_its_counts() -> None:
