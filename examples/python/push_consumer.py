@@ -171,11 +171,13 @@ class PushConsumer:
     # --- the group --------------------------------------------------------------------------------------------
 
     async def beat(self) -> None:
-        """Read the routes, and send a heartbeat."""
+        """Read the routes, and send a heartbeat to the broker that they name."""
         for topic in list(self.topics):
             code, _, body = await self.call(GET_ROUTEINFO_BY_TOPIC, {"topic": topic, "acceptStandardJsonOnly": "true"})
             if code == SUCCESS and body and topic in self.topics:
                 self.routes[topic] = json.loads(body)["queueDatas"][0]["readQueueNums"]
+        if not self.routes:
+            return
         consumer = {
             "groupName": self.settings.group,
             "consumeType": "CONSUME_PASSIVELY",
