@@ -114,9 +114,15 @@ def result_counts(results: Iterable[RuleResult]) -> dict[str, int]:
 
 def counted(counts: Mapping[str, int]) -> str:
     """``88 hold, 1 differs, 20 not reached``."""
-    holds, differs, others = (counts[result] for result in RESULTS)
-    verbs = "holds" if holds == 1 else "hold", "differs" if differs == 1 else "differ"
-    return f"{holds:,} {verbs[0]}, {differs:,} {verbs[1]}, {others:,} not reached"
+    return f"{_holding(counts)}, {_differing(counts)}, {counts[NOT_REACHED]:,} not reached"
+
+
+def _holding(counts: Mapping[str, int]) -> str:
+    return f"{counts[HOLDS]:,} {'holds' if counts[HOLDS] == 1 else 'hold'}"
+
+
+def _differing(counts: Mapping[str, int]) -> str:
+    return f"{counts[DIFFERS]:,} {'differs' if counts[DIFFERS] == 1 else 'differ'}"
 
 
 def summed_up(
@@ -128,13 +134,12 @@ def summed_up(
     """
     counts = result_counts(results)
     differing = [one.rule for one in results if one.result == DIFFERS]
-    others = [one for one in results if one.result == NOT_REACHED]
-    reachable = {*silent, *(one.rule for one in others if one.suites)}
-    missed = sorted(one.rule for one in others if one.rule in reachable)
-    beyond = len(others) - len(missed)
+    reachable = set(silent)
+    missed = sorted(one.rule for one in results if one.result == NOT_REACHED and (one.suites or one.rule in reachable))
+    beyond = counts[NOT_REACHED] - len(missed)
     parts = [
-        f"{counts[HOLDS]:,} hold" + "s" * (counts[HOLDS] == 1),
-        f"{counts[DIFFERS]:,} differ" + "s" * (counts[DIFFERS] == 1) + (f": {names(differing)}" if differing else ""),
+        _holding(counts),
+        _differing(counts) + (f": {names(differing)}" if differing else ""),
         f"{len(missed):,} not reached" + (f": {names(missed)}" if missed else ""),
     ]
     if beyond:

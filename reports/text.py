@@ -20,6 +20,11 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def shortened(text: str, most: int) -> str:
+    """The first characters of a text that is longer than that, with a sign that more was left out."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def first_names(names: Iterable[str], most: int = 4) -> str:
     """``a, b, c and 4 more``."""
     every = [clean(name) for name in names]

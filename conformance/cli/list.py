@@ -11,8 +11,10 @@ from typing import Any
 import click
 
 from rocketmq_conformance.conformance.cli.made_texts import OPERATIONS, RULES, SCHEMA, SUITES, made_text
-from rocketmq_conformance.conformance.cli.options import suites_option
-from rocketmq_conformance.conformance.engine.selection import select
+from rocketmq_conformance.conformance.cli.options import selected_names, suites_option
+
+#: What -k selects, as an error says it.
+_WITH_OPERATIONS = "suite with operations here"
 
 
 @click.command("list")
@@ -78,19 +80,10 @@ def rules() -> str:
     )
 
 
-def _chosen(patterns: Sequence[str], suites: Sequence[str]) -> set[str]:
-    """The suites that patterns select; a usage error for one that selects none."""
-    found = {pattern: select(pattern, suites) for pattern in patterns}
-    for pattern, names in found.items():
-        if not names:
-            raise click.UsageError(f"No suite with operations here matches {pattern!r}; there are {', '.join(suites)}.")
-    return {name for names in found.values() for name in names}
-
-
 def _lines_of(text: str, patterns: Sequence[str]) -> str:
     """The lines of operations of some suites."""
     lines = text.splitlines(keepends=True)
-    chosen = _chosen(patterns, list(dict.fromkeys(line.partition("/")[0] for line in lines)))
+    chosen = selected_names(patterns, dict.fromkeys(line.partition("/")[0] for line in lines), _WITH_OPERATIONS)
     return "".join(line for line in lines if line.partition("/")[0] in chosen)
 
 
@@ -98,7 +91,7 @@ def _schema_of(text: str, patterns: Sequence[str]) -> str:
     """A schema with the operations of some suites: definitions called SUITE.OPERATION, and choices by suite."""
     schema: dict[str, Any] = json.loads(text)
     definitions = schema["$defs"]
-    chosen = _chosen(patterns, list(dict.fromkeys(name.partition(".")[0] for name in definitions)))
+    chosen = selected_names(patterns, dict.fromkeys(name.partition(".")[0] for name in definitions), _WITH_OPERATIONS)
     schema["$defs"] = {name: one for name, one in definitions.items() if name.partition(".")[0] in chosen}
     if "anyOf" in schema:
         schema["anyOf"] = [one for one in schema["anyOf"] if one["title"] in chosen]

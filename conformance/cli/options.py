@@ -6,7 +6,7 @@ Functions that need models, suites or plans import them themselves, so that no c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -215,11 +215,8 @@ def chosen_suites(patterns: Sequence[str], rule_id: str | None) -> list[Suite]:
     if not patterns:
         suites = [suite for suite in SUITES.values() if suite.ordinary or rule_id is not None]
     else:
-        selected = {pattern: select(pattern, SUITES) for pattern in patterns}
-        for pattern, names in selected.items():
-            if not names:
-                raise click.UsageError(f"No suite matches {pattern!r}; there are {', '.join(SUITES)}.")
-        suites = [suite for suite in SUITES.values() if any(suite.name in names for names in selected.values())]
+        selected = selected_names(patterns, SUITES)
+        suites = [suite for suite in SUITES.values() if suite.name in selected]
     if rule_id is not None:
         rule = rule_named(rule_id)
         suites = [suite for suite in suites if rule.id in suite.rules]
@@ -228,6 +225,15 @@ def chosen_suites(patterns: Sequence[str], rule_id: str | None) -> list[Suite]:
         if not patterns:  # slow ones only if no other reaches it
             suites = [suite for suite in suites if suite.ordinary] or suites
     return suites
+
+
+def selected_names(patterns: Sequence[str], names: Collection[str], what: str = "suite") -> set[str]:
+    """The names that patterns select, all together; a usage error for one that selects none."""
+    found = {pattern: select(pattern, names) for pattern in patterns}
+    for pattern, some in found.items():
+        if not some:
+            raise click.UsageError(f"No {what} matches {pattern!r}; there are {', '.join(names)}.")
+    return {name for some in found.values() for name in some}
 
 
 def suite_notes(patterns: Sequence[str]) -> tuple[str, ...]:

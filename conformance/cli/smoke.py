@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.cli.options import (
     suites_option,
     through_option,
 )
+from rocketmq_conformance.reports.text import shortened
 
 #: Cases and steps per suite of a smoke run.
 SMOKE_CASES, SMOKE_STEPS = 3, 10
@@ -51,7 +52,7 @@ def smoke(address: str, through: str | None, patterns: Sequence[str], judging: J
 
 def _show(way: str, line: str) -> None:
     """Print a line to (">") or from ("<") an implementation, cut at what a reader takes in."""
-    click.echo(f"{way} {line if len(line) <= LONGEST_SHOWN else line[:LONGEST_SHOWN] + '…'}", err=True)
+    click.echo(f"{way} {shortened(line, LONGEST_SHOWN)}", err=True)
 
 
 def _is_program(address: str) -> bool:

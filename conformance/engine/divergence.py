@@ -14,6 +14,7 @@ from rocketmq_conformance.models.outcome import Err, Outcome, Undefined
 from rocketmq_conformance.models.rule import Level
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.reports.text import shortened
 from rocketmq_conformance.suites.declare.answer_parts import differing_parts, named_parts, responsible
 from rocketmq_conformance.suites.declare.discovery import rules
 from rocketmq_conformance.suites.declare.oracle import Step
@@ -115,7 +116,7 @@ def _observed(result: object) -> str:
     """An observed result as a reader sees it, with what the implementation says of an error."""
     text = format_result(result)
     said = " ".join(result.detail.split()) if isinstance(result, Err) else ""
-    return f"{text} ({said[:_LONGEST_DETAIL]}{'…' if len(said) > _LONGEST_DETAIL else ''})" if said else text
+    return f"{text} ({shortened(said, _LONGEST_DETAIL)})" if said else text
 
 
 def _parts(suite: Suite, step: Step) -> list[list[str]]:

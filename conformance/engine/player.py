@@ -198,7 +198,7 @@ class Player:
     def _in_lanes(self, adapter: Streams, cases: Iterable[Numbered]) -> Iterator[Played]:
         """Every case is judged while it is played. One that differs in a new way comes once it was played again, and so
         do others of that kind."""
-        #: Cases that wait for that; those whose plans are to be begun again; and what each play is a repetition of.
+        #: Cases that wait for that; those whose plans are to be played again; and what each play is a repetition of.
         waiting: deque[_Ended] = deque()
         again: deque[_Ended] = deque()
         of: deque[_Ended | None] = deque()
@@ -230,9 +230,9 @@ class Player:
                 start = time.monotonic()
             while waiting and len(waiting[0].again) == waiting[0].repeats:
                 yield self._played(waiting.popleft())
-        left = [(case.number, case.rows) for case in again]
-        for case, (_, _, judged) in zip(list(again), self._streamed(adapter, left, "case", goes_on=False), strict=True):
-            case.again.append(judged)
+        plans = ((case.number, case.rows) for case in tuple(again))
+        for _, _, judged in self._streamed(adapter, plans, "case", goes_on=self._goes_on):
+            again.popleft().again.append(judged)
         yield from map(self._played, waiting)
 
     def _new_kind(self, judged: Judged | Broken) -> str:
@@ -246,10 +246,10 @@ class Player:
 
     def _played(self, ended: _Ended) -> Played:
         """A case in its lane, once it was played again as often as it is to be."""
-        if isinstance(ended.judged, BROKEN):
-            return Played(ended.number, ended.rows, COULD_NOT_RUN, 0, ended.seconds, "", str(ended.judged))
-        self.judge.count(ended.judged)
         try:
+            if isinstance(ended.judged, BROKEN):
+                raise ended.judged
+            self.judge.count(ended.judged)
             return self._settled(ended.number, ended.rows, ended.judged, ended.seconds, ended.again)
         except BROKEN as error:
             return Played(ended.number, ended.rows, COULD_NOT_RUN, 0, ended.seconds, "", str(error))

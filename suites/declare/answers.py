@@ -7,6 +7,7 @@ length part by part. Texts that were seen are examples.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from rocketmq_conformance.models.outcome import Err, Expected
@@ -23,6 +24,7 @@ _STEPS = 40
 _EXAMPLES = 4
 
 
+@cache
 def answers(suite: Suite) -> dict[str, list[Expected]]:
     """The distinct answers of each operation of an implementation in drawn cases, by the operation's name.
 

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rocketmq_conformance.reports.text import shortened
+
 #: The schema of lines and commands, as package data.
 FILE = Path(__file__).with_name("schema.json")
 #: Characters of a line that a sentence shows.
@@ -29,8 +31,7 @@ def wrong_with(line: Mapping[str, object]) -> str:
     """One sentence on a line that has the name of one that is understood, but not its shape; "" of any other line."""
     for name, schema in schemas("lines").items():
         if name in line and not fits(line, schema):
-            text = json.dumps(line)
-            shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+            shown = shortened(json.dumps(line), _SHOWN)
             return f"The line {shown} is no `{name}` line: {schema['description']}"
     return ""
 
