@@ -224,6 +224,15 @@ class TakesPart(Protocol):
 
 
 @runtime_checkable
+class RefusesSuites(Protocol):
+    """An adapter that has to try what it drives to know which suites that offers."""
+
+    def refuses_suite(self, suite: Suite) -> str:
+        """Why the suite cannot be played, or ""; CannotRunError when nothing can. Called after ``hello``."""
+        ...
+
+
+@runtime_checkable
 class RefusesFaults(Protocol):
     """An adapter that cannot be judged under some faults."""
 

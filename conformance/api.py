@@ -27,6 +27,8 @@ from rocketmq_conformance.conformance.engine.handshake import (
     clock_notes,
     configuration_notes,
     hello_of,
+    left_out_notes,
+    offering,
     profile_of,
     release_choice,
 )
@@ -156,12 +158,15 @@ def judge(
             hello = hello_of(stage)
         profile = profile_of(hello, releases)
         stage.use(profile)
+        with starting(start_timeout, on_start):
+            hello = offering(stage, hello, suites)
         notes = [*options.notes, *configuration_notes(hello), *clock_notes(hello, max_wait)]
         if planned is not None and planned != profile:
             notes.append(f"the plan was written for {planned}; it is judged by {profile}")
         if rule:
             suites = _reaching(rule, suites, hello, profile)
         elif not named and planned is None:
+            notes += left_out_notes(hello, suites)
             suites = [suite for suite in suites if not hello.refuses(suite)] or suites
         choice = release_choice(hello, releases, profile)
         options = replace(
@@ -190,6 +195,10 @@ def verify_expected(
             hello = hello_of(stage)
         profile = profile_of(hello, releases or {})
         stage.use(profile)
+        with starting(start_timeout, unseen):
+            hello = offering(
+                stage, hello, [SUITES[name] for name in {entry.suite for entry in entries} & SUITES.keys()]
+            )
         signed = [Signed([entry]) for entry in entries]
         aside: list[str] = []
         asked: dict[str, list[int]] = defaultdict(list)

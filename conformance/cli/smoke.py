@@ -77,11 +77,11 @@ def _look_at_program(address: str, form: str) -> None:
     try:
         program = open_address(address)
         assert isinstance(program, ClientProgram)
-        found = look_at(program)
+        found, suite = look_at(program)
     except AddressError as error:
         raise click.UsageError(str(error)) from error
     except CannotRunError as error:
-        found = [Seen("connected and sent a heartbeat", False, str(error), needed=True)]
+        found, suite = [Seen("connected and sent a heartbeat", False, str(error), needed=True)], ""
     able = all(one.seen or not one.needed for one in found)
     for one in found:
         if form == "jsonl":
@@ -89,7 +89,7 @@ def _look_at_program(address: str, form: str) -> None:
         else:
             click.echo(f"{'seen' if one.seen else 'missed':7} {one.what}" + ("" if one.seen else f": {one.hint}"))
     if form != "jsonl" and able:
-        command = shlex.join(("rocketmq-conformance", "run", address, "-k", "whole-push", "--max-time", "120"))
+        command = shlex.join(("rocketmq-conformance", "run", address, "-k", suite, "--max-time", "120"))
         differs = "" if all(one.seen for one in found) else "; what was missed differs there"
         click.echo(f"next    {command}{differs}")
     if not able:

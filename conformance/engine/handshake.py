@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, AdapterError, Hello
+from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, AdapterError, Hello, RefusesSuites
 from rocketmq_conformance.conformance.engine.limits import START_TIMEOUT
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.properties.found import MODELLED
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.suites.declare.suite import Suite
 
 #: The release that hints name as an example.
 ANOTHER = "4.9.8"
@@ -47,6 +48,29 @@ def hello_of(stage: Stage) -> Hello:
             f"say clock={REAL!r} too."
         )
     return hello
+
+
+def offering(stage: Stage, hello: Hello, suites: Sequence[Suite]) -> Hello:
+    """The Hello with the suites of these that the adapter finds refused when it tries; CannotRunError as of the
+    adapter."""
+    if not isinstance(stage.adapter, RefusesSuites):
+        return hello
+    refused: dict[str, str] = {}
+    for suite in suites:
+        if not hello.refuses(suite):
+            with stage.guarded(f"refuses_suite({suite.name})", limited=False):
+                reason = stage.adapter.refuses_suite(suite)
+            refused.update({suite.name: reason} if reason else {})
+    return replace(hello, unsupported={**hello.unsupported, **refused})
+
+
+def left_out_notes(hello: Hello, suites: Sequence[Suite]) -> list[str]:
+    """A sentence for every reason why suites of these are left out that the implementation could offer."""
+    names: dict[str, list[str]] = {}
+    for suite in suites:
+        if suite.name in hello.unsupported:
+            names.setdefault(hello.unsupported[suite.name], []).append(suite.name)
+    return [f"{', '.join(refused)} left out: {reason}" for reason, refused in names.items()]
 
 
 def clock_notes(hello: Hello, max_wait: float) -> list[str]:

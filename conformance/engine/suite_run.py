@@ -319,6 +319,8 @@ class SuiteRun:
 
     def _judged(self, stop: BaseException | None) -> str:
         """The verdict. What the corpus alone says is no pass: its plans are few, and known to implementers."""
+        if self.refused:
+            return UNSUPPORTED
         verdict = together(self.counts)
         if verdict == CONFORMS:
             weak = (

@@ -111,6 +111,10 @@ async def on_a_loop(settings: Any, listener: Any, word: str = "") -> Asyncio:
     return Asyncio(listener)
 
 
+def none_of_this_kind(settings: Any) -> object:
+    raise NotImplementedError(f"it is no {settings.kind} consumer")
+
+
 def nothing(settings: Any) -> object:
     return object()
 

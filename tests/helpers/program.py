@@ -36,6 +36,11 @@ def beat(client: str) -> Connection:
 
 
 behaviour, me = sys.argv[1], os.environ["ROCKETMQ_INSTANCE"]
+if behaviour.startswith("only-") and os.environ["ROCKETMQ_KIND"] != behaviour.removeprefix("only-"):
+    print(json.dumps({"unsupported": f"it is {behaviour}"}), flush=True)
+    sys.exit(0)
+if behaviour == "crashes-unless-orderly" and os.environ["ROCKETMQ_KIND"] != "orderly":
+    sys.exit(1)
 if behaviour == "second":
     # connects when it is started for the second time
     before = os.path.join(os.environ["ROCKETMQ_OFFSETS"], me)

@@ -21,7 +21,13 @@ from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.doubt import Doubts
-from rocketmq_conformance.conformance.engine.handshake import hello_of, newer_than_known, profile_of, release_choice
+from rocketmq_conformance.conformance.engine.handshake import (
+    hello_of,
+    newer_than_known,
+    offering,
+    profile_of,
+    release_choice,
+)
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -111,6 +117,8 @@ class BlockPlayer:
                     hello = replace(hello, unsupported={**_BY_TIME, **hello.unsupported})
                 profile = plan.profile_of(shared["profile"]) if shared else profile_of(hello, spec.releases)
                 stage.use(profile)
+                with starting(spec.start_timeout, on_start):
+                    hello = offering(stage, hello, spec.chosen())
                 self._all.append(Implementation(address, position, stage, hello, profile))
         except BaseException:
             self.close()

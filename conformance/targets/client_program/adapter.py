@@ -72,6 +72,8 @@ class ClientProgram:
         #: The case that is played step by step, and whether any program ever connected.
         self._group: PlayedGroup | None = None
         self._connected = False
+        #: What a program said of itself, by the kind of consumer that it was asked for; None when it did not connect.
+        self._introduced: dict[str, tuple[str, frozenset[str]] | None] = {}
         #: The suites in which one did.
         self._seen_in: set[str] = set()
 
@@ -99,6 +101,29 @@ class ClientProgram:
     def follow(self, profile: Profile) -> None:
         """Judge by this profile: it decides how long a look waits for what."""
         self._profile = profile
+
+    def refuses_suite(self, suite: Suite) -> str:
+        """Why the program cannot be judged by a suite, as it says when it starts; once for each kind of consumer."""
+        if suite.side is not Side.WHOLE:
+            return ""
+        group = self.group(suite)
+        try:
+            if group.consumer not in self._introduced:
+                self._introduced[group.consumer] = self._introduction(group)
+            introduced = self._introduced[group.consumer]
+            return group.refused(*introduced) if introduced else ""
+        finally:
+            group.close()
+
+    def _introduction(self, group: PlayedGroup) -> tuple[str, frozenset[str]] | None:
+        try:
+            introduced = group.introduce()
+        except CannotRunError:
+            if not self._connected:
+                raise
+            return None
+        self._connected = self._connected or not introduced[0]
+        return introduced
 
     def group(self, suite: Suite) -> PlayedGroup:
         """A case of its own, without members."""

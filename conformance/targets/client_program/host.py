@@ -171,7 +171,11 @@ class Host:
         make = getattr(import_module(module), factory)
         listens = required_parameters(make, self._options) > 1
         arguments = [settings_of(os.environ), *([self._listener] if listens else [])]
-        made = self._consumer = await _called(make, *arguments, **self._options)
+        try:
+            made = self._consumer = await _called(make, *arguments, **self._options)
+        except NotImplementedError as error:
+            self._say({"unsupported": str(error)})
+            raise
         missing = [f"{method}()" for method in _REQUIRED if not callable(getattr(made, method, None))]
         if missing:
             _refuse(f"What {self._name} made is no consumer: it has no {' and no '.join(missing)}.")

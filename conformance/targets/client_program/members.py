@@ -60,7 +60,7 @@ class Members:
 
     def start(self, member: int, variables: Mapping[str, str], commands: Sequence[Mapping[str, object]] = ()) -> str:
         """Start a member in this environment, and give it commands at once; its client id, once it has sent a
-        heartbeat; "" where it cannot send one."""
+        heartbeat; "" where it cannot send one, or says that it cannot be this consumer."""
         name = MEMBERS[member]
         others = {self.ids[other] for other in self.programs if other in self.ids}
         beats, asked = self.sent(Request.HEART_BEAT), self.sent(_ROUTES).total()
@@ -76,6 +76,8 @@ class Members:
 
         with _STARTS:
             program = self._start_program(member, variables, commands, began)
+            if program.unsupported:
+                return ""
             if program.code is not None and not began():
                 # on a busy machine an answer may be too late for a client that starts
                 program.kill()
@@ -113,13 +115,13 @@ class Members:
         commands: Sequence[Mapping[str, object]],
         began: Callable[[], bool],
     ) -> Program:
-        """A member's program, once it has begun its work or ended."""
+        """A member's program, once it has begun its work, has said that it cannot, or has ended."""
         if self._clock.is_over:
             raise Interrupted
         program = self.programs[member] = Program(self._command, variables)
         for command in commands:
             program.send(command)
-        self._clock.wait(lambda: began() or program.code is not None, self._timing.connect)
+        self._clock.wait(lambda: began() or program.code is not None or bool(program.unsupported), self._timing.connect)
         return program
 
     def stop(self, member: int) -> bool:

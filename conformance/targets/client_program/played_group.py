@@ -179,6 +179,19 @@ class PlayedGroup(WatchedGroup):
         """What a program must say that it takes, or ""."""
         return LISTEN if self._listens else STRATEGY if self._strategy != STRATEGIES[0] else ""
 
+    def introduce(self) -> tuple[str, frozenset[str]]:
+        """Start a member: why it cannot be such a consumer, or "", and what it says that it takes. CannotRunError when
+        it does not connect."""
+        self.start(0)
+        program = self.members.programs[0]
+        self._wait(lambda: bool(program.takes or program.unsupported), self._timing.quiet)
+        return program.unsupported, program.takes
+
+    def refused(self, unsupported: str, takes: frozenset[str]) -> str:
+        """Why a program that introduces itself so cannot play this case, or ""."""
+        needed = self._needed()
+        return unsupported or ("" if not needed or needed in takes else _MISSING.format(needed))
+
     # --- members ----------------------------------------------------------------------------------------------
 
     def start(self, member: int) -> str:
@@ -210,13 +223,12 @@ class PlayedGroup(WatchedGroup):
         act()
 
     def _missing(self, program: Program) -> str:
-        """Why a program cannot play this case, or "": it takes something that the case needs, and says so.
+        """Why a program cannot play this case, or "": it is such a consumer, takes what the case needs, and says so.
 
         What it says may be read a moment after its heartbeat.
         """
-        needed = self._needed()
-        self._wait(lambda: not needed or needed in program.takes, self._timing.quiet)
-        return "" if not needed or needed in program.takes else _MISSING.format(needed)
+        self._wait(lambda: bool(program.unsupported) or not self.refused("", program.takes), self._timing.quiet)
+        return self.refused(program.unsupported, program.takes)
 
     def _send(self, queue: int) -> None:
         for number in self.case.seen:

@@ -19,9 +19,12 @@ from rocketmq_conformance.conformance.alarm import Overdue, undisturbed
 from rocketmq_conformance.conformance.targets.broker.access_settings import without_settings
 from rocketmq_conformance.conformance.targets.child_process import MARK, kill_marked
 from rocketmq_conformance.conformance.targets.client_program.lines import wrong_with
+from rocketmq_conformance.reports.text import shortened
 
 #: The longest line of standard output that is read, in bytes; longer ones are skipped.
 LONGEST_LINE = 4096
+#: Characters of a reason that are shown.
+_REASON = 300
 #: Bytes of standard error that are kept for the report.
 _KEPT = 2000
 _CHUNK = 65536
@@ -43,6 +46,8 @@ class Program:
         self.takes: frozenset[str] = frozenset()
         #: The queues (topic, id) that it said it has, the last time that it said so.
         self.owned: frozenset[tuple[str, int]] | None = None
+        #: Why it cannot be the consumer that it is asked for, as it says, or "".
+        self._unsupported = ""
         #: A sentence on the first line that has the name of one that is understood, but not its shape, or "".
         self.wrong_line = ""
         self._errors = b""
@@ -67,13 +72,20 @@ class Program:
             ) from error
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        _reading(self._read_lines, self._process.stdout)
+        self._lines_read = _reading(self._read_lines, self._process.stdout)
         self._errors_read = _reading(self._read_errors, self._process.stderr)
 
     @property
     def code(self) -> int | None:
         """Its exit code, the negative number of a signal, or None while it runs."""
         return self._process.poll()
+
+    @property
+    def unsupported(self) -> str:
+        """Why it cannot be the consumer that it is asked for, as it says, or ""."""
+        if self.code is not None:
+            self._lines_read.join(_LAST_WORDS)
+        return self._unsupported
 
     @property
     def last_words(self) -> str:
@@ -154,6 +166,8 @@ class Program:
             self.wrong_line = self.wrong_line or wrong
         elif "takes" in said:
             self.takes = frozenset(said["takes"])
+        elif "unsupported" in said:
+            self._unsupported = shortened(said["unsupported"], _REASON) or "the program says so"
         elif "owned" in said:
             self.owned = frozenset((topic, queue) for topic, queue in said["owned"])
         elif "got" in said:

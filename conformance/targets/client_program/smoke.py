@@ -5,11 +5,15 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.reports.text import count
-from rocketmq_conformance.suites import whole_push
+from rocketmq_conformance.suites import whole_lite, whole_orderly, whole_push
+from rocketmq_conformance.suites.declare.suite import Suite
 
+#: The kinds of consumers that may be looked at, by the suite that judges them: the first that the program can be.
+_KINDS = (whole_push.SUITE, whole_orderly.SUITE, whole_lite.SUITE)
 #: Seconds for everything that follows the first heartbeat.
 LIMIT = 45.0
 _PACE = 0.05
@@ -27,13 +31,35 @@ class Seen(NamedTuple):
     needed: bool = False
 
 
-def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
-    """Start one member, send it messages, shut it down; what was seen, in order. CannotRunError when it does not
-    connect."""
+class FirstLook(NamedTuple):
+    """What was seen of a program, in order, and the suite that judges this kind of consumer."""
+
+    seen: list[Seen]
+    suite: str
+
+
+def look_at(program: ClientProgram, limit: float = LIMIT) -> FirstLook:
+    """Start one member of the first kind that the program can be. CannotRunError when it does not connect, or can be
+    none of them."""
     program.hello()
-    group = program.group(whole_push.SUITE)
+    try:
+        for suite in _KINDS:
+            seen, reason = _look_at_member(program, suite, limit)
+            if not reason:
+                return FirstLook(seen, suite.name)
+    finally:
+        program.close()
+    raise CannotRunError(f"The program says that it is neither a push consumer nor a lite one of a cluster: {reason}")
+
+
+def _look_at_member(program: ClientProgram, suite: Suite, limit: float) -> tuple[list[Seen], str]:
+    """Start one member, send it messages, shut it down: what was seen, or why it cannot be this kind of consumer."""
+    group = program.group(suite)
     try:
         client = group.start(0)
+        unsupported = group.members.programs[0].unsupported
+        if unsupported:
+            return [], unsupported
         for number in range(group.case.queues):
             group.case.send(number)
         stored = [group.case.max_offset(queue) for queue in range(group.case.queues)]
@@ -79,5 +105,4 @@ def look_at(program: ClientProgram, limit: float = LIMIT) -> list[Seen]:
             found.append(Seen("signed every request", not guard.refused, guard.sentence, needed=True))
     finally:
         group.close()
-        program.close()
-    return found
+    return found, ""

@@ -172,6 +172,12 @@ class WatchedGroup:
             **self._access.variables,
         }
 
+    @property
+    def consumer(self) -> str:
+        """The kind of consumer that a program is asked for."""
+        asked = self.variables("")
+        return " ".join(asked[f"ROCKETMQ_{name}"] for name in ("KIND", "MODEL", "COMMIT"))
+
     def _look(
         self, spec: OperationSpec, expected: Expected, joined: str | None, limits: Limits, end: Ended | None
     ) -> Outcome:

@@ -109,7 +109,7 @@ def test_smoke_says_whether_every_request_was_signed() -> None:
     for behaviour, missed in (("sits", False), ("commits-unsigned", True)):
         access = GivenAccess(credentials=True)
         program = ClientProgram(f"{sys.executable} {PROGRAM} {behaviour}", timing=BRIEF, access=access)
-        seen = look_at(program, limit=30.0 if missed else 0.2)
+        seen = look_at(program, limit=30.0 if missed else 0.2).seen
         assert ("signed every request" in [one.what for one in seen if not one.seen]) is missed
 
 

@@ -1,4 +1,4 @@
-"""Suites that ask programs for a command: one that does not say that it takes it is not judged."""
+"""Suites that ask programs for a kind of consumer, or a command: one that does not have it is not judged."""
 
 from __future__ import annotations
 
@@ -8,23 +8,94 @@ from typing import Any
 import pytest
 from places import ROOT
 
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.api import judge
+from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.outcome import Unsupported
-from rocketmq_conformance.suites import whole_commit, whole_pause, whole_subscriptions
-
-BRIEF = Timing(connect=30.0, end=0.1, look=0.1, quiet=0.01, round=0.1, write=0.1, routes=0.1, retry=0.05)
-
-
-@pytest.mark.parametrize(
-    ("operations", "command"), [(whole_commit, "commit"), (whole_pause, "pause"), (whole_subscriptions, "subscribe")]
+from rocketmq_conformance.reports.event import UNSUPPORTED, RunEnded, RunStarted, SuiteEnded
+from rocketmq_conformance.suites import (
+    allocation,
+    whole_broadcast,
+    whole_commit,
+    whole_lite,
+    whole_orderly,
+    whole_pause,
+    whole_push,
+    whole_subscriptions,
 )
-def test_a_program_that_does_not_take_the_command_is_not_judged(operations: Any, command: str) -> None:
-    program = ClientProgram(f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'program.py'} sits", timing=BRIEF)
-    group = program.group(operations.SUITE)
+
+BRIEF = Timing(
+    pace=1000.0,
+    margin=0.1,
+    answer=0.1,
+    connect=30.0,
+    end=0.1,
+    look=0.1,
+    quiet=0.01,
+    round=0.1,
+    write=0.1,
+    routes=0.1,
+    retry=0.05,
+)
+COMMANDS: dict[str, Any] = {"commit": whole_commit, "pause": whole_pause, "subscribe": whole_subscriptions}
+
+
+def program(behaviour: str) -> ClientProgram:
+    return ClientProgram(f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'program.py'} {behaviour}", timing=BRIEF)
+
+
+def test_a_program_that_does_not_take_a_command_is_not_judged() -> None:
+    for command, operations in COMMANDS.items():
+        group = program("sits").group(operations.SUITE)
+        try:
+            outcome = group.do(operations.Join(0))
+        finally:
+            group.close()
+        assert isinstance(outcome, Unsupported)
+        assert f'{{"takes": ["{command}"]}}' in outcome.reason
+        assert program("sits").refuses_suite(operations.SUITE) == outcome.reason
+
+
+def test_a_program_says_which_consumer_it_cannot_be() -> None:
+    orderly = program("only-orderly")
+    refused = {suite.name: orderly.refuses_suite(suite) for suite in (whole_push.SUITE, whole_lite.SUITE)}
+    assert refused == {"whole-push": "it is only-orderly", "whole-lite": "it is only-orderly"}
+    assert orderly.refuses_suite(whole_orderly.SUITE) == ""
+    assert orderly.refuses_suite(allocation.SUITE) == ""
+    group = orderly.group(whole_push.SUITE)
     try:
-        outcome = group.do(operations.Join(0))
+        assert group.do(whole_push.Join(0)) == group.do(whole_push.Look()) == Unsupported("it is only-orderly")
     finally:
         group.close()
-    assert isinstance(outcome, Unsupported)
-    assert f'{{"takes": ["{command}"]}}' in outcome.reason
+
+
+def test_one_that_connects_as_one_kind_and_not_as_another_is_played_as_both() -> None:
+    crashes = program("crashes-unless-orderly")
+    with pytest.raises(CannotRunError, match="ended with exit code 1 before its first heartbeat"):
+        crashes.refuses_suite(whole_push.SUITE)
+    assert crashes.refuses_suite(whole_orderly.SUITE) == ""
+    assert crashes.refuses_suite(whole_lite.SUITE) == ""
+
+
+def test_smoke_looks_at_the_first_kind_that_a_program_can_be() -> None:
+    found = look_at(program("only-orderly"), limit=0.2)
+    assert (found.suite, found.seen[0].seen) == ("whole-orderly", True)
+    with pytest.raises(CannotRunError, match="neither a push consumer nor a lite one of a cluster: it is only-none"):
+        look_at(program("only-none"))
+
+
+def test_what_a_program_cannot_be_is_left_out_or_unsupported_where_it_was_chosen() -> None:
+    suites = [whole_broadcast.SUITE, whole_lite.SUITE, whole_orderly.SUITE]
+    for named in (False, True):
+        options = Options("program", 1, cases=1, steps=2, cover=False, examples=0, max_time=0.0)
+        begun, *_, ended = events = list(judge(program("only-orderly"), suites, options, named=named))
+        assert isinstance(begun, RunStarted)
+        assert isinstance(ended, RunEnded)
+        refused = [one.suite for one in events if isinstance(one, SuiteEnded) and one.verdict == UNSUPPORTED]
+        assert refused == (["whole-broadcast", "whole-lite"] if named else [])
+        assert begun.suites == [suite.name for suite in (suites if named else suites[2:])]
+        note = "whole-broadcast, whole-lite left out: it is only-orderly"
+        assert (note in begun.notes) is not named

@@ -382,11 +382,11 @@ def test_a_line_that_has_not_its_shape_leaves_the_case_undecided_with_a_sentence
     assert isinstance(shown, Err)
     assert (shown.code, shown.definite) == ("BAD_LINE", False)
     assert shown.detail.startswith('member-0: The line {"got": ["T", 7]} is no `got` line: ')
-    assert look_at(client("garbled"), limit=1.0)[-1].hint == shown.detail
+    assert look_at(client("garbled"), limit=1.0).seen[-1].hint == shown.detail
 
 
 def test_smoke_says_what_was_missed() -> None:
-    missed = [one.what for one in look_at(client("sits"), limit=0.2) if not one.seen]
+    missed = [one.what for one in look_at(client("sits"), limit=0.2).seen if not one.seen]
     assert missed == [
         "subscribed to the topic",
         "asked for the members of its group",

@@ -81,6 +81,12 @@ def test_a_consumer_is_given_its_settings_and_shut_down_by_sigterm() -> None:
     assert (program.code, noted(program)[-1]) == (0, "shut down")
 
 
+def test_a_factory_says_that_it_has_no_consumer_of_this_kind() -> None:
+    program = hosted("none_of_this_kind")
+    until(lambda: program.unsupported)
+    assert program.unsupported == "it is no push consumer"
+
+
 def test_a_listener_says_what_it_is_given_and_does_what_commands_say() -> None:
     for factory, takes in {"listening": {"listen", "seek"}, "on_a_loop": {"listen", "strategy"}}.items():
         program = hosted(factory, **({"word": "x"} if factory == "on_a_loop" else {}))

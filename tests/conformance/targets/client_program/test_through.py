@@ -355,7 +355,7 @@ def test_allocation_begins_with_a_topic_that_was_consumed(behind: FakeBroker) ->
 
 
 def test_smoke_goes_through_it_too(behind: FakeBroker) -> None:
-    missed = [one.what for one in look_at(program(behind), limit=0.2) if not one.seen]
+    missed = [one.what for one in look_at(program(behind), limit=0.2).seen if not one.seen]
     assert "pulled 0 of 4 queues" in missed
 
 

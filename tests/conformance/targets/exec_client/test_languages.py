@@ -19,9 +19,9 @@ EXAMPLES = ROOT / "examples"
 
 
 def built(folder: Path) -> None:
-    """Build a Go program."""
+    """Build the Go program of a folder."""
     done = subprocess.run(
-        ["go", "build", "-o", "adapter", "."], cwd=folder, capture_output=True, text=True, check=False
+        ["go", "build", "-o", "adapter", "./strategies"], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
 
@@ -49,7 +49,7 @@ def test_the_go_client_diverges_where_its_page_says(tmp_path: Path) -> None:
         *("ALLOC-CH-1", "ALLOC-CH-2", "ALLOC-CH-3", "ALLOC-CH-4", "ALLOC-CHK-1", "ALLOC-NEAR-1", "ALLOC-ROOM-1"),
         "MQ-ID-1",
     }
-    kept = plan.read(folder / "room-and-hash.plan.jsonl")
+    kept = plan.read(folder / "strategies" / "room-and-hash.plan.jsonl")
     options = Options(address, 1, plans={kept.suite.name: kept.cases})
     again = judge(address, [kept.suite], options, planned=kept.profile)
     assert len([one for one in again if isinstance(one, DivergenceFound)]) == len(kept.cases)

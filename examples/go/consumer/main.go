@@ -9,7 +9,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -28,10 +27,10 @@ var (
 
 func main() {
 	if os.Getenv("ROCKETMQ_KIND") != "push" || os.Getenv("ROCKETMQ_MODEL") != "CLUSTERING" {
-		exitOn(errors.New("this is a concurrent push consumer of a cluster: judge it by -k whole-push, whole-listener and whole-allocation"))
+		unsupported("it is a concurrent push consumer of a cluster")
 	}
 	if os.Getenv("ROCKETMQ_TLS") == "on" {
-		exitOn(errors.New("this client has no TLS: judge it without tls=on"))
+		unsupported("rocketmq-client-go has no TLS")
 	}
 	where := map[string]consumer.ConsumeFromWhere{
 		"CONSUME_FROM_LAST_OFFSET":  consumer.ConsumeFromLastOffset,
@@ -116,6 +115,12 @@ func result() consumer.ConsumeResult {
 		return consumer.ConsumeRetryLater
 	}
 	return consumer.ConsumeSuccess
+}
+
+// unsupported says why this is not what it is asked for, and ends.
+func unsupported(reason string) {
+	fmt.Printf("{\"unsupported\": %q}\n", reason)
+	os.Exit(0)
 }
 
 func exitOn(err error) {

@@ -27,5 +27,6 @@ esac
 # a small heap: several of these run at once; exec: SIGTERM reaches Java itself
 echo "#!/bin/sh
 [ \"\$ROCKETMQ_KIND\" = lite ] && kind=LiteConsumer || kind=Consumer
+[ -e '$folder'/\$kind.class ] || exec echo '{\"unsupported\": \"lite pull consumers of this release do not look where to start\"}'
 exec java -Xmx64m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp '$folder:$jars' \$kind" >"$folder/consumer"
 chmod +x "$folder/consumer"
