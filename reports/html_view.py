@@ -22,10 +22,15 @@ from rocketmq_conformance.reports.html_verdict import (
 )
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import rate
-from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS
+from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
 
 #: Tiers whose cases are a fact of their own.
-_TIERS = {COVER: "Covering plans", CORPUS: "Plans of the corpus", HYPOTHESIS: "Cases that Hypothesis drew"}
+_TIERS = {
+    COVER: "Covering plans",
+    CORPUS: "Plans of the corpus",
+    SEEDED: "Cases from the seed",
+    HYPOTHESIS: "Cases that Hypothesis drew",
+}
 #: Notes and lost cases that are listed.
 NOTES, LOST = 40, 200
 
@@ -172,7 +177,7 @@ def _resources(summary: RunSummary) -> list[Fact]:
         facts.append(Fact("Most memory", memory(footer.peak_memory)))
     for tier, title in _TIERS.items():
         verdicts = list(summary.tiers.get(tier, {}).items())[:8]
-        if verdicts:
+        if verdicts and summary.tiers.keys() != {SEEDED}:
             facts.append(Fact(title, ", ".join(f"{clipped(verdict, 40)} {figure(n)}" for verdict, n in verdicts)))
     if footer and (footer.left or footer.workers):
         facts.append(Fact("Cases not played", count(footer.left, "case") if footer.left else "none"))
