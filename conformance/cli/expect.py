@@ -90,7 +90,7 @@ def _found(summary: RunSummary, expires: date) -> list[Entry]:
             line=0,
             suite=one.suite,
             rule=one.rules[0]["id"],
-            implementation=header.implementation,
+            implementation=_anywhere(header.implementation),
             releases=header.version or "all",
             fingerprint=one.fingerprint,
             reason="",
@@ -102,6 +102,12 @@ def _found(summary: RunSummary, expires: date) -> list[Entry]:
             invalid="",
         )
     return list(entries.values())
+
+
+def _anywhere(implementation: str) -> str:
+    """The name of an implementation; of a program with an absolute path, one that it has in any folder."""
+    command, *words = implementation.split(" ")
+    return " ".join([f"*/{Path(command).name}" if command.startswith("/") else command, *words])
 
 
 @expect.command()

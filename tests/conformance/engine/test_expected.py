@@ -11,6 +11,7 @@ import pytest
 from command_line import kit
 
 from rocketmq_conformance import run
+from rocketmq_conformance.conformance.cli.expect import _anywhere
 from rocketmq_conformance.conformance.engine import expected
 from rocketmq_conformance.conformance.engine.signed import GONE
 from rocketmq_conformance.reports.event import (
@@ -198,3 +199,9 @@ def test_entries_are_written_as_they_are_read(whole: str, tmp_path: Path) -> Non
     read = expected.read(file)
     assert expected.text_of(read) == whole
     assert all(entry.expires > date(2026, 1, 1) and entry.rows and entry.suite in SUITES for entry in read)
+
+
+def test_an_entry_for_a_program_holds_in_any_folder() -> None:
+    assert _anywhere("/home/me/consumer --fast /x") == "*/consumer --fast /x"
+    assert _anywhere("target/consumer") == "target/consumer"
+    assert _anywhere("rocketmq-client-go") == "rocketmq-client-go"
