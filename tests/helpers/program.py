@@ -1,4 +1,4 @@
-"""A program that plays a consumer badly: ``python program.py BEHAVIOUR``."""
+"""A program that plays a consumer badly: ``python program.py BEHAVIOUR [FILE]``."""
 
 import json
 import os
@@ -47,6 +47,10 @@ if behaviour == "second":
     if not os.path.exists(before):
         open(before, "w").close()
         sys.exit(1)
+if behaviour == "late" and me == "member-1" and not os.path.exists(sys.argv[2]):
+    # does not connect in the first case
+    open(sys.argv[2], "w").close()
+    time.sleep(600)
 if behaviour == "garbage":
     while True:
         os.write(1, b"x" * 65536)

@@ -30,6 +30,8 @@ from rocketmq_conformance.suites.declare.operation import Operation
 
 #: Seconds that a queue is suspended for when an orderly listener fails, and a little more.
 _SUSPENSION = 1.2
+#: The answer to the steps of a case after a member did not connect.
+NOT_CONNECTED = "NOT_CONNECTED"
 _MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/client.md)'
 
 #: The requests without which a member that was sent elsewhere does not begin anew.
@@ -167,9 +169,14 @@ class PlayedGroup(WatchedGroup):
         return self._look(operation.spec, expected, joined, limits, end)
 
     def lose(self, why: Err) -> Err:
-        """A member did not connect: this is the answer to all that is done from now on."""
+        """The rest of the case decides nothing: this is the answer to all that is done from now on."""
         self._lost = why
         return why
+
+    @property
+    def misses_member(self) -> bool:
+        """Did a member not connect, where others did?"""
+        return self._lost is not None and self._lost.code == NOT_CONNECTED
 
     def _is_left_out(self, operation: Operation) -> bool:
         """Does an operation do nothing in this state?"""

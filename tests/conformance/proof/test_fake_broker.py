@@ -8,10 +8,11 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof import fake_broker
 from rocketmq_conformance.models import rulebook
 
-RELEASES = ["4.9.7", "5.0.0", "5.1.4", "5.5.0"]
+#: Those of proof-broker, which tells them the same stories, and others.
+PROVEN, OTHERS = ["4.9.7", "5.5.0"], ["5.0.0", "5.1.4"]
 
 
-@pytest.mark.parametrize("release", [RELEASES[0], RELEASES[-1]])
+@pytest.mark.parametrize("release", PROVEN)
 def test_the_fake_broker_answers_every_request_of_the_proof(release: str) -> None:
     assert len(fake_broker.fake_answers(release)) > 100
 
@@ -37,7 +38,7 @@ def test_an_answer_that_is_missing_is_a_difference() -> None:
 
 @pytest.mark.broker
 @pytest.mark.java
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", OTHERS)
 def test_the_fake_broker_answers_as_the_real_one(release: str) -> None:
     try:
         rows = fake_broker.prove(release)

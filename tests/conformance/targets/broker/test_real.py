@@ -1,27 +1,16 @@
-"""Real brokers, started from Maven's jars."""
+"""Real brokers, started from Maven's jars; that suites conform, with other properties, too, is in proof-broker."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rocketmq_conformance.conformance import api
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
-from rocketmq_conformance.conformance.proof.broker import FAST
-from rocketmq_conformance.conformance.proof.broker_configured import (
-    prove_on_disk,
-    prove_other_assignments,
-    prove_other_resets,
-    prove_permissions,
-    prove_strict_locks,
-    prove_uncreated_groups,
-)
 from rocketmq_conformance.conformance.proof.broker_defaults import read_defaults
-from rocketmq_conformance.conformance.proof.broker_suites import prove_suite
-from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.properties.defaults import HERE, OFF, defaults_of
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -32,13 +21,11 @@ from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT
 from rocketmq_conformance.conformance.targets.broker.process import Broker, NameServer
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.outcome import Ok
-from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports.event import CONFORMS, RunEnded, RunStarted
 from rocketmq_conformance.suites import broker_offsets
 from rocketmq_conformance.suites.broker_offsets import Commit, Max, Query
 from rocketmq_conformance.suites.broker_restart import Restart, Save
-from rocketmq_conformance.suites.declare.suite import Suite
 
 pytestmark = pytest.mark.broker
 RELEASE = "5.5.0"
@@ -58,39 +45,6 @@ def test_a_broker_says_its_release(adapter: BrokerAdapter) -> None:
     assert greeting.unsupported.keys() <= {"broker-cold", "broker-upgrade"}
 
 
-@pytest.mark.parametrize("suite", FAST, ids=lambda suite: suite.name)
-def test_a_real_broker_conforms(adapter: BrokerAdapter, suite: Suite) -> None:
-    profile = Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
-    tally = Tally("broker", RELEASE)
-    prove_suite(adapter, profile, tally, suite, 32)
-    assert tally.examples == []
-    assert tally.cases > 32 * suite.steps * 0.9
-
-
-def test_resets_the_other_way_conform_too(adapter: BrokerAdapter) -> None:
-    tally = Tally("broker", RELEASE)
-    prove_other_resets(adapter, Profile.of(broker=RELEASE, java=adapter.hello().java or 17), tally)
-    assert tally.examples == []
-    assert "BQ-RESET-1" in {row.rule for row in tally.rows()}
-
-
-def test_strict_locks_conform_too(adapter: BrokerAdapter) -> None:
-    tally, profile = Tally("broker", RELEASE), Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
-    prove_strict_locks(adapter, profile, tally)
-    assert tally.examples == []
-    assert "BQ-LOCK-STRICT" in {row.rule for row in tally.rows()}
-
-
-@pytest.mark.parametrize("prove", [prove_uncreated_groups, prove_permissions, prove_on_disk])
-def test_other_properties_conform_too(
-    adapter: BrokerAdapter, prove: Callable[[BrokerAdapter, Profile, Tally], None]
-) -> None:
-    tally, profile = Tally("broker", RELEASE), Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
-    prove(adapter, profile, tally)
-    assert tally.examples == []
-    assert tally.cases > 5000
-
-
 @pytest.mark.parametrize("release", ["4.9.7", RELEASE])
 def test_a_broker_has_the_defaults_of_the_table(release: str) -> None:
     parsed = Release.parse(release)
@@ -101,18 +55,12 @@ def test_a_broker_has_the_defaults_of_the_table(release: str) -> None:
 
 def test_a_property_of_the_address_is_judged() -> None:
     properties = "set=timerWheelEnable=false&set=useServerSideResetOffset=false&set=enableDetailStat=false"
-    ended = list(api.run(f"broker:{RELEASE}?{properties}", suites=["broker-admin", "broker-offsets"], cases=24, seed=1))
+    address, suites = f"broker:{RELEASE}?{properties}", ["broker-admin", "broker-offsets"]
+    ended = list(api.run(address, suites=suites, cases=24, seed=1, tiers=["seeded"]))
     assert isinstance(ended[0], RunStarted)
     assert [one["name"] for one in ended[0].properties] == ["timerWheelEnable", "useServerSideResetOffset"]
     assert isinstance(ended[-1], RunEnded)
     assert (ended[-1].verdict, ended[-1].divergences) == (CONFORMS, 0)
-
-
-def test_assignments_with_other_properties_conform_too(adapter: BrokerAdapter) -> None:
-    tally, profile = Tally("broker", RELEASE), Profile.of(broker=RELEASE, java=adapter.hello().java or 17)
-    prove_other_assignments(adapter, profile, tally)
-    assert tally.examples == []
-    assert "BQ-ASSIGN-OFF" in {row.rule for row in tally.rows()}
 
 
 def test_others_know_how_long_its_locks_live(adapter: BrokerAdapter) -> None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from places import ROOT
@@ -146,6 +147,13 @@ def test_nothing_more_of_a_case_is_played_once_a_member_does_not_connect_where_o
     joined, *others = ended.result()
     assert isinstance(joined, Ok)
     assert others == [Err("NOT_CONNECTED", definite=False)] * 2
+
+
+def test_a_case_is_played_once_more_when_a_member_was_too_late(tmp_path: Path) -> None:
+    program = client(f"late {tmp_path / 'started'}", 5.0)
+    (ended,) = program.stream(operations.SUITE, [plays(operations.Join(0), operations.Join(1))])
+    program.close()
+    assert [type(outcome) for outcome in ended.result()] == [Ok, Ok]
 
 
 def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
