@@ -166,8 +166,10 @@ def judge(
         if rule:
             suites = _reaching(rule, suites, hello, profile)
         elif not named and planned is None:
-            notes += left_out_notes(hello, suites)
-            suites = [suite for suite in suites if not hello.refuses(suite)] or suites
+            offered = [suite for suite in suites if not hello.refuses(suite)]
+            if offered:
+                notes += left_out_notes(hello, suites)
+                suites = offered
         choice = release_choice(hello, releases, profile)
         options = replace(
             options, judged_as=judged_as, notes=tuple(notes), release_choice=choice, clauses=clause_steps()

@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.targets.client_program.adapter import Clie
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.outcome import Unsupported
-from rocketmq_conformance.reports.event import UNSUPPORTED, RunEnded, RunStarted, SuiteEnded
+from rocketmq_conformance.reports.event import UNSUPPORTED, RunStarted, SuiteEnded
 from rocketmq_conformance.suites import (
     allocation,
     whole_broadcast,
@@ -89,13 +89,17 @@ def test_smoke_looks_at_the_first_kind_that_a_program_can_be() -> None:
 
 def test_what_a_program_cannot_be_is_left_out_or_unsupported_where_it_was_chosen() -> None:
     suites = [whole_broadcast.SUITE, whole_lite.SUITE, whole_orderly.SUITE]
-    for named in (False, True):
+    names = [suite.name for suite in suites]
+    note = "whole-broadcast, whole-lite left out: it is only-orderly"
+    for behaviour, named, played, refused, notes in (
+        ("only-orderly", False, names[2:], [], [note]),
+        ("only-orderly", True, names, names[:2], []),
+        ("only-none", False, names, names, []),
+    ):
         options = Options("program", 1, cases=1, steps=2, cover=False, examples=0, max_time=0.0)
-        begun, *_, ended = events = list(judge(program("only-orderly"), suites, options, named=named))
+        begun, *events = judge(program(behaviour), suites, options, named=named)
         assert isinstance(begun, RunStarted)
-        assert isinstance(ended, RunEnded)
-        refused = [one.suite for one in events if isinstance(one, SuiteEnded) and one.verdict == UNSUPPORTED]
-        assert refused == (["whole-broadcast", "whole-lite"] if named else [])
-        assert begun.suites == [suite.name for suite in (suites if named else suites[2:])]
-        note = "whole-broadcast, whole-lite left out: it is only-orderly"
-        assert (note in begun.notes) is not named
+        assert begun.suites == played
+        assert [one for one in begun.notes if "left out" in one] == notes
+        ended = [one for one in events if isinstance(one, SuiteEnded)]
+        assert [one.suite for one in ended if one.verdict == UNSUPPORTED] == refused
