@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rocketmq_conformance.conformance.alarm import undisturbed
 from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, BehaviourCounter
 from rocketmq_conformance.conformance.campaign.schedule import Block
 from rocketmq_conformance.conformance.campaign.spark.worker import LOST
@@ -95,10 +96,11 @@ class CampaignProgress:
 
     def _take(self, suite: str, number: int) -> None:
         rows = self._campaign.read("cases", _COLUMNS, suite, number)
-        self._seen.add((suite, number))
-        self.discovery.add(suite, number, rows)
-        for address in self._campaign.addresses:
-            self._count((suite, address), rows.filter(pc.equal(rows["address"], address)))
+        with undisturbed():  # a block counts whole, whenever Ctrl-C comes
+            self._seen.add((suite, number))
+            self.discovery.add(suite, number, rows)
+            for address in self._campaign.addresses:
+                self._count((suite, address), rows.filter(pc.equal(rows["address"], address)))
 
     def _count(self, part: Part, rows: pa.Table) -> None:
         counts = self.counts[part]
