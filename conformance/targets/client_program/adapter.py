@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello, Play, T
 from rocketmq_conformance.conformance.fakes.group_case import DELAY, GroupCase
+from rocketmq_conformance.conformance.startup import phase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Interrupted
@@ -117,7 +118,8 @@ class ClientProgram:
 
     def _introduction(self, group: PlayedGroup) -> tuple[str, frozenset[str]] | None:
         try:
-            introduced = group.introduce()
+            with phase(f"starting a member, to see whether it is a consumer of {group.suite.name}"):
+                introduced = group.introduce()
         except CannotRunError:
             if not self._connected:
                 raise
