@@ -169,7 +169,7 @@ def judge(
             offered = [suite for suite in suites if not hello.refuses(suite)]
             if offered:
                 notes += left_out_notes(hello, suites)
-                suites = offered
+            suites = offered or [suite for suite in suites if suite.side.value in hello.sides] or suites
         choice = release_choice(hello, releases, profile)
         options = replace(
             options, judged_as=judged_as, notes=tuple(notes), release_choice=choice, clauses=clause_steps()

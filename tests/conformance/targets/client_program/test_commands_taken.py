@@ -97,7 +97,8 @@ def test_what_a_program_cannot_be_is_left_out_or_unsupported_where_it_was_chosen
         ("only-none", False, names, names, []),
     ):
         options = Options("program", 1, cases=1, steps=2, cover=False, examples=0, max_time=0.0)
-        begun, *events = judge(program(behaviour), suites, options, named=named)
+        asked = suites if named else [allocation.SUITE, *suites]  # which a program never offers
+        begun, *events = judge(program(behaviour), asked, options, named=named)
         assert isinstance(begun, RunStarted)
         assert begun.suites == played
         assert [one for one in begun.notes if "left out" in one] == notes
