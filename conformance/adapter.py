@@ -224,6 +224,15 @@ class TakesPart(Protocol):
 
 
 @runtime_checkable
+class EndsCases(Protocol):
+    """An adapter whose cases keep something running, such as processes, that nothing needs after the last step."""
+
+    def end_case(self) -> None:
+        """End what the case that was reset last keeps running; twice does no harm."""
+        ...
+
+
+@runtime_checkable
 class RefusesSuites(Protocol):
     """An adapter that has to try what it drives to know which suites that offers."""
 

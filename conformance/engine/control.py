@@ -52,7 +52,9 @@ def _played(stage: Stage, judge: Judge, rows: list[Row]) -> tuple[Judged, list[O
         return outcome
 
     stage.begin(judge.suite, 0)
-    return judge.judge(rows, do, count=False, times=stage.times), outcomes
+    judged = judge.judge(rows, do, count=False, times=stage.times)
+    stage.end()
+    return judged, outcomes
 
 
 def _plantable(judge: Judge, step: Step) -> bool:

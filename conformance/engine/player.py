@@ -177,6 +177,7 @@ class Player:
                 times=self.stage.times,
                 goes_on=goes_on,
             )
+            self.stage.end()
             if not judged.cut:
                 break
         return judged

@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.adapter import (
     AdapterError,
     CannotRunError,
     Case,
+    EndsCases,
     Exchange,
     InProcess,
     RefusesFaults,
@@ -101,6 +102,12 @@ class Stage:
             self.adapter.reset(self._case(suite, number, exchange))
         if self.times:
             self.times.begin_case()
+
+    def end(self) -> None:
+        """End a case, after its last step."""
+        if isinstance(self.adapter, EndsCases):
+            with self.guarded("the end of a case"):
+                self.adapter.end_case()
 
     def _case(self, suite: Suite, number: int, exchange: Exchange) -> Case:
         return Case(suite, number, self.profile, self._name_server, exchange, self._case_folder, patience=self.patience)

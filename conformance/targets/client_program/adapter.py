@@ -159,7 +159,7 @@ class ClientProgram:
     def reset(self, case: Case) -> None:
         """Begin a case that is played step by step."""
         self._profile = case.profile
-        self._end()
+        self.end_case()
         self._group = self.group(case.suite)
 
     def apply(self, operation: Operation) -> Outcome:
@@ -194,7 +194,7 @@ class ClientProgram:
     def close(self) -> None:
         """Kill every program that still runs."""
         self._interrupted.set()
-        self._end()
+        self.end_case()
         self._access.close()
         if self._through is not None:
             self._through.close()
@@ -232,7 +232,8 @@ class ClientProgram:
             return group.lose(Err("BAD_LINE", definite=False, detail=wrong))
         return Err("OWNS_OTHERWISE", detail=otherwise) if otherwise else outcome
 
-    def _end(self) -> None:
+    def end_case(self) -> None:
+        """Kill the programs of the case that is played step by step."""
         if self._group is not None:
             self._group.close()
             self._group = None

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
-from rocketmq_conformance.conformance.adapter import CannotRunError, Play
+from rocketmq_conformance.conformance.adapter import CannotRunError, Case, Play
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
@@ -24,6 +24,7 @@ from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_of
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
+from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     whole_broadcast,
     whole_brokers,
@@ -147,6 +148,17 @@ def test_nothing_more_of_a_case_is_played_once_a_member_does_not_connect_where_o
     joined, *others = ended.result()
     assert isinstance(joined, Ok)
     assert others == [Err("NOT_CONNECTED", definite=False)] * 2
+
+
+def test_nothing_of_a_case_runs_after_its_end() -> None:
+    program = client("sits")
+    program.reset(Case(operations.SUITE, 0, Profile(), lambda: "", lambda *_: (0, "", {}, b""), Path))
+    program.apply(operations.Join(0))
+    assert program._group is not None
+    process = program._group.members.programs[0]._process
+    program.end_case()
+    program.end_case()
+    assert process.poll() is not None
 
 
 def test_a_case_is_played_once_more_when_a_member_was_too_late(tmp_path: Path) -> None:
