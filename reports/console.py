@@ -310,8 +310,7 @@ def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, Ren
     silent_controls = [suite.suite for suite in ended if suite.control is False]
     text = f"{noticed}/{planted}" + (f", silent in {names(silent_controls)}" if silent_controls else "")
     rows.append(("controls", Text(text, style="" if noticed == planted else "yellow")))
-    if summary.tiers.keys() != {SEEDED}:
-        rows += [(tier, _played(tier, verdicts)) for tier, verdicts in summary.tiers.items()]
+    rows += [(tier, _played(tier, verdicts)) for tier, verdicts in summary.several_tiers.items()]
     results = summary.rules
     if results:
         silent = footer.silent_rules if footer else sorted({rule for suite in ended for rule in suite.silent_rules})

@@ -176,8 +176,8 @@ def _resources(summary: RunSummary) -> list[Fact]:
     elif footer and footer.peak_memory:
         facts.append(Fact("Most memory", memory(footer.peak_memory)))
     for tier, title in _TIERS.items():
-        verdicts = list(summary.tiers.get(tier, {}).items())[:8]
-        if verdicts and summary.tiers.keys() != {SEEDED}:
+        verdicts = list(summary.several_tiers.get(tier, {}).items())[:8]
+        if verdicts:
             facts.append(Fact(title, ", ".join(f"{clipped(verdict, 40)} {figure(n)}" for verdict, n in verdicts)))
     if footer and (footer.left or footer.workers):
         facts.append(Fact("Cases not played", count(footer.left, "case") if footer.left else "none"))

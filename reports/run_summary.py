@@ -146,6 +146,11 @@ class RunSummary:
         return [one for one in self.expected if one.fault]
 
     @property
+    def several_tiers(self) -> dict[str, dict[str, int]]:
+        """Cases by tier and verdict; none where all cases are from the seed, as the totals say it then."""
+        return {} if self.tiers.keys() == {SEEDED} else self.tiers
+
+    @property
     def suites(self) -> list[str]:
         """Every suite that was announced, started or ended, in that order."""
         announced = self.header.suites if self.header else []

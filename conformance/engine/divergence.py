@@ -90,6 +90,7 @@ def listen(
         stage.begin(suite, number)
         recorder.take()
         again = judge.judge(rows, do, count=False, times=stage.times, goes_on=goes_on)
+        stage.end()
     marks = [fingerprint(suite, judged.steps[-1]) if judged.steps else "" for judged in (shrunk.judged, again)]
     if again.verdict != DIVERGES or again.rows != rows or len(messages) != len(rows) or marks[0] != marks[1]:
         return shrunk, []

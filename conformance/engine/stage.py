@@ -58,6 +58,7 @@ class Stage:
         # asked once: whether an object follows a protocol takes as long as many a step
         self._clocked: VirtualClock | None = adapter if isinstance(adapter, VirtualClock) else None
         self._refuser: RefusesFaults | None = adapter if isinstance(adapter, RefusesFaults) else None
+        self._ender: EndsCases | None = adapter if isinstance(adapter, EndsCases) else None
         self.profile = profile
         self.patience = patience
         self.max_wait = max_wait
@@ -105,9 +106,9 @@ class Stage:
 
     def end(self) -> None:
         """End a case, after its last step."""
-        if isinstance(self.adapter, EndsCases):
+        if self._ender is not None:
             with self.guarded("the end of a case"):
-                self.adapter.end_case()
+                self._ender.end_case()
 
     def _case(self, suite: Suite, number: int, exchange: Exchange) -> Case:
         return Case(suite, number, self.profile, self._name_server, exchange, self._case_folder, patience=self.patience)

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import pytest
+from brief_timing import BRIEF
 from places import ROOT
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -13,7 +14,6 @@ from rocketmq_conformance.conformance.api import judge
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
-from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.outcome import Unsupported
 from rocketmq_conformance.reports.event import UNSUPPORTED, RunStarted, SuiteEnded
 from rocketmq_conformance.suites import (
@@ -27,19 +27,6 @@ from rocketmq_conformance.suites import (
     whole_subscriptions,
 )
 
-BRIEF = Timing(
-    pace=1000.0,
-    margin=0.1,
-    answer=0.1,
-    connect=30.0,
-    end=0.1,
-    look=0.1,
-    quiet=0.01,
-    round=0.1,
-    write=0.1,
-    routes=0.1,
-    retry=0.05,
-)
 COMMANDS: dict[str, Any] = {"commit": whole_commit, "pause": whole_pause, "subscribe": whole_subscriptions}
 
 
