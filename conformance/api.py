@@ -156,9 +156,8 @@ def judge(
             if on_line and isinstance(adapter, ShowsLines):
                 adapter.show_lines(on_line)
             hello = hello_of(stage)
-        profile = profile_of(hello, releases)
-        stage.use(profile)
-        with starting(start_timeout, on_start):
+            profile = profile_of(hello, releases)
+            stage.use(profile)
             hello = offering(stage, hello, suites)
         notes = [*options.notes, *configuration_notes(hello), *clock_notes(hello, max_wait)]
         if planned is not None and planned != profile:
@@ -190,17 +189,15 @@ def verify_expected(
     start_timeout: float = START_TIMEOUT,
 ) -> list[ExpectedDivergence]:
     """Replay the plans of expected divergences, and say what became of each; errors as of ``run``."""
-    with starting(start_timeout, unseen):
-        stage = Stage(open_address(target) if isinstance(target, str) else target, Profile(), patience, max_wait)
+    stage: Stage | None = None
     try:
-        with starting(start_timeout, unseen):
+        with starting(start_timeout):
+            stage = Stage(open_address(target) if isinstance(target, str) else target, Profile(), patience, max_wait)
             hello = hello_of(stage)
-        profile = profile_of(hello, releases or {})
-        stage.use(profile)
-        with starting(start_timeout, unseen):
-            hello = offering(
-                stage, hello, [SUITES[name] for name in {entry.suite for entry in entries} & SUITES.keys()]
-            )
+            profile = profile_of(hello, releases or {})
+            stage.use(profile)
+            asked_for = [SUITES[name] for name in {entry.suite for entry in entries} & SUITES.keys()]
+            hello = offering(stage, hello, asked_for)
         signed = [Signed([entry]) for entry in entries]
         aside: list[str] = []
         asked: dict[str, list[int]] = defaultdict(list)
@@ -219,7 +216,8 @@ def verify_expected(
             for entry, why, one in zip(entries, aside, signed, strict=True)
         ]
     finally:
-        stage.close()
+        if stage:
+            stage.close()
 
 
 def corrupt(

@@ -113,11 +113,10 @@ class BlockPlayer:
                     stage = Stage(open_address(place), Profile(), spec.patience)
                     stage.beat = beat
                     hello = hello_of(stage)
-                if stage.times and len(spec.addresses) > 1:
-                    hello = replace(hello, unsupported={**_BY_TIME, **hello.unsupported})
-                profile = plan.profile_of(shared["profile"]) if shared else profile_of(hello, spec.releases)
-                stage.use(profile)
-                with starting(spec.start_timeout, on_start):
+                    if stage.times and len(spec.addresses) > 1:
+                        hello = replace(hello, unsupported={**_BY_TIME, **hello.unsupported})
+                    profile = plan.profile_of(shared["profile"]) if shared else profile_of(hello, spec.releases)
+                    stage.use(profile)
                     hello = offering(stage, hello, spec.chosen())
                 self._all.append(Implementation(address, position, stage, hello, profile))
         except BaseException:
