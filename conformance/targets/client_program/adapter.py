@@ -8,11 +8,13 @@ import threading
 from collections import deque
 from collections.abc import Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello, Play, T
 from rocketmq_conformance.conformance.fakes.group_case import DELAY, GroupCase
 from rocketmq_conformance.conformance.startup import phase
+from rocketmq_conformance.conformance.targets.client_program.asked import ASKED, AskedConsumer
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Interrupted
@@ -21,6 +23,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_commits impo
 from rocketmq_conformance.conformance.targets.client_program.played_group import NOT_CONNECTED, PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
+from rocketmq_conformance.conformance.targets.client_program.program import Introduced
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
 from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
@@ -73,8 +76,8 @@ class ClientProgram:
         #: The case that is played step by step, and whether any program ever connected.
         self._group: PlayedGroup | None = None
         self._connected = False
-        #: What a program said of itself, by the kind of consumer that it was asked for; None when it did not connect.
-        self._introduced: dict[str, tuple[str, frozenset[str]] | None] = {}
+        #: What a program said of itself, by the consumer that it was to be; None when it did not connect.
+        self._introduced: dict[AskedConsumer, Introduced | None] = {}
         #: The suites in which one did.
         self._seen_in: set[str] = set()
 
@@ -107,24 +110,22 @@ class ClientProgram:
         """Why the program cannot be judged by a suite, as it says when it starts; once for each kind of consumer."""
         if suite.side is not Side.WHOLE:
             return ""
-        group = self.group(suite)
-        try:
-            if group.consumer not in self._introduced:
-                self._introduced[group.consumer] = self._introduction(group)
-            introduced = self._introduced[group.consumer]
-            return group.refused(*introduced) if introduced else ""
-        finally:
-            group.close()
+        consumer, command = ASKED[suite.name]
+        if consumer not in self._introduced:
+            self._introduced[consumer] = self._introduction(suite)
+        introduced = self._introduced[consumer]
+        return introduced.lacks(command) if introduced else ""
 
-    def _introduction(self, group: PlayedGroup) -> tuple[str, frozenset[str]] | None:
-        try:
-            with phase(f"starting a member, to see whether it is a consumer of {group.suite.name}"):
-                introduced = group.introduce()
-        except CannotRunError:
-            if not self._connected:
-                raise
-            return None
-        self._connected = self._connected or not introduced[0]
+    def _introduction(self, suite: Suite) -> Introduced | None:
+        with closing(self.group(suite)) as group:
+            try:
+                with phase(f"starting a member, to see whether it is a consumer of {suite.name}"):
+                    introduced = group.introduce()
+            except CannotRunError:
+                if not self._connected:
+                    raise
+                return None
+        self._connected = self._connected or not introduced.unsupported
         return introduced
 
     def group(self, suite: Suite) -> PlayedGroup:

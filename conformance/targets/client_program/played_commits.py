@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from rocketmq_conformance.conformance.targets.client_program.asked import COMMIT
 from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.suites import whole_commit as operations
 from rocketmq_conformance.suites.declare.operation import Operation
-
-#: What a program says that it takes, and the name of the command.
-COMMIT = "commit"
 
 
 class PlayedCommits(PlayedGroup):
@@ -27,10 +25,3 @@ class PlayedCommits(PlayedGroup):
                 return self._look(operation.spec, expected, None, limits, None)
             case _:
                 return super()._do(operation)
-
-    def variables(self, name: str) -> dict[str, str]:
-        """The environment of a member."""
-        return {**super().variables(name), "ROCKETMQ_COMMIT": "ON_DEMAND"}
-
-    def _needed(self) -> str:
-        return COMMIT

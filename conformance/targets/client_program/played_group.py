@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.asked import LISTEN, STRATEGY
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
-from rocketmq_conformance.conformance.targets.client_program.program import Program
-from rocketmq_conformance.conformance.targets.client_program.watched_group import BROADCASTING, STRATEGIES, WatchedGroup
+from rocketmq_conformance.conformance.targets.client_program.program import Introduced, Program
+from rocketmq_conformance.conformance.targets.client_program.watched_group import STRATEGIES, WatchedGroup
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended
 from rocketmq_conformance.models.client.whole_moves import LATE, SILENT
@@ -32,12 +33,8 @@ from rocketmq_conformance.suites.declare.operation import Operation
 _SUSPENSION = 1.2
 #: The answer to the steps of a case after a member did not connect.
 NOT_CONNECTED = "NOT_CONNECTED"
-_MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/client.md)'
-
 #: The requests without which a member that was sent elsewhere does not begin anew.
 _BEGIN_ANEW = (Request.GET_CONSUMER_LIST_BY_GROUP, Request.QUERY_CONSUMER_OFFSET, Request.PULL_MESSAGE)
-#: What a program says that it takes: commands for its listener, and a strategy other than the first.
-LISTEN, STRATEGY = "listen", "strategy"
 #: The operations that shut a member down.
 _LEAVES = (operations.Leave, whole_listener.Leave)
 
@@ -182,22 +179,12 @@ class PlayedGroup(WatchedGroup):
         """Does an operation do nothing in this state?"""
         return whole_orderly_listener.is_left_out(self._state, operation)
 
-    def _needed(self) -> str:
-        """What a program must say that it takes, or ""."""
-        return LISTEN if self._listens else STRATEGY if self._strategy != STRATEGIES[0] else ""
-
-    def introduce(self) -> tuple[str, frozenset[str]]:
-        """Start a member: why it cannot be such a consumer, or "", and what it says that it takes. CannotRunError when
-        it does not connect."""
+    def introduce(self) -> Introduced:
+        """Start a member: what it says of itself. CannotRunError when it does not connect."""
         self.start(0)
         program = self.members.programs[0]
         self._wait(lambda: bool(program.takes or program.unsupported), self._timing.quiet)
-        return program.unsupported, program.takes
-
-    def refused(self, unsupported: str, takes: frozenset[str]) -> str:
-        """Why a program that introduces itself so cannot play this case, or ""."""
-        needed = self._needed()
-        return unsupported or ("" if not needed or needed in takes else _MISSING.format(needed))
+        return program.introduced
 
     # --- members ----------------------------------------------------------------------------------------------
 
@@ -234,8 +221,9 @@ class PlayedGroup(WatchedGroup):
 
         What it says may be read a moment after its heartbeat.
         """
-        self._wait(lambda: bool(program.unsupported) or not self.refused("", program.takes), self._timing.quiet)
-        return self.refused(program.unsupported, program.takes)
+        needs = STRATEGY if self._strategy != STRATEGIES[0] else self._needs
+        self._wait(lambda: bool(program.unsupported) or not program.introduced.lacks(needs), self._timing.quiet)
+        return program.introduced.lacks(needs)
 
     def _send(self, queue: int) -> None:
         for number in self.case.seen:
@@ -253,7 +241,7 @@ class PlayedGroup(WatchedGroup):
         return Err("STILL_RUNNING", detail=f"it did not end within {self._timing.end:g} s of SIGTERM")
 
     def _crash(self, member: int) -> None:
-        if self._model == BROADCASTING:
+        if self._broadcasts:
             # nothing shows when a timer has written a file
             self._wait(self.members.ended, self._timing.write)
         self._listeners.pop(member, None)
@@ -286,7 +274,7 @@ class PlayedGroup(WatchedGroup):
         """Wait until the queue is pulled anew, or until it was not for as long as clients sleep before they reset; how
         long (s) that took."""
         began, before = self._clock.now(), self.case.latest_pull(0)
-        waits = any(queue == 0 for _, queue in self.case.pullers()) and self._kind != "lite"
+        waits = any(queue == 0 for _, queue in self.case.pullers()) and self.consumer.kind != "lite"
         self.case.reset(offset)
         limit = self._timing.look if waits else self._timing.write
         self._wait(lambda: self.members.ended() or self.case.latest_pull(0) is not before, limit)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from rocketmq_conformance.conformance.targets.client_program.asked import PAUSE
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole_pause import suspended
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.suites import whole_pause as operations
 from rocketmq_conformance.suites.declare.operation import Operation
-
-#: What a program says that it takes, and the name of the command.
-PAUSE = "pause"
 
 
 class PlayedPauses(PlayedGroup):
@@ -37,6 +35,3 @@ class PlayedPauses(PlayedGroup):
 
     def _is_left_out(self, operation: Operation) -> bool:
         return operations.is_left_out(self._state, operation)
-
-    def _needed(self) -> str:
-        return PAUSE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocketmq_conformance.conformance.fakes.traffic import Brought
+from rocketmq_conformance.conformance.targets.client_program.asked import SUBSCRIBE
 from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.models.client.fixtures import MEMBERS
@@ -17,8 +18,8 @@ from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites import whole_subscriptions as operations
 from rocketmq_conformance.suites.declare.operation import Operation
 
-#: The commands; a program says of the first one that it takes it.
-SUBSCRIBE, UNSUBSCRIBE = "subscribe", "unsubscribe"
+#: The command that undoes the one that a program says that it takes.
+UNSUBSCRIBE = "unsubscribe"
 
 
 class PlayedSubscriptions(PlayedGroup):
@@ -87,6 +88,3 @@ class PlayedSubscriptions(PlayedGroup):
             more = SUBSCRIBED / self._timing.pace
             return limits._replace(owners=limits.owners + more, everything=limits.everything + more)
         return limits
-
-    def _needed(self) -> str:
-        return SUBSCRIBE

@@ -12,7 +12,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO
+from typing import IO, NamedTuple
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import Overdue, undisturbed
@@ -32,6 +32,20 @@ _CHUNK = 65536
 _PACE = 0.02
 #: Seconds for which the last words of a process that has ended are read: what it started may keep its pipe open.
 _LAST_WORDS = 5.0
+_MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/client.md)'
+
+
+class Introduced(NamedTuple):
+    """What a program says of itself before it starts."""
+
+    #: Why it cannot be the consumer that it is asked for, or "".
+    unsupported: str
+    #: The commands that it says it takes.
+    takes: frozenset[str]
+
+    def lacks(self, command: str) -> str:
+        """Why it cannot play a case that needs a command (or "", for none), or ""."""
+        return self.unsupported or ("" if not command or command in self.takes else _MISSING.format(command))
 
 
 class Program:
@@ -86,6 +100,11 @@ class Program:
         if self.code is not None:
             self._lines_read.join(_LAST_WORDS)
         return self._unsupported
+
+    @property
+    def introduced(self) -> Introduced:
+        """What it has said of itself."""
+        return Introduced(self.unsupported, self.takes)
 
     @property
     def last_words(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.client_program.asked import ASKED, BROADCASTING, LISTEN
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Clock, Limits, shows
@@ -47,31 +48,14 @@ from rocketmq_conformance.suites import (
     whole_lite,
     whole_orderly,
     whole_orderly_listener,
-    whole_pause,
-    whole_subscriptions,
 )
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
 from rocketmq_conformance.suites.declare.suite import Suite
 
-CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 #: The strategies, that of every client first.
 STRATEGIES = tuple(RULE_OF)
-#: The kind of consumer that each suite asks a program for, and its message model.
-KINDS = {
-    operations.SUITE.name: ("push", CLUSTERING),
-    whole_orderly.SUITE.name: ("orderly", CLUSTERING),
-    whole_broadcast.SUITE.name: ("push", BROADCASTING),
-    whole_lite.SUITE.name: ("lite", CLUSTERING),
-    whole_listener.SUITE.name: ("push", CLUSTERING),
-    whole_allocation.SUITE.name: ("push", CLUSTERING),
-    whole_orderly_listener.SUITE.name: ("orderly", CLUSTERING),
-    whole_brokers.SUITE.name: ("push", CLUSTERING),
-    whole_pause.SUITE.name: ("push", CLUSTERING),
-    whole_commit.SUITE.name: ("lite", CLUSTERING),
-    whole_subscriptions.SUITE.name: ("push", CLUSTERING),
-}
 #: The suites whose answers show locks, and what listeners were given.
 _SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name, whole_commit.SUITE.name)
 #: How long (s) offsets take to be stored, where that is not the time of a timer.
@@ -104,7 +88,9 @@ class WatchedGroup:
         self._clock = Clock(interrupted)
         self._setting = Setting()
         self._begun = False
-        self._listens = suite in (whole_listener.SUITE, whole_orderly_listener.SUITE)
+        #: The consumer that its programs are to be, and a command that they need.
+        self.consumer, self._needs = ASKED[suite.name]
+        self._listens = self._needs == LISTEN
         self._retries = suite is whole_listener.SUITE
         #: What listeners were given in order, where they may be given the same again.
         self._in_order = GivenInOrder() if suite is whole_orderly_listener.SUITE else None
@@ -116,8 +102,8 @@ class WatchedGroup:
         self._lost: Err | None = None
         self._strategy = STRATEGIES[0]
         self._shows_all = suite.name in _SHOW_ALL
-        self._kind, self._model = KINDS[suite.name]
-        kind = BROADCAST if self._model == BROADCASTING else self._kind
+        self._broadcasts = self.consumer.model == BROADCASTING
+        kind = BROADCAST if self._broadcasts else self.consumer.kind
         #: What rules add to what is due at once (s).
         self._waits = waits_of(kind, ClientRules.of(profile), self._listens)
         #: The folder for the files of broadcasting members, which outlive them.
@@ -128,9 +114,9 @@ class WatchedGroup:
         self._access = access
         #: What is to be seen of members before it means something that nothing happens.
         self._points = Points()
-        self.case = make(self._model == BROADCASTING)
+        self.case = make(self._broadcasts)
         # a lite pull consumer waits for each answer, and closes its connection when it has waited for too long
-        self.case.holds_on = self._kind != "lite"
+        self.case.holds_on = self.consumer.kind != "lite"
         self.case.pace = timing.program_pace
         self.case.guard = access.guard(profile.broker)
         self.members = Members(command, timing, self._clock, self.case)
@@ -160,23 +146,17 @@ class WatchedGroup:
             "ROCKETMQ_GROUP": self.case.group,
             "ROCKETMQ_TOPIC": self.case.topic,
             "ROCKETMQ_INSTANCE": name,
-            "ROCKETMQ_KIND": self._kind,
-            "ROCKETMQ_MODEL": self._model,
+            "ROCKETMQ_KIND": self.consumer.kind,
+            "ROCKETMQ_MODEL": self.consumer.model,
             "ROCKETMQ_OFFSETS": self._store.name,
             "ROCKETMQ_STRATEGY": self._strategy,
-            "ROCKETMQ_COMMIT": "AUTOMATIC",
+            "ROCKETMQ_COMMIT": self.consumer.commit,
             "ROCKETMQ_CONSUME_FROM": self._setting.where,
             "ROCKETMQ_CONSUME_TIMESTAMP": TIMESTAMP_TEXT,
             "ROCKETMQ_PACE": f"{self._timing.program_pace:g}",
             "TZ": "UTC",
             **self._access.variables,
         }
-
-    @property
-    def consumer(self) -> str:
-        """The kind of consumer that a program is asked for."""
-        asked = self.variables("")
-        return " ".join(asked[f"ROCKETMQ_{name}"] for name in ("KIND", "MODEL", "COMMIT"))
 
     def _look(
         self, spec: OperationSpec, expected: Expected, joined: str | None, limits: Limits, end: Ended | None
@@ -225,7 +205,7 @@ class WatchedGroup:
         """How long the look after an operation waits, by the time that clients have for what it leads to."""
         timing = self._timing
         failed, fails, late = {}, {}, ""
-        if self._model != BROADCASTING:
+        if not self._broadcasts:
             group = self._state.group
             failed, fails, late = before.group.fails, group.fails, group.late
         # a reason may name nothing but what was given once members had the locks
@@ -275,7 +255,7 @@ class WatchedGroup:
 
         Where nothing is to happen, that is how it is known that something could have.
         """
-        if self._model == BROADCASTING:
+        if self._broadcasts:
             return joined is None or self.case.traffic.has_sent(joined, Request.PULL_MESSAGE)
         asked = self.members.sent(Request.GET_CONSUMER_LIST_BY_GROUP)
         # over a connection that was opened again no heartbeat may have come yet, nor any before there is a route
@@ -322,7 +302,7 @@ class WatchedGroup:
         if brought and not self._says:
             return None
         # concurrent listeners run beside one another
-        given = self._given if self._kind == "orderly" else sorted(self._given)
+        given = self._given if self.consumer.kind == "orderly" else sorted(self._given)
         return tuple(sorted(((MEMBERS.index(one[0]), *one[1:]) for one in runs(given)), key=lambda one: one[:2]))
 
     def owned_otherwise(self, seen: Value) -> str:

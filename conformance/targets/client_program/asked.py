@@ -1,0 +1,49 @@
+"""What each suite asks of a program: the consumer that it is to be, and the commands that it is to take."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rocketmq_conformance.suites import (
+    whole_allocation,
+    whole_broadcast,
+    whole_brokers,
+    whole_commit,
+    whole_listener,
+    whole_lite,
+    whole_orderly,
+    whole_orderly_listener,
+    whole_pause,
+    whole_push,
+    whole_subscriptions,
+)
+
+CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
+AUTOMATIC, ON_DEMAND = "AUTOMATIC", "ON_DEMAND"
+#: Commands that a program says that it takes, and what it says when it has strategies other than the first.
+LISTEN, PAUSE, COMMIT, SUBSCRIBE, STRATEGY = "listen", "pause", "commit", "subscribe", "strategy"
+
+
+class AskedConsumer(NamedTuple):
+    """The consumer that a program is to be: ``ROCKETMQ_KIND``, ``ROCKETMQ_MODEL`` and ``ROCKETMQ_COMMIT``."""
+
+    kind: str
+    model: str = CLUSTERING
+    commit: str = AUTOMATIC
+
+
+PUSH, ORDERLY, LITE = AskedConsumer("push"), AskedConsumer("orderly"), AskedConsumer("lite")
+#: The consumer that each suite asks a program for, and a command that all of its cases need, or "".
+ASKED: dict[str, tuple[AskedConsumer, str]] = {
+    whole_push.SUITE.name: (PUSH, ""),
+    whole_orderly.SUITE.name: (ORDERLY, ""),
+    whole_broadcast.SUITE.name: (AskedConsumer("push", BROADCASTING), ""),
+    whole_lite.SUITE.name: (LITE, ""),
+    whole_listener.SUITE.name: (PUSH, LISTEN),
+    whole_allocation.SUITE.name: (PUSH, ""),
+    whole_orderly_listener.SUITE.name: (ORDERLY, LISTEN),
+    whole_brokers.SUITE.name: (PUSH, ""),
+    whole_pause.SUITE.name: (PUSH, PAUSE),
+    whole_commit.SUITE.name: (AskedConsumer("lite", commit=ON_DEMAND), COMMIT),
+    whole_subscriptions.SUITE.name: (PUSH, SUBSCRIBE),
+}
