@@ -21,7 +21,13 @@ from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import open_address
-from rocketmq_conformance.conformance.targets.java_client import consumer_making, service_loop, start, transport
+from rocketmq_conformance.conformance.targets.java_client import (
+    allocation,
+    consumer_making,
+    service_loop,
+    start,
+    transport,
+)
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports.event import CONFORMS
@@ -29,6 +35,7 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.sampler import sampler
 
 CHOSEN = (
+    "allocation",
     "remote-store",
     "start-push",
     "start-lite-pull",
@@ -40,7 +47,7 @@ CHOSEN = (
     "rebalance-service",
 )
 #: The modules that compile Java of the kit.
-COMPILING = (consumer_making, service_loop, start, transport)
+COMPILING = (consumer_making, allocation, service_loop, start, transport)
 
 
 class Side:

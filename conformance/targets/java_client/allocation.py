@@ -8,6 +8,7 @@ from typing import Any
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.outcome import Err, Result
@@ -121,14 +122,21 @@ class JavaAllocation(Part):
         strategy = self._strategies.get(("nearby", inner))
         if strategy is None:
             nearby = self._classes.load(_PACKAGE + "AllocateMachineRoomNearby")
-            resolver = self._classes.load(_PACKAGE + "AllocateMachineRoomNearby$MachineRoomResolver")
-            answers = {
-                "brokerDeployIn": lambda queue: _room(self._plain[queue][1]),
-                "consumerDeployIn": lambda client: _room(str(client)),
-            }
-            strategy = nearby(self._strategy(inner), jpype.JProxy(resolver, dict=answers))
+            strategy = nearby(self._strategy(inner), self._resolver())
             self._strategies["nearby", inner] = strategy
         return self._allocate(strategy, me, queues, ids)
+
+    def _resolver(self) -> Any:
+        """A resolver of rooms, which is asked for every queue and member: compiled, where Java has a compiler."""
+        kind = self._classes.load(_PACKAGE + "AllocateMachineRoomNearby$MachineRoomResolver")
+        rooms = compiled("Rooms")
+        if rooms is not None:
+            return rooms.resolver(kind.class_)
+        answers = {
+            "brokerDeployIn": lambda queue: _room(self._plain[queue][1]),
+            "consumerDeployIn": lambda client: _room(str(client)),
+        }
+        return jpype.JProxy(kind, dict=answers)
 
     def by_consistent_hash(self, me: str, queues: Queues, ids: Ids, nodes: int) -> Result:
         """CONSISTENT_HASH."""

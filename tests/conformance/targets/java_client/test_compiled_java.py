@@ -19,6 +19,7 @@ pytestmark = pytest.mark.java
 
 CASES = 40
 SUITES_OF_BOTH = (
+    "allocation",
     "remote-store",
     "start-push",
     "start-lite-pull",
@@ -48,11 +49,17 @@ def played(release: str, name: str) -> list[tuple[str, str]]:
 @every("release", ("4.9.8", "5.5.0"))
 @pytest.mark.parametrize("name", SUITES_OF_BOTH)
 def test_every_answer_is_the_same(release: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocketmq_conformance.conformance.targets.java_client import consumer_making, service_loop, start, transport
+    from rocketmq_conformance.conformance.targets.java_client import (
+        allocation,
+        consumer_making,
+        service_loop,
+        start,
+        transport,
+    )
 
     with_it = played(release, name)
     with monkeypatch.context() as patched:
-        for module in (consumer_making, service_loop, start, transport):
+        for module in (consumer_making, allocation, service_loop, start, transport):
             patched.setattr(module, "compiled", lambda name: None)
         assert played(release, name) == with_it
     assert {verdict for verdict, _ in with_it} == {CONFORMS}
@@ -61,5 +68,5 @@ def test_every_answer_is_the_same(release: str, name: str, monkeypatch: pytest.M
 def test_all_are_compiled_by_a_jdk() -> None:
     from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 
-    names = ["Consumers", "ServiceLoop", "StartPositions", "Transport"]
+    names = ["Consumers", "Rooms", "ServiceLoop", "StartPositions", "Transport"]
     assert [str(compiled(name).class_.getName()) for name in names] == names
