@@ -209,7 +209,7 @@ _STATUS = {
     status: Reason(("BQ-PULL-STATUS",), status)
     for status in (NO_MESSAGE_IN_QUEUE, OFFSET_TOO_SMALL, OFFSET_OVERFLOW_ONE, MESSAGE_WAS_REMOVING)
 }
-_RESET = {OFFSET_RESET: Reason(("BQ-PULL-9", "BQ-RESET-3"), "reset, not yet told")}
+_RESET = {OFFSET_RESET: Reason(("BQ-PULL-9", "BQ-RESET-3"), "reset, not yet sent")}
 _OVERFLOW = {
     kind: Reason(("BQ-PULL-STATUS", "BQ-PULL-3"), f"beyond max, {kind}") for kind in ("back to max", "back to 0")
 }

@@ -79,7 +79,7 @@ RULES = (
 NOT_FOUND = Err("QUERY_NOT_FOUND")
 SYSTEM_ERROR = Err("SYSTEM_ERROR")
 
-_PENDING = Reason(("BQ-RESET-3",), "reset, not yet told")
+_PENDING = Reason(("BQ-RESET-3",), "reset, not yet sent")
 _STORED = Reason(("BQ-QUERY-1",), "stored")
 _STORED_ZERO = Reason(("BQ-QUERY-1",), "stored 0")
 _SET_ZERO = Reason(("BQ-QUERY-SETZERO",), "no zero wanted")

@@ -80,17 +80,17 @@ _KINDS = ("empty", "before first", "after last", "exact", "equal times", "betwee
 _NEAREST = {kind: Reason(("BQ-TIME-1",), kind) for kind in _KINDS}
 _NEAREST["empty"] = Reason(("BQ-TIME-1", "BQ-TIME-CLAMP"), "empty")
 _NEAREST_BOUNDARY_IGNORED = {
-    kind: Reason((*why.rules, "BQ-TIME-3"), f"upper not heard, {kind}") for kind, why in _NEAREST.items()
+    kind: Reason((*why.rules, "BQ-TIME-3"), f"upper ignored, {kind}") for kind, why in _NEAREST.items()
 }
 _IN_FILE = {
     boundary: reasons_by_kind(
         ("BQ-TIME-FILE", "BQ-TIME-1", *more), *(f"{boundary}file {place}" for place in ("first", "last", "between"))
     )
-    for boundary, more in (("", ()), ("upper not heard, ", ("BQ-TIME-3",)))
+    for boundary, more in (("", ()), ("upper ignored, ", ("BQ-TIME-3",)))
 }
 _LOWER = {kind: Reason(("BQ-TIME-2",), f"lower, {kind}") for kind in _KINDS}
 _UPPER = {kind: Reason(("BQ-TIME-2", "BQ-TIME-3"), f"upper, {kind}") for kind in _KINDS}
-_BOUNDARY_IGNORED = {kind: Reason(("BQ-TIME-2", "BQ-TIME-3"), f"upper not heard, {kind}") for kind in _KINDS}
+_BOUNDARY_IGNORED = {kind: Reason(("BQ-TIME-2", "BQ-TIME-3"), f"upper ignored, {kind}") for kind in _KINDS}
 _EARLIEST = {kind: Reason(("BQ-EARLIEST-1",), kind) for kind in ("none", "first retained")}
 
 
@@ -165,9 +165,9 @@ def _in_file(state: BrokerState, log: QueueLog, timestamp: int, boundary: str) -
     last = len(log.written) - 1
     at = next((at for at, changed in enumerate(log.written) if changed >= timestamp), last)
     place = "first" if not at else "last" if at == last else "between"
-    heard = "upper not heard, " if boundary == UPPER else ""
+    ignored = "upper ignored, " if boundary == UPPER else ""
     start, end = FILE_ENTRIES * at, min(log.max, FILE_ENTRIES * (at + 1))
-    return state, _nearest(log, timestamp, max(log.min, start), end), _IN_FILE[heard][f"{heard}file {place}"]
+    return state, _nearest(log, timestamp, max(log.min, start), end), _IN_FILE[ignored][f"{ignored}file {place}"]
 
 
 def _nearest(log: QueueLog, timestamp: int, start: int, end: int) -> int:

@@ -85,7 +85,7 @@ _EXTRA_EVENTS = (
     ("thresholds divided", ("REB-MQC-SHARE",)),
     ("no broker known", ("REB-MQC-VERSION",)),
     ("heartbeat lost", ("REB-MQC-VERSION",)),
-    ("listener told", ("REB-MQC-HEARD",)),
+    ("listener called", ("REB-MQC-HEARD",)),
     ("changed", ("REB-MQC-VERSION",)),
     ("brief until now", ("REB-MQC-BRIEF",)),
 )

@@ -205,8 +205,8 @@ _PAUSED = reasons_by_kind(("WHOLE-PAUSE",), "suspended", "resumed")
 _SEEK = reasons_by_kind(("WHOLE-SEEK",), "goes there", "fails")
 _DEMAND = reasons_by_kind(("WHOLE-DEMAND",), "polled, not stored", "committed", "nothing is new")
 _RESET = (
-    Reason(("WHOLE-RESET",), "told", beneath=("RST-PUSH", "RST-RESUME")),
-    Reason(("WHOLE-RESET-LITE",), "told", beneath=("RST-OTHERS",)),
+    Reason(("WHOLE-RESET",), "reset", beneath=("RST-PUSH", "RST-RESUME")),
+    Reason(("WHOLE-RESET-LITE",), "reset", beneath=("RST-OTHERS",)),
 )
 _BACK = {
     "sent back": Reason(("CONS-1-BACK", "CONS-BACK"), "sent back", beneath=("CONS-1-LATER",)),

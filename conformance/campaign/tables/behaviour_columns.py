@@ -77,7 +77,7 @@ class BehaviourColumns:
 
     def _learn(self, taken: RecordedAnswers) -> None:
         """Learn the meaning of numbers; every new player starts its numbers again."""
-        if not taken["told"]:
+        if not taken["known"]:
             self._forget()
         self._reasons += [(tuple(rules), kind) for rules, kind in taken["reasons"]]
         for why, outcome in taken["meanings"]:

@@ -26,7 +26,7 @@ Behaviour = tuple[int, str, tuple[str, ...], str, str, tuple[str, ...], str]
 ReasonKey = tuple[tuple[str, ...], str]
 #: What a player recorded: numbers of answers, and the reasons and answers that are new since the last record.
 RecordedAnswers = dict[str, Any]
-NO_ANSWERS: RecordedAnswers = {"answers": b"", "told": 0, "reasons": [], "meanings": []}
+NO_ANSWERS: RecordedAnswers = {"answers": b"", "known": 0, "reasons": [], "meanings": []}
 
 
 def answer(suite: str, why: ReasonKey, outcome: str) -> Behaviour:
@@ -53,8 +53,8 @@ class AnswerRecorder(Coverage):
         self._numbers = _Numbers(self._number)
         self._whys: dict[Reason, int] = {}
         self._answers: dict[tuple[int, str], int] = {}
-        #: How many of the reasons and answers were taken.
-        self._told = 0, 0
+        #: How many of the reasons and answers were taken before.
+        self._taken = 0, 0
 
     def add(self, whys: Sequence[Reason], results: Sequence[Expected]) -> None:
         """Record the answers of a case."""
@@ -66,14 +66,14 @@ class AnswerRecorder(Coverage):
 
     def take(self) -> RecordedAnswers:
         """The answers since the last call, in the order of steps and cases, and what their numbers mean."""
-        whys, answers = self._told
+        whys, answers = self._taken
         taken = {
             "answers": self._given.tobytes(),
-            "told": whys,
+            "known": whys,
             "reasons": [(why.rules, why.kind) for why in list(self._whys)[whys:]],
             "meanings": list(self._answers)[answers:],
         }
-        self._told = len(self._whys), len(self._answers)
+        self._taken = len(self._whys), len(self._answers)
         self.forget()
         if len(self._numbers) > self._MOST:
             self._numbers.clear()

@@ -66,7 +66,7 @@ def test_every_topic_with_new_queues_is_announced() -> None:
     owned, balanced, thresholds, changes = play.round()
     assert (owned, balanced, thresholds) == ((5, 6, 8), True, (1000, 100))
     assert changes == (("T", True, (ALL["T"], MINE["T"])), ("U", True, (ALL["U"], MINE["U"])))
-    assert play.kind == "listener told"
+    assert play.kind == "listener called"
     assert {"REB-MQC-VERSION", "REB-MQC-HEARD", "REB-CLU-4"} <= set(play.rules)
 
 
