@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PATIENCE = 60
+#: Options of Java machines that begin soon and compute little.
+SIMPLE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 WORKERS = 2
 #: One core of each worker; enough memory for one executor of Spark's own default.
 CORES, MEMORY = "1", "1g"
@@ -76,7 +78,7 @@ def _start(folder: Path, name: str, main: str, *options: str) -> subprocess.Pope
         **os.environ,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {os.environ.get('SPARK_SUBMIT_OPTS', '')}",
+        "SPARK_DAEMON_JAVA_OPTS": f"{SIMPLE} {os.environ.get('SPARK_SUBMIT_OPTS', '')}",
     }
     command = [spark_bin("spark-class"), main, "--host", "127.0.0.1", "--port", "0", *options]
     with (folder / f"{name}.log").open("wb") as log:

@@ -45,9 +45,11 @@ SUBMITTED = "PYSPARK_GATEWAY_PORT"
 #: What a session is set to, unless the caller or spark-submit says otherwise. A row of a campaign is a block of cases
 #: and takes seconds, so a batch of Arrow holds one row; a second copy of a slow task would play its cases twice. The
 #: driver only hands out blocks: its Java machine starts in half the time without the second compiler and with the
-#: simple collector, and leaves the cores to the cases.
+#: simple collector, and leaves the cores to the cases. So do those of executors; which collector they have is left to
+#: the cluster, whose own options for them come behind these.
 SETTINGS: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.python.worker.reuse": "true",
     "spark.speculation": "false",
     "spark.sql.catalogImplementation": "in-memory",
