@@ -26,10 +26,9 @@ from rocketmq_conformance.conformance.engine.expected import read as read_expect
 from rocketmq_conformance.conformance.engine.handshake import (
     clock_notes,
     configuration_notes,
-    hello_of,
+    introduce,
     left_out_notes,
     offering,
-    profile_of,
     release_choice,
 )
 from rocketmq_conformance.conformance.engine.judge import Judge
@@ -155,9 +154,7 @@ def judge(
                 adapter.keep_log(options.out)
             if on_line and isinstance(adapter, ShowsLines):
                 adapter.show_lines(on_line)
-            hello = hello_of(stage)
-            profile = profile_of(hello, releases)
-            stage.use(profile)
+            hello, profile = introduce(stage, releases)
             hello = offering(stage, hello, suites)
         notes = [*options.notes, *configuration_notes(hello), *clock_notes(hello, max_wait)]
         if planned is not None and planned != profile:
@@ -193,9 +190,7 @@ def verify_expected(
     try:
         with starting(start_timeout):
             stage = Stage(open_address(target) if isinstance(target, str) else target, Profile(), patience, max_wait)
-            hello = hello_of(stage)
-            profile = profile_of(hello, releases or {})
-            stage.use(profile)
+            hello, profile = introduce(stage, releases or {})
             asked_for = [SUITES[name] for name in {entry.suite for entry in entries} & SUITES.keys()]
             hello = offering(stage, hello, asked_for)
         signed = [Signed([entry]) for entry in entries]
@@ -235,9 +230,7 @@ def corrupt(
     try:
         with starting(start_timeout, on_start):
             stage = Stage(open_address(target) if isinstance(target, str) else target, Profile())
-            hello = hello_of(stage)
-        profile = profile_of(hello, releases or {})
-        stage.use(profile)
+            hello, profile = introduce(stage, releases or {})
         address = target if isinstance(target, str) else hello.name
         yield from boundary_power.measure(stage, hello, profile, suites, address=address, seed=seed, cases=cases)
     finally:

@@ -105,7 +105,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def implementation(request: pytest.FixtureRequest) -> Iterator[Implementation]:
     """The implementation that ``--implementation`` names (the bundled port when absent)."""
     from rocketmq_conformance.conformance.adapter import CannotRunError
-    from rocketmq_conformance.conformance.engine.handshake import hello_of, profile_of
+    from rocketmq_conformance.conformance.engine.handshake import introduce
     from rocketmq_conformance.conformance.engine.stage import Stage
     from rocketmq_conformance.conformance.targets.address import AddressError, open_address
     from rocketmq_conformance.models.profile import Profile
@@ -113,10 +113,9 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[Implementation]:
     address = request.config.getoption("--implementation") or "port"
     try:
         stage = Stage(open_address(address), Profile())
-        hello = hello_of(stage)
+        hello, _ = introduce(stage, {})
     except (AddressError, CannotRunError) as error:
         pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
-    stage.use(profile_of(hello, {}))
     yield Implementation(stage, hello, request.config.getoption("--examples"))
     stage.close()
 

@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.campaign.finish import ClosingEvents
 from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerFaultError, PlayerSupervisor
 from rocketmq_conformance.conformance.campaign.progress import CampaignProgress
 from rocketmq_conformance.conformance.campaign.schedule import Block, BlockSchedule
-from rocketmq_conformance.conformance.campaign.spark.session import open_session
+from rocketmq_conformance.conformance.campaign.spark.session import HANDING_OUT, open_session
 from rocketmq_conformance.conformance.campaign.spark.spark_job import SparkJobs
 from rocketmq_conformance.conformance.campaign.spark.worker import COULD_NOT_RUN, FAULT, Job, playing_task
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
@@ -99,7 +99,8 @@ class Driver:
         self.asked = self.spec.cases * len(self.spec.addresses)
         self._announce(hellos)
         job = Job(self.spec, str(self.folder), secrets.token_hex(8), start, search_path())
-        with open_session(self.options.master, name="rocketmq-conformance", log=self.folder / "spark.log") as spark:
+        log = self.folder / "spark.log"
+        with open_session(self.options.master, name="rocketmq-conformance", config=HANDING_OUT, log=log) as spark:
             jobs = SparkJobs(spark, self.options.partitions)
             (self.folder / PLAYING).write_text(job.session, "utf-8")
             try:

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.campaign.spark.failure import failure_sentence
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.enumeration import Enumeration, Expanded, Search, Way, enumerated
-from rocketmq_conformance.conformance.engine.handshake import hello_of, profile_of
+from rocketmq_conformance.conformance.engine.handshake import introduce
 from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint
 from rocketmq_conformance.conformance.engine.player import BROKEN, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -98,11 +98,9 @@ def _player(address: str, suite: str, releases: tuple[tuple[str, str], ...]) -> 
     try:
         stage = Stage(open_address(address), Profile())
         atexit.register(stage.close)
-        hello = hello_of(stage)
+        hello, profile = introduce(stage, dict(releases))
     except (AddressError, *BROKEN) as error:
         return COULD_NOT_RUN, str(error)
-    profile = profile_of(hello, dict(releases))
-    stage.use(profile)
     chosen = SUITES[suite]
     refused = hello.refuses(chosen)
     return (UNSUPPORTED, refused) if refused else Player(stage, Judge(chosen, profile.judged()), Doubts(hello))

@@ -100,11 +100,11 @@ def _on_spark(
     from rocketmq_conformance.conformance.adapter import CannotRunError
     from rocketmq_conformance.conformance.campaign.enumeration import enumerated_on, played_on
     from rocketmq_conformance.conformance.campaign.spark.master import MasterError
-    from rocketmq_conformance.conformance.campaign.spark.session import open_session
+    from rocketmq_conformance.conformance.campaign.spark.session import HANDING_OUT, open_session
 
     steps, values, most = bound
     try:
-        with open_session(master, name=f"enumerate {suite}") as spark:
+        with open_session(master, name=f"enumerate {suite}", config=HANDING_OUT) as spark:
             found = enumerated_on(spark, suite, profile, steps=steps, values=values, most=most)
             if address is None:
                 return found, None

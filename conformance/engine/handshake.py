@@ -20,6 +20,14 @@ ANOTHER = "4.9.8"
 NO_OTHER = "nothing says otherwise"
 
 
+def introduce(stage: Stage, releases: Mapping[str, str]) -> tuple[Hello, Profile]:
+    """Ask an adapter who it is, and let the releases judge that it says, or these; errors as of ``hello_of``."""
+    hello = hello_of(stage)
+    profile = profile_of(hello, releases)
+    stage.use(profile)
+    return hello, profile
+
+
 def hello_of(stage: Stage) -> Hello:
     """Call the adapter's ``hello`` and check the answer; AdapterError when it is not a valid Hello.
 

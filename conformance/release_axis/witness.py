@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rocketmq_conformance.conformance.adapter import Hello
-from rocketmq_conformance.conformance.engine.handshake import hello_of, profile_of
+from rocketmq_conformance.conformance.engine.handshake import introduce
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE, START_TIMEOUT
 from rocketmq_conformance.conformance.engine.player import Player
@@ -98,9 +98,7 @@ def opened(
         with starting(start_timeout, on_start):
             adapter = open_address(address)
             stage = Stage(adapter, Profile(), patience, max_wait)
-            hello = hello_of(stage)
-        profile = profile_of(hello, {})
-        stage.use(profile)
+            hello, profile = introduce(stage, {})
         yield Opened(address, stage, hello, profile)
     finally:
         if stage:

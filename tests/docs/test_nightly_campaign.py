@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
-from spark_cluster import SIMPLE, spark_bin
+from spark_cluster import daemon_settings, spark_bin
 
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 
@@ -53,8 +53,7 @@ class Machine:
             "SPARK_WORKER_CORES": "1",
             "SPARK_WORKER_MEMORY": "1g",
             "SPARK_WORKER_DIR": str(folder / "work"),
-            "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": f"{SIMPLE} {os.environ.get('SPARK_SUBMIT_OPTS', '')}",
+            **daemon_settings(),
         }
 
     @contextmanager

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PATIENCE = 60
-#: Options of Java machines that begin soon and compute little.
-SIMPLE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 WORKERS = 2
 #: One core of each worker; enough memory for one executor of Spark's own default.
 CORES, MEMORY = "1", "1g"
@@ -73,12 +71,17 @@ def spark_bin(name: str) -> str:
     return str(Path(pyspark.__file__).parent / "bin" / name)
 
 
+def daemon_settings() -> dict[str, str]:
+    """The environment of masters and workers that begin soon and take little memory."""
+    simple = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {os.environ.get('SPARK_SUBMIT_OPTS', '')}"
+    return {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": simple}
+
+
 def _start(folder: Path, name: str, main: str, *options: str) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": f"{SIMPLE} {os.environ.get('SPARK_SUBMIT_OPTS', '')}",
+        **daemon_settings(),
     }
     command = [spark_bin("spark-class"), main, "--host", "127.0.0.1", "--port", "0", *options]
     with (folder / f"{name}.log").open("wb") as log:

@@ -24,8 +24,8 @@ AUTO, PROCESS, SPARK = "auto", "process", "spark"
 ENGINES = (AUTO, PROCESS, SPARK)
 #: Cases, of all addresses and campaigns together, from which on AUTO is SPARK.
 LARGE = 4_000_000
-#: The Java machines of an analysis compute, so they get both compilers, and that of the driver the collector for that.
-_SETTINGS = {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC", "spark.executor.defaultJavaOptions": ""}
+#: The Java machine of an analysis computes, so it gets the compiler and the collector for that.
+_SETTINGS = {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 

@@ -45,11 +45,9 @@ SUBMITTED = "PYSPARK_GATEWAY_PORT"
 #: What a session is set to, unless the caller or spark-submit says otherwise. A row of a campaign is a block of cases
 #: and takes seconds, so a batch of Arrow holds one row; a second copy of a slow task would play its cases twice. The
 #: driver only hands out blocks: its Java machine starts in half the time without the second compiler and with the
-#: simple collector, and leaves the cores to the cases. So do those of executors; which collector they have is left to
-#: the cluster, whose own options for them come behind these.
+#: simple collector, and leaves the cores to the cases.
 SETTINGS: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.executor.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.python.worker.reuse": "true",
     "spark.speculation": "false",
     "spark.sql.catalogImplementation": "in-memory",
@@ -58,6 +56,9 @@ SETTINGS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+#: What a session that plays cases is set to beside: its executors only hand them out, too. Which collector they have is
+#: left to the cluster, whose own ``spark.executor.extraJavaOptions`` come behind these.
+HANDING_OUT: Mapping[str, str] = {"spark.executor.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}
 _ON_LOOPBACK: Mapping[str, str] = {"spark.driver.bindAddress": LOOPBACK, "spark.driver.host": LOOPBACK}
 #: Usual output of the JVM; the first other line says why it did not start.
 _USUAL = ("WARNING: ", "Using Spark's default log4j profile", "Picked up ")
@@ -75,8 +76,9 @@ def open_session(
     """A session whose workers run this process's own kit; it is stopped at the end, unless it was there before.
 
     ``master`` is as ``master.parse`` reads it. None takes the session that this process has, else the master that
-    spark-submit was given, else all cores of this machine. ``config`` goes before ``SETTINGS``. What Spark and the
-    workers say is added to the file ``log``, or thrown away; under spark-submit it stays where spark-submit puts it.
+    spark-submit was given, else all cores of this machine. ``config`` goes before ``SETTINGS``, and what spark-submit
+    was given before both. What Spark and the workers say is added to the file ``log``, or thrown away; under
+    spark-submit it stays where spark-submit puts it.
 
     MasterError when there is no such master, CannotRunError with one sentence when Java, a package, the cluster or
     (within ``patience`` seconds) its workers are missing. Ctrl-C reaches the caller as KeyboardInterrupt, and the
@@ -191,9 +193,7 @@ def _start(
 
 def _fill(conf: SparkConf, master: Master, name: str, config: Mapping[str, str], loopback: bool) -> None:
     conf.setMaster(master.url).setAppName(name)
-    for key, value in config.items():
-        conf.set(key, value)
-    for key, value in {**SETTINGS, **(_ON_LOOPBACK if loopback else {})}.items():
+    for key, value in {**SETTINGS, **(_ON_LOOPBACK if loopback else {}), **config}.items():
         conf.setIfMissing(key, value)
 
 

@@ -37,13 +37,13 @@ PUSH, ORDERLY, LITE = AskedConsumer("push"), AskedConsumer("orderly"), AskedCons
 ASKED: dict[str, tuple[AskedConsumer, str]] = {
     whole_push.SUITE.name: (PUSH, ""),
     whole_orderly.SUITE.name: (ORDERLY, ""),
-    whole_broadcast.SUITE.name: (AskedConsumer("push", BROADCASTING), ""),
+    whole_broadcast.SUITE.name: (PUSH._replace(model=BROADCASTING), ""),
     whole_lite.SUITE.name: (LITE, ""),
     whole_listener.SUITE.name: (PUSH, LISTEN),
     whole_allocation.SUITE.name: (PUSH, ""),
     whole_orderly_listener.SUITE.name: (ORDERLY, LISTEN),
     whole_brokers.SUITE.name: (PUSH, ""),
     whole_pause.SUITE.name: (PUSH, PAUSE),
-    whole_commit.SUITE.name: (AskedConsumer("lite", commit=ON_DEMAND), COMMIT),
+    whole_commit.SUITE.name: (LITE._replace(commit=ON_DEMAND), COMMIT),
     whole_subscriptions.SUITE.name: (PUSH, SUBSCRIBE),
 }

@@ -11,16 +11,29 @@ import jpype
 from rocketmq_conformance.conformance.targets.java_client import jvm
 
 
-@cache
 def compiled(name: str) -> Any | None:
     """The class of ``NAME.java``; None when the Java machine of this process comes without a compiler.
 
     It is compiled once per process into the machine's home folder, in less than a second.
     """
+    return _class_of(name) if has_compiler() else None
+
+
+@cache
+def has_compiler() -> bool:
+    """Does the Java machine of this process come with a compiler?"""
+    return _compiler() is not None
+
+
+def _compiler() -> Any | None:
     jvm.start()
-    compiler = jpype.JClass("javax.tools.ToolProvider").getSystemJavaCompiler()
-    if compiler is None:
-        return None
+    return jpype.JClass("javax.tools.ToolProvider").getSystemJavaCompiler()
+
+
+@cache
+def _class_of(name: str) -> Any:
+    compiler = _compiler()
+    assert compiler is not None
     source = Path(__file__).with_name(f"{name}.java")
     folder = jvm.folder() / "compiled"
     folder.mkdir(exist_ok=True)
