@@ -36,6 +36,7 @@ def unpacked() -> Path | None:
         try:
             with zipfile.ZipFile(archive) as kit:
                 kit.extractall(scratch)
+            _keep_bytecode(scratch)
             scratch.rename(folder)
         except OSError:
             if not folder.is_dir():
@@ -43,6 +44,14 @@ def unpacked() -> Path | None:
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     return folder
+
+
+def _keep_bytecode(folder: Path) -> None:
+    """Put the bytecode of a kit where a Python that imports from files looks for it."""
+    for file in list(folder.rglob("*.pyc")):
+        place = file.parent / "__pycache__"
+        place.mkdir(exist_ok=True)
+        file.rename(place / f"{file.stem}.{sys.implementation.cache_tag}.pyc")
 
 
 def _archive() -> Path | None:

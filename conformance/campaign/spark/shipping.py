@@ -1,8 +1,9 @@
 """Shipping the kit to Spark's workers: the driver sends the code that it runs itself, as one zip.
 
-The zip holds the installed package, however it was installed. Spark puts it first on the path of its Python workers,
-so another version of the kit on a worker, or none at all, does not matter. Processes that a worker starts use the zip
-through ``player/shipped_kit.py``.
+The zip holds the installed package, however it was installed, and beside its modules the bytecode that this Python
+keeps of them: workers that compile them begin later. A worker with another Python takes the sources. Spark puts the zip
+first on the path of its Python workers, so another version of the kit on a worker, or none at all, does not matter.
+Processes that a worker starts use the zip through ``player/shipped_kit.py``.
 
 Workers import this module before it is known what is installed there, so it imports the standard library alone.
 """
@@ -10,18 +11,19 @@ Workers import this module before it is known what is installed there, so it imp
 from __future__ import annotations
 
 import atexit
+import os
 import platform
 import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from importlib.util import find_spec
+from importlib.util import MAGIC_NUMBER, cache_from_source, find_spec, source_hash
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,12 +37,14 @@ INSTALL = "pip install 'rocketmq-conformance[spark]'"
 NEEDED = ("click", "hypothesis", "psutil", "pyarrow")
 #: The oldest time that a zip can hold: equal files make equal zips.
 _TIME = (1980, 1, 1, 0, 0, 0)
+#: The flag of bytecode that is taken without a look at its source (PEP 552).
+_UNCHECKED = (1).to_bytes(4, "little")
 
 
 def contents() -> dict[str, bytes]:
     """All files of the kit, modules and data, by their name on an import path.
 
-    What was compiled stays here: it fits this machine and this Python, and every such module is there in Python too.
+    What was compiled for this machine stays here: every such module is there in Python too.
     """
     return dict(sorted(_walk(files(PACKAGE), PACKAGE)))
 
@@ -58,18 +62,50 @@ def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
             yield path, entry.read_bytes()
 
 
+def bytecode(kit: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What this Python keeps of the kit's modules and would take itself, by the name that ``zipimport`` looks for:
+    ``module.pyc`` beside ``module.py``. It was compiled from these sources, so that nobody needs to compare it."""
+    place = files(PACKAGE)
+    if not isinstance(place, Path):
+        return {}
+    found = {}
+    for name, source in kit.items():
+        if name.endswith(".py"):
+            module = place.parent / name
+            code = _kept(Path(cache_from_source(module)), module.stat(), source)
+            if code:
+                found[f"{name}c"] = MAGIC_NUMBER + _UNCHECKED + source_hash(source) + code
+    return found
+
+
+def _kept(file: Path, module: os.stat_result, source: bytes) -> bytes:
+    """The code of a file of bytecode; b"" when there is none of this module as it is."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return b""
+    by_hash = any(data[4:8])
+    stamp = source_hash(source) if by_hash else _number(int(module.st_mtime)) + _number(module.st_size)
+    return data[16:] if data[:4] == MAGIC_NUMBER and data[8:16] == stamp else b""
+
+
+def _number(value: int) -> bytes:
+    return (value & 0xFFFFFFFF).to_bytes(4, "little")
+
+
 def pack(folder: Path) -> Path:
-    """Write the kit as a zip into a folder; its name has a digest of the contents; equal contents give equal bytes."""
+    """Write the kit as a zip into a folder; its name has a digest of the contents; equal files give equal bytes."""
     kit = contents()
     digest = sha256()
     for name, data in kit.items():
         digest.update(f"{name}\0{len(data)}\0".encode() + data)
     archive = folder / f"{PACKAGE.replace('_', '-')}-{digest.hexdigest()[:16]}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
-        for name, data in kit.items():
+        for name, data in {**kit, **bytecode(kit)}.items():
             entry = zipfile.ZipInfo(name, _TIME)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            out.writestr(entry, data)
+            # a session waits for it, and it goes no further than its cluster
+            out.writestr(entry, data, compresslevel=1)
     return archive
 
 

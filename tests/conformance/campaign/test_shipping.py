@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import subprocess
 import sys
 import tomllib
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -44,11 +46,12 @@ def python(code: str, archive: Path, **environment: str) -> str:
 
 def test_all_modules_and_data_of_every_package_are_shipped(archive: Path) -> None:
     with zipfile.ZipFile(archive) as kit:
-        left = {name for name in kit.namelist() if name.endswith(".py")}
-        for folder, _, names in os.walk(ROOT / "src" / "rocketmq_conformance", followlinks=True):
+        names = kit.namelist()
+        left = {name for name in names if name.endswith(".py")}
+        for folder, _, files in os.walk(ROOT / "src" / "rocketmq_conformance", followlinks=True):
             place = Path(folder)
             package = place.relative_to(ROOT / "src").as_posix().replace("/", ".")
-            if "__init__.py" not in names:
+            if "__init__.py" not in files:
                 continue
             data = [*SETUP["package-data"]["*"], *SETUP["package-data"].get(package, [])]
             sources = [source for kind in ("*.py", *data) for source in place.glob(kind)]
@@ -58,7 +61,8 @@ def test_all_modules_and_data_of_every_package_are_shipped(archive: Path) -> Non
                 assert kit.read(entry) == source.read_bytes()
                 left.discard(entry)
         assert not left
-        assert not [name for name in kit.namelist() if name.endswith(".pyc") or "__pycache__" in name]
+        assert not [name for name in names if "__pycache__" in name]
+        assert {name[:-1] for name in names if name.endswith(".pyc")} <= {*names}
 
 
 def test_equal_kits_make_equal_zips(archive: Path, tmp_path: Path) -> None:
@@ -80,6 +84,42 @@ def test_a_kit_that_was_shipped_can_be_shipped_on(archive: Path) -> None:
         "(place := Path('again')).mkdir(exist_ok=True); print(shipping.pack(place).name)"
     )
     assert python(code, archive) == archive.name
+
+
+def test_bytecode_is_shipped_as_long_as_it_is_that_of_the_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / shipping.PACKAGE
+    package.mkdir()
+    by_time, by_hash = py_compile.PycInvalidationMode.TIMESTAMP, py_compile.PycInvalidationMode.CHECKED_HASH
+    for name, mode in {
+        "__init__": None,
+        "not_compiled": None,
+        "same": by_time,
+        "same_hash": by_hash,
+        "changed": by_time,
+        "changed_hash": by_hash,
+        "other_python": by_time,
+    }.items():
+        module = package / f"{name}.py"
+        module.write_text("number = 1\n")
+        if mode:
+            py_compile.compile(str(module), invalidation_mode=mode)
+        if name.startswith("changed"):
+            module.write_text("number = 10\n")
+    other = Path(cache_from_source(package / "other_python.py"))
+    other.write_bytes(b"old\n" + other.read_bytes()[4:])
+    monkeypatch.setattr(shipping, "files", lambda package: tmp_path / package)
+    kit = shipping.contents()
+    found = shipping.bytecode(kit)
+    assert {Path(name).name for name in found} == {"same.pyc", "same_hash.pyc"}
+
+    # whoever finds it takes it, without a look at the source
+    same = f"{shipping.PACKAGE}/same.py"
+    monkeypatch.setattr(shipping, "contents", lambda: {**kit, same: b"number = 2\n"})
+    monkeypatch.setattr(shipping, "bytecode", lambda kit: found)
+    code = f"from {shipping.PACKAGE} import changed, same; print(same.number, changed.number)"
+    assert python(code, shipping.pack(tmp_path)) == "1 10"
 
 
 def test_every_room_is_imported_from_the_zip(archive: Path) -> None:
@@ -118,7 +158,9 @@ def test_many_that_unpack_at_once_get_one_whole_kit(worker: Path) -> None:
         places = list(pool.map(lambda _: shipped_kit.unpacked(), range(8)))
     assert set(places) == {worker.with_suffix("")}
     found = {
-        str(file.relative_to(places[0])): file.read_bytes() for file in Path(places[0]).rglob("*") if file.is_file()
+        str(file.relative_to(places[0])): file.read_bytes()
+        for file in Path(places[0]).rglob("*")
+        if file.is_file() and file.suffix != ".pyc"
     }
     assert found == shipping.contents()
     assert {entry.name for entry in worker.parent.iterdir()} == {worker.name, worker.with_suffix("").name}
