@@ -22,6 +22,7 @@ RULES = (
         "Queues sort by topic, then broker name, then queue id; strings compare by UTF-16 code unit and ids by "
         "a wrapping 32-bit difference.",
         "MessageQueue#compareTo @ 4.0.0, 5.3.3",
+        quirk="the difference of the ids wraps",
     ),
     Rule(
         "MQ-ID-1",

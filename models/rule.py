@@ -41,7 +41,8 @@ class Rule:
 
     ``source`` is ``Class#method @ release``. ``releases`` are those in which the rule can decide an answer, in the
     form of :meth:`Releases.parse`: "all", "4.9.8+, 5.2.0+". They are the client's, or the broker's of a rule about
-    brokers. ``needs`` is what must be configured besides.
+    brokers. ``needs`` is what must be configured besides. ``quirk`` is when the answer is an accident of Java, whatever
+    the level of the rule; "" for never.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Rule:
     level: Level = Level.MUST
     origin: Origin = Origin.DERIVED
     needs: str = ""
+    quirk: str = ""
 
     def __post_init__(self) -> None:
         Releases.parse(self.releases)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: Where runs are kept by default.
 DEFAULT_FOLDER = Path("conformance-out")
+_QUIRK = "an accident of Java, judged where Java itself is, and elsewhere with --quirks"
 _FINGERPRINT = re.compile(r"[0-9a-fA-F]{8}")
 
 
@@ -88,6 +89,7 @@ def explanation(rule: Rule, profile: Profile) -> str:
         f"  {rule.sentence}",
         f"  releases  {rule.releases}",
         *([f"  needs     {rule.needs}"] if rule.needs else []),
+        *([f"  quirk     where {rule.quirk}: {_QUIRK}"] if rule.quirk else []),
         f"  source    {rule.source}",
         *_suites(rule, profile),
     ]

@@ -17,6 +17,7 @@ RULES = (
         "update writes memory: the first write unconditionally, later ones over the old value, or as the larger "
         "of both when increase-only; no queue, no effect.",
         "RemoteBrokerOffsetStore#updateOffset @ 4.0.0, 5.5.0; LocalFileOffsetStore#updateOffset @ 4.0.0, 5.5.0",
+        quirk="there is no queue",
     ),
     Rule(
         "OFF-FRZ-1",
@@ -29,6 +30,7 @@ RULES = (
         "OFF-VAL-1",
         "Reading the offset of no queue gives -3; up to 4.9.8 and in the local store -1.",
         "RemoteBrokerOffsetStore#readOffset @ 4.9.8, 5.5.0; LocalFileOffsetStore#readOffset @ 5.5.0",
+        quirk="there is no queue",
     ),
     Rule(
         "OFF-R-CLONE",

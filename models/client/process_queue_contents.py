@@ -34,6 +34,7 @@ RULES = (
         "the tree and not counted. So does removing one: no other message of the list is removed, no count changes, "
         "and the queue commits the top all the same.",
         "ProcessQueue#putMessage, #removeMessage, #commit @ 4.0.0, 4.2.0, 5.3.1, 5.3.2",
+        quirk="a new one is put, before 5.3.2",
     ),
     Rule(
         "PQ-2",

@@ -54,6 +54,15 @@ def test_every_rule_that_a_reason_names_is_in_the_rule_book() -> None:
     assert not offenders, offenders[:5]
 
 
+def test_a_rule_says_where_its_answer_is_an_accident_of_java() -> None:
+    accidents = [why for module in MODULES for why in reasons_of(module) if why.quirk]
+    offenders = [why for why in accidents if not any(rulebook.RULES[rule].quirk for rule in why.rules)]
+    assert not offenders, offenders[:5]
+    saying = {rule.id for rule in rulebook.RULES.values() if rule.quirk}
+    assert saying <= {rule for why in accidents for rule in why.rules}
+    assert "MQ-ORD-1" in saying
+
+
 def test_every_rule_of_a_module_is_in_the_rule_book() -> None:
     rules = [
         (SHORT[module.__name__], rule)
@@ -129,6 +138,7 @@ def test_the_digest_has_64_bits_and_is_the_same_twice() -> None:
     "change",
     [
         {"needs": "other"},
+        {"quirk": "other"},
         {"sentence": "Other."},
         {"source": "Other#other @ 5.5.0"},
         {"releases": "5.2.0+"},

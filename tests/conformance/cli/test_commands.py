@@ -299,6 +299,11 @@ def explained(*args: str) -> str:
     return done.output
 
 
+def test_explain_says_where_an_answer_is_an_accident_of_java() -> None:
+    assert "  quirk     where the difference of the ids wraps: an accident of Java, judged " in explained("MQ-ORD-1")
+    assert "quirk" not in explained("REB-CLU-3")
+
+
 def test_explain_says_on_which_releases_suites_reach_a_rule() -> None:
     text = explained("REB-CLU-3")
     assert "rebalance          client up to 5.4.0\n" in text
