@@ -143,7 +143,7 @@ class ClientProgram:
         """The broker of a case."""
         if self._through is not None:
             return ProxiedCase(self._through, broadcasting)
-        return GroupCase(self._profile, broadcasting=broadcasting, delay=DELAY / self._pace)
+        return GroupCase(self._profile, broadcasting=broadcasting, delay=DELAY / self._timing.program_pace)
 
     def case_seconds(self, suite: Suite) -> float:
         """Members wait for their timers, and their programs begin."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 
 import pytest
 from places import ROOT
 
+from rocketmq_conformance.conformance.fakes.group_case import DELAY, GroupCase
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD, overall_pace, timers_of, timing_of
@@ -63,6 +65,9 @@ def test_settings_of_an_address_decide_how_long_is_waited() -> None:
     assert isinstance(program, ClientProgram)
     assert (program._timing.look, program._timing.round) == (23.0, 2.0)
     assert program.hello().pace == 2.5  # a look takes 18 s and 5 s more, where it takes 45 s and 5 s more
+    with closing(program._broker(broadcasting=False)) as broker:
+        assert isinstance(broker, GroupCase)
+        assert broker._delay == DELAY  # how long it waits for an answer is none of these timers
     assert overall_pace(dict.fromkeys(STANDARD, 0.01), 1000.0) == 1000
     with pytest.raises(AddressError, match="the timers rebalance, persist"):
         open_address("client?rebalanced=1:sh")
