@@ -78,7 +78,10 @@ def markdown(page: Page) -> str:
             lines += [_row([_escaped(cell.text) for cell in row]) for row in section.rows]
             lines.append("")
         for line in section.lines:
-            lines += [f"    {clean(line.text)}", ""] if line.style == CODE else [f"- {_escaped(line.text)}"]
+            if line.style == CODE:
+                lines += [*([] if lines[-1] == "" else [""]), "```sh", clean(line.text), "```", ""]
+            else:
+                lines.append(f"- {_escaped(line.text)}")
         if section.lines and lines[-1]:
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"

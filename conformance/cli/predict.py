@@ -11,7 +11,9 @@ _HERE = "rocketmq_conformance.conformance.cli"
 COMMANDS = {
     "allocation": Lazy(f"{_HERE}.predict_more:allocation", "Who gets which queues, and what moves."),
     "reset": Lazy(f"{_HERE}.predict_more:reset", "What a reset does, queue by queue and to members that run."),
-    "start": Lazy(f"{_HERE}.predict_start:start", "Where a group's consumers start, and what they take again or skip."),
+    "start": Lazy(
+        f"{_HERE}.predict_start:start", "Where a group's consumers start, and what they consume again or skip."
+    ),
     "state": Lazy(f"{_HERE}.predict_state:state", "Write what is known about a group to a file, with names masked."),
     "upgrade": Lazy(f"{_HERE}.predict_more:upgrade", "What other releases change for a group, or for all of them."),
 }
@@ -21,5 +23,6 @@ COMMANDS = {
 def predict() -> None:
     """Predict what a group of a real cluster will do. Nothing is created or changed there.
 
-    Exit codes: 0 predicted, 1 beyond a limit that was asked for, 2 usage, 4 the cluster could not be read.
+    Exit codes: 0 predicted; 1 a limit is exceeded (start), the reset would be refused (reset), a queue has no owner or
+    several (allocation), or a start changes (upgrade); 2 usage; 4 the cluster could not be read.
     """

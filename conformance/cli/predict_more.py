@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ from rocketmq_conformance.models.release import NEWEST, Release
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.predict.facts import GroupFacts
 
+#: Digits of a time as consumeTimestamp has it; one in ms has 13 until 2286.
+_CONSUME_TIMESTAMP = 14
 _STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "MACHINE_ROOM")
 client_option = click.option("--client", callback=release_option, metavar="RELEASE", help="Release of the client.")
 
@@ -38,7 +41,13 @@ def _names(text: str | None) -> tuple[str, ...]:
 @topics_option
 @click.option("--members", metavar="ID,ID,…", help="Client ids, instead of those of a cluster.")
 @click.option("--queues", metavar="N|BROKER:N,…", help="Queues, instead of those of a cluster.")
-@click.option("--strategy", type=click.Choice(_STRATEGIES), default="AVG", show_default=True)
+@click.option(
+    "--strategy",
+    type=click.Choice(_STRATEGIES),
+    default="AVG",
+    show_default=True,
+    help="How the group allocates queues.",
+)
 @click.option("--rooms", metavar="ROOM,…", help="The rooms that MACHINE_ROOM is configured with.")
 @click.option("--join", "joining", multiple=True, metavar="ID", help="A client id that joins.")
 @click.option("--leave", "leaving", multiple=True, metavar="ID", help="A client id that leaves.")
@@ -77,7 +86,7 @@ def allocation(
         raise click.UsageError("--members and --queues go together: give both, or the name servers of a cluster.")
     if members is not None and queues is not None:
         if name_servers or path:
-            raise click.UsageError("--members and --queues stand for a cluster: leave the other away.")
+            raise click.UsageError("--members and --queues replace a cluster: name no name servers, and no --state.")
         if not _names(members):
             raise click.BadParameter("write client ids with commas between them", param_hint="--members")
         try:
@@ -102,7 +111,13 @@ def allocation(
 @name_servers_argument
 @group_option
 @topics_option
-@click.option("--to", "target", required=True, metavar="end|beginning|MS", help="Where to; a time in ms since 1970.")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    metavar="end|beginning|MS",
+    help="Where to; a time is in ms since 1970, such as 1769860800000.",
+)
 @click.option("--online/--offline", default=None, help="With or without members; as they are unless given.")
 @client_option
 @state_option
@@ -128,6 +143,12 @@ def reset(
 
     if target not in {"end", "beginning"} and not target.isdecimal():
         raise click.BadParameter(f"write end, beginning or a time in ms, not {target!r}", param_hint="--to")
+    if len(target) == _CONSUME_TIMESTAMP and target.isdecimal():
+        raise click.BadParameter(
+            f"{target} is the year {datetime.fromtimestamp(int(target) / 1000, UTC).year} in ms since 1970: write ms, "
+            "such as 1769860800000 for 2026-01-31 12:00:00 UTC, not yyyyMMddHHmmss",
+            param_hint="--to",
+        )
     if len(topics) != 1:
         raise click.UsageError("Name the one topic of the reset with --topic.")
     time = int(target) if target.isdecimal() else None

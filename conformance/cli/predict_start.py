@@ -45,7 +45,7 @@ WHERES = {"last": "CONSUME_FROM_LAST_OFFSET", "first": "CONSUME_FROM_FIRST_OFFSE
 @click.option("--kind", type=click.Choice(["push", "orderly", "lite", "pull"]), help="Kind of consumer.")
 @click.option("--max-skip", type=click.IntRange(min=0), metavar="N", help="Exit with 1 when more messages are skipped.")
 @click.option(
-    "--max-repeat", type=click.IntRange(min=0), metavar="N", help="Exit with 1 when more messages are taken again."
+    "--max-repeat", type=click.IntRange(min=0), metavar="N", help="Exit with 1 when more messages are consumed again."
 )
 @state_option
 @page_option
@@ -64,10 +64,10 @@ def start(
     path: Path | None,
     form: str,
 ) -> None:
-    """Predict where consumers of a group start in each queue, why, and what they take again or skip.
+    """Predict where consumers of a group start in each queue, why, and what they consume again or skip.
 
-    NAMESRV is the cluster's name server, HOST:PORT. What is taken again or skipped is counted from where the group was
-    to start: its stored offset, or what ConsumeFromWhere says.
+    NAMESRV is the cluster's name server, HOST:PORT. What is consumed again or skipped is counted from where the group
+    was to start: its stored offset, or what ConsumeFromWhere says.
     """
     from rocketmq_conformance.conformance.predict.api import consumer_of
     from rocketmq_conformance.conformance.predict.documents import start_document

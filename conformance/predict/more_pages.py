@@ -8,8 +8,8 @@ from typing import Any
 
 from rocketmq_conformance.conformance.predict.allocation import AllocationPrediction, Share
 from rocketmq_conformance.conformance.predict.documents import FORMAT, head
-from rocketmq_conformance.conformance.predict.pages import releases_text
-from rocketmq_conformance.conformance.predict.remedies import command_of, effect_on_members
+from rocketmq_conformance.conformance.predict.pages import consumer_text, releases_text
+from rocketmq_conformance.conformance.predict.remedies import REFUSALS, command_of, effect_on_members
 from rocketmq_conformance.conformance.predict.reset import REFUSED, ResetPrediction
 from rocketmq_conformance.conformance.predict.start import Consumer
 from rocketmq_conformance.conformance.predict.upgrade import TopicUpgrade, UpgradePrediction
@@ -112,7 +112,9 @@ def reset_page(prediction: ResetPrediction, consumer: Consumer) -> Page:
     )
     refused = [queue for queue in prediction.queues if queue.way == REFUSED]
     if refused:
-        answer = Cell(f"It is refused: {', '.join(dict.fromkeys(queue.error for queue in refused))}.", BAD)
+        errors = dict.fromkeys(queue.error for queue in refused)
+        reasons = (f"{error}, {REFUSALS[error]}" if error in REFUSALS else error for error in errors)
+        answer = Cell(f"It is refused: {'; '.join(reasons)}.", BAD)
     else:
         answer = Cell(f"Moved by {' and '.join(prediction.ways)}.", GOOD)
     rows = tuple(
@@ -143,7 +145,7 @@ def reset_page(prediction: ResetPrediction, consumer: Consumer) -> Page:
 
 
 def _moved(count: int) -> str:
-    return f"takes {-count:,} again" if count < 0 else f"skips {count:,}" if count else ""
+    return f"consumes {-count:,} again" if count < 0 else f"skips {count:,}" if count else ""
 
 
 def reset_document(prediction: ResetPrediction, consumer: Consumer) -> dict[str, Any]:
@@ -180,7 +182,9 @@ def upgrade_page(predictions: Sequence[UpgradePrediction]) -> Page:
     ]
     facts = predictions[0].facts
     title = f"Upgrade of {releases_text(facts)}: " + (
-        f"group {facts.group}" if len(predictions) == 1 else f"{len(predictions)} groups"
+        f"group {facts.group}, {consumer_text(predictions[0].consumer)}"
+        if len(predictions) == 1
+        else f"{len(predictions)} groups"
     )
     answer = Cell(f"Starts change for {', '.join(changed)}.", BAD) if changed else Cell("No start changes.", GOOD)
     sections = []
@@ -195,7 +199,10 @@ def _upgraded(topic: TopicUpgrade) -> tuple[Cell, ...]:
     lines = [Cell(f"client {clients} starts on broker {_ranges(ranges)}") for clients, ranges in topic.starts]
     lines.append(Cell(f"a reset to the end on broker {_ranges(topic.resets)}"))
     for release, switches in topic.changes:
-        lines += [Cell(f"{release}, {switch.id}: {switch.change} [{switch.source}]", DOUBTFUL) for switch in switches]
+        lines += [
+            Cell(f"{release}, switch {each.id} ({', '.join(each.rules)}): {each.change} [{each.source}]", DOUBTFUL)
+            for each in switches
+        ]
     return tuple(lines)
 
 

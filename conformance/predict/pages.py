@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 
-from rocketmq_conformance.conformance.predict.facts import GroupFacts, retry_topic
+from rocketmq_conformance.conformance.predict.facts import PULL, GroupFacts, retry_topic
 from rocketmq_conformance.conformance.predict.remedies import Remedy, every_remedy
 from rocketmq_conformance.conformance.predict.start import (
     MAX,
@@ -14,6 +14,7 @@ from rocketmq_conformance.conformance.predict.start import (
     TIME,
     UNKNOWN,
     ZERO,
+    Consumer,
     QueueStart,
     StartPrediction,
 )
@@ -43,13 +44,17 @@ def releases_text(facts: GroupFacts) -> str:
     )
 
 
+def consumer_text(consumer: Consumer) -> str:
+    """The client: "client 5.5.0 (push, clustering, CONSUME_FROM_LAST_OFFSET)"."""
+    how = "" if consumer.kind == PULL else f", {consumer.where}"
+    when = f" {consumer.timestamp} {consumer.zone}" if consumer.timestamp else ""
+    return f"client {consumer.client} ({consumer.kind}, {consumer.model}{how}{when})"
+
+
 def start_page(prediction: StartPrediction) -> Page:
     """Where a group starts."""
     consumer, facts = prediction.consumer, prediction.facts
-    how = "" if consumer.kind == "pull" else f", {consumer.where}"
-    when = f" {consumer.timestamp} {consumer.zone}" if consumer.timestamp else ""
-    client = f"client {consumer.client} ({consumer.kind}, {consumer.model}{how}{when})"
-    title = f"Group {facts.group}: {client}, {releases_text(facts)}"
+    title = f"Group {facts.group}: {consumer_text(consumer)}, {releases_text(facts)}"
     sections = [_topic(prediction, topic) for topic in facts.topics]
     sections += _why(prediction)
     sections.append(
@@ -78,10 +83,15 @@ def start_answer(prediction: StartPrediction) -> Cell:
     if any(queue.source == UNKNOWN for queue in prediction.queues):
         return Cell("Not known for every queue: see below.", DOUBTFUL)
     parts = []
-    if prediction.repeats:
-        known = [queue.since for queue in prediction.queues if queue.since is not None]
-        since = f", the first of {time_text(min(known))}" if known else ""
-        parts.append(f"It takes {prediction.repeats:,} messages again{since}.")
+    for begun, what in (
+        (False, f"messages that {prediction.consumer.where} leaves out"),
+        (True, "messages again"),
+    ):
+        queues = [queue for queue in prediction.queues if queue.repeats and (queue.facts.stored is not None) is begun]
+        if queues:
+            known = [queue.since for queue in queues if queue.since is not None]
+            since = f", the first of {time_text(min(known))}" if known else ""
+            parts.append(f"It consumes {sum(queue.repeats for queue in queues):,} {what}{since}.")
     if prediction.skips:
         parts.append(f"It skips {prediction.skips:,} messages.")
     expired = sum(queue.expired for queue in prediction.queues)
@@ -93,7 +103,7 @@ def start_answer(prediction: StartPrediction) -> Cell:
         parts.append("It does not start in every queue.")
     if parts:
         return Cell(" ".join(parts), BAD if prediction.repeats or prediction.skips else DOUBTFUL)
-    return Cell("It takes nothing again and skips nothing.", GOOD)
+    return Cell("It consumes nothing again and skips nothing.", GOOD)
 
 
 def _is_retry(facts: GroupFacts, topic: str) -> bool:
@@ -135,7 +145,8 @@ def _consequence(start: QueueStart) -> str:
     parts = []
     if start.repeats:
         since = "" if start.since is None else f", from {time_text(start.since)} on"
-        parts.append(f"takes {start.repeats:,} again{since}")
+        again = "existing messages" if start.facts.stored is None else "again"
+        parts.append(f"consumes {start.repeats:,} {again}{since}")
     if start.skips:
         parts.append(f"skips {start.skips:,}")
     if start.expired:

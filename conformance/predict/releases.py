@@ -34,6 +34,8 @@ def range_of(text: str) -> tuple[Release, ...]:
         first, dots, last = part.strip().partition("..")
         begin = Release.parse(first)
         end = Release.parse(last) if dots else begin
+        if end > RELEASES[-1]:
+            raise ValueError(f"{end} is not published; the releases are {RELEASES[0]} to {RELEASES[-1]}")
         chosen = [release for release in RELEASES if begin <= release <= end]
         if not chosen and not dots:
             raise ValueError(f"{first} is not published; the releases are {RELEASES[0]} to {RELEASES[-1]}")

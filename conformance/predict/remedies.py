@@ -23,9 +23,10 @@ SKIPPING = "4.9.3"
 #: A group that never committed, as the name of one that did.
 DONOR = "OTHER_GROUP"
 _PLACES = {END: "max", BEGINNING: "min", AT_TIME: "that time"}
-_REFUSALS = {
-    "SYSTEM_ERROR": "the broker refuses: a queue has no stored offset",
-    "SUBSCRIPTION_GROUP_NOT_EXIST": "the broker refuses: it does not know the group",
+#: Why a broker refuses a reset, by its error.
+REFUSALS = {
+    "SYSTEM_ERROR": "a queue has no stored offset",
+    "SUBSCRIPTION_GROUP_NOT_EXIST": "the broker does not know the group",
 }
 
 
@@ -77,7 +78,7 @@ def effect_on_members(ways: tuple[str, ...], consumer: Consumer) -> str:
     if BY_BROKER in ways:
         return "the next pull of running members is sent there, and what they commit before it is discarded"
     if BY_TOOL in ways:
-        return "for stopped groups only: with members the broker resets by way of them"
+        return "stop them first: if members are connected, the broker asks them to reset instead"
     return "nothing"
 
 
@@ -87,7 +88,7 @@ def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> R
         commands.append(
             (
                 f"mqadmin updateSubGroup -n NAMESRV -c CLUSTER -g {facts.group}",
-                "creates the group, before all else",
+                "creates the group, which must be there first",
             )
         )
         facts = replace(facts, brokers=tuple(replace(broker, knows_group=True) for broker in facts.brokers))
@@ -98,7 +99,7 @@ def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> R
         commands.append(
             (
                 f"mqadmin cloneGroupOffset -n NAMESRV -s {DONOR} -d {facts.group} -t {topic} -o true",
-                "gives it the offsets of a group that consumed all queues: without any, this release refuses a reset",
+                "copies the offsets of a group that has consumed every queue: without any this release refuses a reset",
             )
         )
         facts = replace(
@@ -109,7 +110,7 @@ def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> R
         errors = {each.error for each in found if each.way == REFUSED}
     ways = tuple(dict.fromkeys(each.way for each in found))
     if errors:
-        effect = "; ".join(_REFUSALS.get(error, f"the broker refuses with {error}") for error in sorted(errors))
+        effect = "; ".join(f"the broker refuses: {REFUSALS.get(error, error)}" for error in sorted(errors))
     else:
         by = " and ".join(ways)
         effect = f"{by} moves every queue to {_PLACES[target]}"

@@ -44,7 +44,7 @@ class QueueReset:
 
     @property
     def moved(self) -> int:
-        """By how many messages: negative backwards, which are taken again."""
+        """By how many messages: negative backwards, which are consumed again."""
         before = self.facts.stored
         return 0 if before is None or self.after is None else self.after - before
 

@@ -1,4 +1,4 @@
-"""Where a consumer of a group starts in each queue, what it takes again or skips, and which rules decide that.
+"""Where a consumer of a group starts in each queue, what it consumes again or skips, and which rules decide that.
 
 Every answer is the models': the broker's to the group's query, the client's decision, and the first pull.
 """
@@ -72,7 +72,7 @@ class QueueStart:
     first: int | None
     #: STORED, ZERO, MAX, TIME, NONE or UNKNOWN.
     source: str
-    #: Messages that it takes again, and retained ones that it skips, compared with where it was to start.
+    #: Messages that it consumes again, and retained ones that it skips, compared with where it was to start.
     repeats: int = 0
     skips: int = 0
     #: Messages that have expired before the group consumed them.
@@ -103,7 +103,7 @@ class StartPrediction:
 
     @property
     def repeats(self) -> int:
-        """Messages that are taken again, in all queues."""
+        """Messages that are consumed again, in all queues."""
         return sum(queue.repeats for queue in self.queues)
 
     @property
@@ -255,7 +255,7 @@ def _source(queue: QueueFacts, found: int, why: Reason) -> str:
 
 
 def _compared(start: QueueStart, group: str, consumer: Consumer) -> QueueStart:
-    """The same with what is taken again, skipped and expired, compared with where the consumer was to start.
+    """The same with what is consumed again, skipped and expired, compared with where the consumer was to start.
 
     That is the stored offset; without one it is what ConsumeFromWhere says literally, except in a retry topic.
     """

@@ -39,7 +39,7 @@ class TopicUpgrade:
     starts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     #: (range of broker releases, what a reset to the end does).
     resets: tuple[tuple[str, str], ...]
-    #: (first release, the switches that take part in what changes there).
+    #: (first release, the switches that take part in what changes there), by the group's own client.
     changes: tuple[tuple[str, tuple[Switch, ...]], ...]
 
     @property
@@ -115,7 +115,10 @@ def _taken_along(facts: GroupFacts, broker: BrokerFacts, queue: QueueFacts, rele
 def _topic(
     facts: GroupFacts, topic: str, consumer: Consumer, brokers: Sequence[Release], clients: Sequence[Release], java: int
 ) -> TopicUpgrade:
-    after = {release: on_release(facts, release, java) for release in brokers}
+    present = {Release.parse(broker.release) for broker in facts.brokers}
+    # brokers of one release are the first step of the way, whether they are asked for or not
+    steps = sorted({*brokers, *(present if len(present) == 1 else ())})
+    after = {release: on_release(facts, release, java) for release in steps}
 
     def where(client: Release) -> tuple[tuple[str, str], ...]:
         made = replace(consumer, client=client)
@@ -128,17 +131,15 @@ def _topic(
         resets=grouped(
             brokers, lambda release: summary_of_reset(predict_reset(after[release], topic, END, others=False).queues)
         ),
-        changes=_changes(after, consumer, brokers),
+        changes=_changes(after, consumer),
     )
 
 
-def _changes(
-    after: dict[Release, GroupFacts], consumer: Consumer, brokers: Sequence[Release]
-) -> tuple[tuple[str, tuple[Switch, ...]], ...]:
+def _changes(after: dict[Release, GroupFacts], consumer: Consumer) -> tuple[tuple[str, tuple[Switch, ...]], ...]:
     """The switches at every release at which the starts change: those of rules that take part before or after it."""
     found = []
-    starts = {release: queue_starts(after[release], consumer) for release in brokers}
-    for one, next_ in pairwise(brokers):
+    starts = {release: queue_starts(facts, consumer) for release, facts in after.items()}
+    for one, next_ in pairwise(after):
         if summary(starts[one]) == summary(starts[next_]):
             continue
         rules = {rule for release in (one, next_) for start in starts[release] for rule in start.decided}

@@ -20,8 +20,13 @@ def test_where_a_group_starts_as_text_json_and_markdown(tmp_path: Path) -> None:
         document = kit(*words, "--format", "json", cwd=tmp_path)
         page = kit(*words, "--format", "markdown", cwd=tmp_path)
     assert [ended.returncode for ended in (text, document, page)] == [0, 0, 0]
-    assert "It takes 75 messages again, the first of 2023-11-14 22:13:20 UTC." in text.stdout
-    assert "mqadmin skipAccumulatedMessage -n NAMESRV -g app -t orders" in text.stdout
+    assert (
+        "It consumes 75 messages that CONSUME_FROM_LAST_OFFSET leaves out, the first of 2023-11-14 22:13:20 UTC."
+        in text.stdout
+    )
+    command = "mqadmin skipAccumulatedMessage -n NAMESRV -g app -t orders"
+    assert command in text.stdout
+    assert f"\n\n```sh\n{command}\n```\n\n" in page.stdout
     found = json.loads(document.stdout)
     assert [queue["source"] for queue in found["queues"]] == ["0", "max", "max", "max"]
     assert page.stdout.startswith("# Group app")
@@ -61,7 +66,7 @@ def test_resets_allocations_and_upgrades(tmp_path: Path) -> None:
     assert [queue["after"] for queue in json.loads(end.stdout)["queues"]] == [75, 75, 0, 30]
     assert {queue["way"] for queue in json.loads(end.stdout)["queues"]} == {"the members"}
     assert "Moved by the tool" in beginning.stdout
-    assert "takes 7 again" in beginning.stdout
+    assert "consumes 7 again" in beginning.stdout
     assert [queue["after"] for queue in json.loads(time.stdout)["queues"]][:2] == [0, 50]
     assert [len(share["queues"]) for share in json.loads(shares.stdout)["shares"]] == [5]  # one of the retry topic
     assert len(json.loads(shares.stdout)["moves"][0]["moved"]) == 3
@@ -74,12 +79,17 @@ def test_an_upgrade_that_changes_where_an_empty_queue_starts(tmp_path: Path) -> 
     with cluster("4.9.7") as broker:
         words = (broker.address, "--group", GROUP, "--topic", TOPIC)
         found = kit("predict", "upgrade", *words, "--broker", "4.9.7..5.5.0", "--client", "4.9.8..5.0.0", cwd=tmp_path)
+        at_once = kit("predict", "upgrade", *words, "--broker", "5.5.0", cwd=tmp_path)
         refused = kit("predict", "reset", *words, "--to", "end", cwd=tmp_path)
     assert found.returncode == 1
-    assert "5.1.0, BQ-G3" in found.stdout
+    assert "group app, client 5.5.0 (push, clustering, CONSUME_FROM_LAST_OFFSET)" in found.stdout
+    assert "5.1.0, switch BQ-G3 (BQ-QUERY-G3): " in found.stdout
     assert "client 5.0.0 starts on broker" in found.stdout
+    # what comes between the present release and the one that is asked for is part of the way
+    assert at_once.returncode == 1
+    assert "5.5.0, switch BQ-G3 (BQ-QUERY-G3): " in at_once.stdout
     assert refused.returncode == 1
-    assert "It is refused: SYSTEM_ERROR." in refused.stdout
+    assert "It is refused: SYSTEM_ERROR, a queue has no stored offset." in refused.stdout
 
 
 def test_equal_client_ids_leave_queues_without_an_owner(tmp_path: Path) -> None:
@@ -110,15 +120,17 @@ BAD: list[tuple[tuple[str, ...], int, str]] = [
     (("predict", "start", "--state", "good.json", "--kind", "lite", "--client", "4.5.2"), 2, "no lite pull consumer"),
     (("predict", "reset", "--state", "good.json", "--to", "end"), 2, "Name the one topic"),
     (("predict", "reset", "--state", "good.json", "--topic", "t", "--to", "now"), 2, "write end, beginning or a time"),
+    (("predict", "reset", "--state", "good.json", "--topic", "t", "--to", "20260131120000"), 2, "the year 2612 in ms"),
     (("predict", "reset", "--state", "good.json", "--topic", "t", "--to", "5"), 2, "is about the time None"),
     (("predict", "upgrade", "--state", "good.json", "--broker", "5.5.0..4.9.4"), 2, "write the older one first"),
     (("predict", "upgrade", "--state", "good.json", "--broker", "5.9.9"), 2, "5.9.9 is not published"),
+    (("predict", "upgrade", "--state", "good.json", "--broker", "4.9.4..6.0.0"), 2, "6.0.0 is not published"),
     (("predict", "upgrade", "--state", "good.json", "--broker", "5.5.0", "--all"), 2, "--all is about the groups"),
     (("predict", "allocation", "--state", "good.json"), 2, "has no members"),
     (("predict", "allocation", "--members", "a"), 2, "--members and --queues go together"),
     (("predict", "allocation", "--members", ",", "--queues", "4"), 2, "write client ids"),
     (("predict", "allocation", "--members", "a", "--queues", "none"), 2, "names no queues"),
-    (("predict", "allocation", "--members", "a", "--queues", "4", "--state", "good.json"), 2, "stand for a cluster"),
+    (("predict", "allocation", "--members", "a", "--queues", "4", "--state", "good.json"), 2, "replace a cluster"),
     ((*MEMBERS, "--leave", "c"), 2, "c is no member"),
     ((*MEMBERS, "--strategy", "MACHINE_ROOM"), 2, "--rooms"),
     ((*MEMBERS, "--strategy", "CONSISTENT_HASH", "--client", "4.0.0"), 2, "no consistent hashing"),

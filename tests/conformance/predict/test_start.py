@@ -193,7 +193,7 @@ def test_the_page_and_the_document_say_the_same() -> None:
     document = start_document(found)
     text = markdown(start_page(found))
     assert document["repeats"] == 75
-    assert "75 messages again" in text
+    assert "It consumes 75 messages that " in text
     assert [queue["start"] for queue in document["queues"]] == [0, 75, 0, 30]
     assert "5.0.0: max" in text
     assert document["why"][0]["rule"] == "BQ-QUERY-G3"
