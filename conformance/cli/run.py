@@ -62,7 +62,7 @@ from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
 )
 @click.option("--examples", type=click.IntRange(min=1), help="Cases per suite that Hypothesis draws.")
 @expected_option
-@click.option("--quirks", is_flag=True, help="Judge accidents of Java, too (always done for java-client).")
+@click.option("--quirks", is_flag=True, help="Judge accidents of Java, too (always done for java-client and port).")
 @rulebook_option
 @through_option
 @judging_options

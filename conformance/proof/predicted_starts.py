@@ -1,7 +1,7 @@
 """Proof of predictions: what ``predict start`` says of a real cluster, and what real consumers then do there.
 
-Every pair of a client and a broker goes through every state of the decision table at once: the queues of one topic are
-young, never written, with expired messages, and with nothing but expired ones, each with every kind of stored offset;
+Each pair of a client and a broker is tried in every combination at once: the queues of one topic have their first
+message, were never written to, or lost some or all of their messages to expiry, each with every kind of stored offset;
 each kind of consumer, message model and ConsumeFromWhere is a group of its own. The facts are read from the running
 cluster as the command reads them, then the consumers start. Compared are the offset of each queue's first pull and the
 first message that the listener gets.
@@ -71,7 +71,7 @@ class Case(NamedTuple):
     kind: str
     model: str
     where: str
-    #: "" for the ordinary topic; "retry": its retry topic; "cold": the broker takes no message to be in memory;
+    #: "" for the ordinary topic; "retry": its retry topic; "cold": the broker takes every message to be on the disk;
     #: "reset": it was reset to the end before.
     special: str = ""
     #: The number of the client.
@@ -142,10 +142,13 @@ def page_of(agreements: Sequence[Agreement]) -> str:
         "# Predictions, and what real consumers then did",
         "",
         "Written by `rocketmq-conformance prove predict --out docs/predict-agreement.md`; [predict.md](predict.md)",
-        "says what is predicted. Every pair goes through every state of the decision table: queues that are young,",
-        "never written, with expired messages, and with nothing but those; no stored offset, the first one, one",
-        "inside, max, one beyond; push, orderly and lite pull consumers, clustering and broadcasting, with every",
-        "ConsumeFromWhere; retry topics, groups that were reset, and brokers that take no message to be in memory.",
+        "says what is predicted.",
+        "",
+        "Each pair of a client and a broker is tried in every combination of: queues that have their first",
+        "message, were never written to, lost their first messages to expiry, or lost all of them; no stored",
+        "offset, the first one, one inside, max, one beyond; push, orderly and lite pull consumers, clustering",
+        "and broadcasting, with every ConsumeFromWhere; retry topics, groups that were reset, and brokers that",
+        "take every message to be on the disk.",
         "Compared are the offset of each queue's first pull and the first message that the listener gets, and the",
         "groups and topics of the broker before and after it was read: reading creates none.",
         "",

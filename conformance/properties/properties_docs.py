@@ -14,8 +14,9 @@ _INTRODUCTION = """# Configuration
 
 A broker is judged as it is configured. When a run begins, the kit asks the broker for its configuration
 (GET_BROKER_CONFIG) and compares it with the defaults of its release, which are in
-`conformance/properties/defaults.txt`: what a broker of each of 34 releases answered that was told nothing but its
-names, ports and folders. Properties at their default play no role. Every other one is on one of three lists.
+`conformance/properties/defaults.txt`, as a broker of each of 34 releases answered that was started with nothing
+configured but names, ports and folders. Properties at their default play no role. Every other one is on one of three
+lists.
 
 | list | what becomes of it | printed |
 |---|---|---|
@@ -35,7 +36,8 @@ The first lines of a run name what was found off its default and what it means; 
   difference is undecided.
 - A broker that asks for an account or for TLS is given [what it asks for](access.md); its properties about that cannot
   matter, because a request that is refused for its account ends the run.
-- Flags of the Java machine (`-Drocketmq.broker.rebalance.lockMaxLiveTime`) are no properties: `?lease=MS`.
+- System properties of the JVM are no part of the configuration; `-Drocketmq.broker.rebalance.lockMaxLiveTime` is given
+  with the address: `?lease=MS`.
 
 ## Setting properties
 

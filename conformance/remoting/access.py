@@ -62,7 +62,7 @@ class Tls:
 
 
 class CertificateError(ConnectionError):
-    """The server's certificate is not taken; the text is the reason."""
+    """The server's certificate is not trusted; the text is the reason."""
 
 
 class NoTlsError(ConnectionError):

@@ -50,13 +50,13 @@ def not_encrypted(place: str, error: OSError) -> str:
     """The handshake of TLS failed; "" when that is not the reason."""
     if isinstance(error, CertificateError):
         return (
-            f"The certificate of the broker at {place} is not taken ({error}): name what vouches for it in {TLS_CA}, "
-            f"or its name in {TLS_SERVER_NAME}, or set {TLS}=insecure."
+            f"The certificate of the broker at {place} is not trusted ({error}): name the certificate of its CA in "
+            f"{TLS_CA}, or its name in {TLS_SERVER_NAME}, or set {TLS}=insecure."
         )
     if isinstance(error, NoTlsError):
         if "alert" in str(error):
             return f"The broker at {place} refuses the TLS handshake ({error}): {_OWN_CERTIFICATE}."
-        return f"The broker at {place} has no TLS ({error}): leave {TLS} away, or switch TLS on there."
+        return f"The broker at {place} has no TLS ({error}): unset {TLS}, or enable TLS there."
     return ""
 
 

@@ -186,7 +186,7 @@ def test_a_certificate_that_is_not_taken(server: str, monkeypatch: pytest.Monkey
     give(monkeypatch, TLS="on")
     with guarded(server, Guard(tls=made)) as address:
         message = sentence(address)
-        assert f"The certificate of the broker at {address} is not taken (" in message
+        assert f"The certificate of the broker at {address} is not trusted (" in message
         assert "ROCKETMQ_CONFORMANCE_TLS_CA" in message
         give(monkeypatch, TLS_CA=made.authority, TLS_SERVER_NAME="another.test")
         assert "another.test" in sentence(address)

@@ -58,7 +58,7 @@ def test_a_broker_with_accounts_and_tls(version: str, tmp_path: Path, monkeypatc
         for changed, sentence in (
             ({"SECRET_KEY": "another"}, "refuses the credentials"),
             ({"ACCESS_KEY": None, "SECRET_KEY": None}, "asks for credentials"),
-            ({"TLS_CA": None}, "certificate of the broker at .* is not taken"),
+            ({"TLS_CA": None}, "certificate of the broker at .* is not trusted"),
             ({name: None for name in settings if name.startswith("TLS")}, "asks for TLS"),
         ):
             with monkeypatch.context() as patch:
