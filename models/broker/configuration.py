@@ -103,8 +103,8 @@ SETTINGS: Mapping[str, Setting] = {
             values=INTEGER,
             effect="a message counts as being on disk when what was written after it is more than this percentage of "
             "the machine's memory: at 0 or less all messages, otherwise none of a case. A pull returns 8 of those on "
-            "disk at most, and up to 5.0.0 a group without an offset is answered QUERY_NOT_FOUND where the first message "
-            "is one",
+            "disk at most, and up to 5.0.0 a group without an offset is answered QUERY_NOT_FOUND where the first "
+            "message is one",
             rules=("BQ-DISK-1", "BQ-QUERY-4", "BQ-PULL-7", "RUN-DYN-1"),
             default="40",
         ),
