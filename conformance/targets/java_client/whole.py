@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -108,53 +108,80 @@ class WholeConsumer:
         self.given: list[Place] = []
         self._release = release
         self._push = kind != LITE
-        form = "client.consumer.DefaultMQPushConsumer" if self._push else "client.consumer.DefaultLitePullConsumer"
         self._pulls = pulls
-        more = [] if pulls is None else [pulls.hook]
-        if more and self._push:
-            more.append(release.load("client.consumer.rebalance.AllocateMessageQueueAveragely")())
-        self._consumer = release.load(form)(group, *more)
-        field = "defaultMQPushConsumerImpl" if self._push else "defaultLitePullConsumerImpl"
-        self._inside = release.get(self._consumer, field)
-        self._consumer.setNamesrvAddr(name_server)
-        self._consumer.setInstanceName(client or group)
-        self._consumer.setVipChannelEnabled(False)
-        # a heartbeat or route that was missed at the start is half a minute late otherwise
-        self._consumer.setHeartbeatBrokerInterval(TIMER_INTERVAL)
-        # 4.0.0 misspells the name
-        name = "setPollNameServerInterval"
-        set_interval = getattr(self._consumer, name, None) or self._consumer.setPollNameServerInteval
-        set_interval(TIMER_INTERVAL)
-        self._consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
-        if where == TIMESTAMP:
-            self._consumer.setConsumeTimestamp(timestamp)
-        if broadcasting:
-            models = release.load("remoting.protocol.heartbeat.MessageModel")
-            self._consumer.setMessageModel(models.BROADCASTING)
-        self._consumer.subscribe(topic, "*")
         self._gate = gate
         self._stopping = threading.Event()
-        self._polls: threading.Thread | None = None
+        self._polls = None if self._push else threading.Thread(target=self._poll, daemon=True)
+        self._make: Callable[[], Any] = partial(
+            self._made, kind, name_server, where, timestamp, client or group, broadcasting, on_demand
+        )
+        self._consumer = self._make()
+
+    def _made(
+        self,
+        kind: str,
+        name_server: str,
+        where: str,
+        timestamp: str | None,
+        client: str,
+        broadcasting: bool,
+        on_demand: bool,
+    ) -> Any:
+        """The Java consumer, which is not started."""
+        release = self._release
+        form = "client.consumer.DefaultMQPushConsumer" if self._push else "client.consumer.DefaultLitePullConsumer"
+        more = [] if self._pulls is None else [self._pulls.hook]
+        if more and self._push:
+            more.append(release.load("client.consumer.rebalance.AllocateMessageQueueAveragely")())
+        consumer = release.load(form)(self._group, *more)
+        consumer.setNamesrvAddr(name_server)
+        consumer.setInstanceName(client)
+        consumer.setVipChannelEnabled(False)
+        # a heartbeat or route that was missed at the start is half a minute late otherwise
+        consumer.setHeartbeatBrokerInterval(TIMER_INTERVAL)
+        # 4.0.0 misspells the name
+        set_interval = getattr(consumer, "setPollNameServerInterval", None) or consumer.setPollNameServerInteval
+        set_interval(TIMER_INTERVAL)
+        consumer.setConsumeFromWhere(getattr(release.load("common.consumer.ConsumeFromWhere"), where))
+        if where == TIMESTAMP:
+            consumer.setConsumeTimestamp(timestamp)
+        if broadcasting:
+            models = release.load("remoting.protocol.heartbeat.MessageModel")
+            consumer.setMessageModel(models.BROADCASTING)
+        consumer.subscribe(self.topic, "*")
         if self._push:
-            self._consumer.setPersistConsumerOffsetInterval(PERSIST_INTERVAL)
-            self._consumer.setConsumeThreadMin(1)
-            self._consumer.setConsumeThreadMax(1)
+            consumer.setPersistConsumerOffsetInterval(PERSIST_INTERVAL)
+            consumer.setConsumeThreadMin(1)
+            consumer.setConsumeThreadMax(1)
             orderly = kind == ORDERLY
             form = f"client.consumer.listener.MessageListener{'Orderly' if orderly else 'Concurrently'}"
-            listener = _Listener(release, orderly, gate, self._take)
+            listener = _Listener(release, orderly, self._gate, self._take)
             self._listener = jpype.JProxy(release.load(form), inst=listener)
-            self._consumer.registerMessageListener(self._listener)
-        else:
-            if on_demand:
-                self._consumer.setAutoCommit(False)
-                self._consumer.setPersistConsumerOffsetInterval(_LATER)
-            self._polls = threading.Thread(target=self._poll, daemon=True)
+            consumer.registerMessageListener(self._listener)
+        elif on_demand:
+            consumer.setAutoCommit(False)
+            consumer.setPersistConsumerOffsetInterval(_LATER)
+        return consumer
+
+    @property
+    def _inside(self) -> Any:
+        """The implementation behind the consumer."""
+        return self._release.get(
+            self._consumer, "defaultMQPushConsumerImpl" if self._push else "defaultLitePullConsumerImpl"
+        )
 
     def __enter__(self) -> Self:
         try:
             self._consumer.start()
-        except jpype.JException as error:
-            raise CannotRunError(f"{self.name} did not start: {error}") from error
+        except jpype.JException:
+            # on a busy machine: its first requests wait for three seconds, and it starts once only
+            with suppress(jpype.JException):
+                self._consumer.shutdown()
+            self._consumer = self._make()
+            try:
+                self._consumer.start()
+            except jpype.JException as error:
+                raise CannotRunError(f"{self.name} did not start: {error}") from error
         if self._polls is not None:
             self._polls.start()
         return self
