@@ -195,8 +195,10 @@ def _case(summary: RunSummary, one: DivergenceFound) -> str:
 
 def _shrinking(one: DivergenceFound) -> str:
     found = f"Found in {count(one.found_steps, 'step')}"
+    if one.unshrunk:
+        return f"{found}, not shrunk: {clipped(one.unshrunk, 200)}."
     if one.shrink_executions == 0:
-        return f"{found}, not shrunk."
+        return f"{found}; it cannot be shorter."
     return f"{found}, shrunk to {figure(len(one.steps))} in {count(one.shrink_executions, 'execution')}."
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -77,11 +78,11 @@ def markdown(page: Page) -> str:
             ]
             lines += [_row([_escaped(cell.text) for cell in row]) for row in section.rows]
             lines.append("")
-        for line in section.lines:
-            if line.style == CODE:
-                lines += [*([] if lines[-1] == "" else [""]), "```sh", clean(line.text), "```", ""]
+        for code, run in groupby(section.lines, lambda line: line.style == CODE):
+            if code:
+                lines += [*([""] if lines[-1] else []), "```", *(clean(line.text) for line in run), "```", ""]
             else:
-                lines.append(f"- {_escaped(line.text)}")
+                lines += [f"- {_escaped(line.text)}" for line in run]
         if section.lines and lines[-1]:
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"

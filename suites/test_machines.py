@@ -24,7 +24,7 @@ def test_conforms_along(conformance_plan: Any, implementation: Any) -> None:
     lacking = suite.lacking(stage.profile, conformance_plan.rows)
     if lacking:
         pytest.skip(f"{stage.profile} has no {lacking}")
-    made = machine(suite, stage, implementation.doubted)
+    made = machine(suite, stage, implementation.doubted, quirks=implementation.hello.quirks)
     play_plan(made, suite, conformance_plan.name, conformance_plan.rows)
     _skip(implementation)
 
@@ -38,7 +38,7 @@ def test_conforms(name: str, implementation: Any) -> None:
     if refused:
         pytest.skip(refused)
     run_state_machine_as_test(
-        machine(suite, implementation.stage, implementation.doubted),
+        machine(suite, implementation.stage, implementation.doubted, quirks=implementation.hello.quirks),
         settings=settings(
             max_examples=implementation.examples,
             stateful_step_count=suite.steps,

@@ -103,7 +103,9 @@ def _player(address: str, suite: str, releases: tuple[tuple[str, str], ...]) -> 
         return COULD_NOT_RUN, str(error)
     chosen = SUITES[suite]
     refused = hello.refuses(chosen)
-    return (UNSUPPORTED, refused) if refused else Player(stage, Judge(chosen, profile.judged()), Doubts(hello))
+    if refused:
+        return UNSUPPORTED, refused
+    return Player(stage, Judge(chosen, profile.judged(), quirks=hello.quirks), Doubts(hello))
 
 
 def _play(

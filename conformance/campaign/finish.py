@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.engine.verdict import together
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.decode import event_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNDECIDED, Event
+from rocketmq_conformance.reports.text import count
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.reach import reachable
 
@@ -161,7 +162,7 @@ class ClosingEvents:
         counts = self.progress.counts[part]
         verdict = together(counts)
         if verdict in (COULD_NOT_RUN, UNDECIDED):
-            return verdict, self._first_reason(part, verdict) if counts[verdict] else "no generated case was played"
+            return verdict, self._commonest_reason(part, verdict) if counts[verdict] else "no generated case was played"
         if verdict != CONFORMS:
             return verdict, ""
         control = self.controls.get(part)
@@ -169,7 +170,7 @@ class ClosingEvents:
             return CONFORMS, ""
         return UNDECIDED, "the planted wrong answer was not noticed" if control is False else "no control was played"
 
-    def _first_reason(self, part: Part, verdict: str) -> str:
+    def _commonest_reason(self, part: Part, verdict: str) -> str:
         found = [
             (times, first, reason)
             for (of, kind, reason), (times, first) in self.progress.reasons.items()
@@ -177,8 +178,8 @@ class ClosingEvents:
         ]
         if not found:
             return ""
-        times, first, reason = max(found)
-        more = f", and {len(found) - 1} other reasons" if len(found) > 1 else ""
+        times, first, reason = max(found, key=lambda one: (one[0], -one[1]))
+        more = f", and {count(len(found) - 1, 'other reason')}" if len(found) > 1 else ""
         return f"{reason} ({times:,} cases, first case {first}){more}"
 
 

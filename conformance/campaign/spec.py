@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from math import ceil
 from typing import Any
 
 from rocketmq_conformance.conformance.engine.limits import PATIENCE, START_TIMEOUT
@@ -64,7 +65,7 @@ class CampaignSpec:
 
     def sampled(self, case: int) -> bool:
         """Are the steps of this case stored though it conforms?"""
-        return self.sample > 0 and case % max(1, round(1 / self.sample)) == 0
+        return ceil((case + 1) * self.sample) > ceil(case * self.sample)
 
     def chosen(self) -> list[Suite]:
         """The suites."""

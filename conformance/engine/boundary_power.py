@@ -112,7 +112,7 @@ def measure(
     stopped = ""
     try:
         for suite in offered:
-            for judged in _suite(stage, profile, suite, seed, cases):
+            for judged in _suite(stage, profile, suite, seed, cases, quirks=hello.quirks):
                 tried += judged.tried
                 noticed += judged.noticed
                 explained += judged.tried - judged.noticed if judged.reason else 0
@@ -130,10 +130,10 @@ def measure(
 
 
 def _suite(
-    stage: Stage, profile: Profile, suite: Suite, seed: int, cases: int | None
+    stage: Stage, profile: Profile, suite: Suite, seed: int, cases: int | None, *, quirks: bool
 ) -> Iterator[event.CorruptionJudged]:
     """The cells of one suite."""
-    judge, draw = Judge(suite, profile.judged()), sampler(suite, profile)
+    judge, draw = Judge(suite, profile.judged(), quirks=quirks), sampler(suite, profile)
     cells: defaultdict[tuple[str, str], _Cell] = defaultdict(_Cell)
     for number in range(min(CORRUPTED_CASES, suite.cases) if cases is None else cases):
         played = _play(stage, judge, number, draw.case(seed, number, suite.steps))

@@ -106,7 +106,7 @@ class Findings:
         try:
 
             def execute(rows: Sequence[Row]) -> Judged:
-                return self._up_to(mark, player.execute(rows, number, count=False, goes_on=goes_on))
+                return self._up_to(mark, player.execute(rows, number, goes_on=goes_on))
 
             shrunk, why = shrink(self._judge, execute, shrunk.judged, self._budget(judged), self._may_shrink), ""
             if self._may_shrink():
@@ -129,7 +129,7 @@ class Findings:
             return None
         rows = [row for at, row in enumerate(judged.rows) if at not in earlier]
         try:
-            found = player.execute(rows, number, count=False)
+            found = player.execute(rows, number)
         except BROKEN:
             return None
         same = found.differing and fingerprint(self._suite, found.steps[-1]) == mark

@@ -194,18 +194,12 @@ class Judge:
         return judged
 
     def count(self, judged: Judged) -> None:
-        """Count what a case covered, and what it shows of no rule."""
+        """Count what a case covered, and what it shows of no rule: nothing, when it neither conforms nor diverges."""
         self.coverage.add([step.why for step in judged.steps], [step.expected for step in judged.steps])
         if judged.verdict == DIVERGES:
             self._doubt(judged.steps[at] for at in judged.differing)
-        elif judged.verdict == UNDECIDED:
+        elif judged.verdict != CONFORMS:
             self._doubt(judged.steps)
-
-    def decides_nothing(self, judged: Judged, was: str) -> None:
-        """A case that was counted with the verdict ``was`` decides nothing after all: no step shows that a rule
-        holds."""
-        differing = judged.differing if was == DIVERGES else ()
-        self._doubt(step for at, step in enumerate(judged.steps) if at not in differing)
 
     def _doubt(self, steps: Iterable[Step]) -> None:
         self.unproven.update(rule for step in steps for rule in (*step.why.rules, *step.why.beneath))

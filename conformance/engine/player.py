@@ -109,8 +109,7 @@ class Player:
             self.lanes = adapter.lanes(judge.suite)
 
     def play(self, cases: Iterable[Numbered]) -> Iterator[Played]:
-        """Play cases, in their order but for those that are played again in lanes; a broken adapter ends the case, not
-        the playing."""
+        """Play cases, in their order; a broken adapter ends the case, not the playing."""
         if self.lanes > 1 and isinstance(self.stage.adapter, Streams):
             yield from self._in_lanes(self.stage.adapter, cases)
             return
@@ -147,7 +146,6 @@ class Player:
         if len(outcomes) < len(rows):
             judged = self.execute(rows, number, goes_on=self._goes_on)
             if judged.verdict == CONFORMS:
-                self.judge.decides_nothing(judged, CONFORMS)
                 judged.verdict, judged.reason = UNDECIDED, ENDED_ONCE
             return self._settled(number, rows, judged, time.monotonic() - start)
         done: list[Row] = []
@@ -163,17 +161,17 @@ class Player:
         if found is not None:
             return Played(number, done, CONFORMS, len(done), time.monotonic() - start, found, unsupported=lacks)
         answers = iter(outcomes)
-        judged = self.judge.judge(rows, lambda _: next(answers), goes_on=self._goes_on)
+        judged = self.judge.judge(rows, lambda _: next(answers), count=False, goes_on=self._goes_on)
         return self._settled(number, rows, judged, time.monotonic() - start)
 
-    def execute(self, rows: Sequence[Row], number: int = 0, *, count: bool = True, goes_on: bool = False) -> Judged:
-        """Play a plan step by step; AdapterError and CannotRunError when that cannot be done."""
+    def execute(self, rows: Sequence[Row], number: int = 0, *, goes_on: bool = False) -> Judged:
+        """Play a plan step by step; it counts for nothing. AdapterError and CannotRunError when that cannot be done."""
         for _ in range(TRIES):
             self.stage.begin(self.suite, number)
             judged = self.judge.judge(
                 rows,
                 lambda row: self.stage.do(self.suite, row),
-                count=count,
+                count=False,
                 times=self.stage.times,
                 goes_on=goes_on,
             )
@@ -192,13 +190,13 @@ class Player:
             return
         for plan in plans:
             try:
-                yield self.execute(plan, count=False, goes_on=True)
+                yield self.execute(plan, goes_on=True)
             except BROKEN as error:
                 yield error
 
     def _in_lanes(self, adapter: Streams, cases: Iterable[Numbered]) -> Iterator[Played]:
-        """Every case is judged while it is played. One that differs in a new way comes once it was played again, and so
-        do others of that kind."""
+        """Every case is judged while it is played. One that differs in a new way comes once it was played again, and
+        those that follow come after it."""
         #: Cases that wait for that; those whose plans are to be played again; and what each play is a repetition of.
         waiting: deque[_Ended] = deque()
         again: deque[_Ended] = deque()
@@ -221,13 +219,10 @@ class Player:
                 case.again.append(judged)
             else:
                 ended = _Ended(number, rows, judged, time.monotonic() - start, self._new_kind(judged))
-                if not ended.kind:
-                    yield self._played(ended)
-                else:
-                    if all(one.kind != ended.kind for one in waiting):
-                        ended.repeats = self.suite.confirmations
-                        again.extend([ended] * ended.repeats)
-                    waiting.append(ended)
+                if ended.kind and all(one.kind != ended.kind for one in waiting):
+                    ended.repeats = self.suite.confirmations
+                    again.extend([ended] * ended.repeats)
+                waiting.append(ended)
                 start = time.monotonic()
             while waiting and len(waiting[0].again) == waiting[0].repeats:
                 yield self._played(waiting.popleft())
@@ -250,7 +245,6 @@ class Player:
         try:
             if isinstance(ended.judged, BROKEN):
                 raise ended.judged
-            self.judge.count(ended.judged)
             return self._settled(ended.number, ended.rows, ended.judged, ended.seconds, ended.again)
         except BROKEN as error:
             return Played(ended.number, ended.rows, COULD_NOT_RUN, 0, ended.seconds, "", str(error))
@@ -315,6 +309,7 @@ class Player:
                 self.judge.judge(
                     rows,
                     lambda row, answers=answers: next(answers),  # type: ignore[misc]
+                    count=False,
                     goes_on=self._goes_on,
                 )
             )
@@ -354,16 +349,15 @@ class Player:
         if isinstance(adapter, Streams):
             with self.stage.guarded(f"the repetition of a case of {self.suite.name}"):
                 return [ended.result() for ended in adapter.stream(self.suite, map(self._play, plans))]
-        return [self.execute(plan, count=False) for plan in plans]
+        return [self.execute(plan) for plan in plans]
 
     def _settled(
         self, number: int, rows: list[Row], judged: Judged, seconds: float, again: Sequence[Judged | Broken] = ()
     ) -> Played:
-        counted, verdict = judged, judged.verdict
+        """A case that was played, as it counts: it is counted here, once."""
         judged, differences = self._doubts.settle(self.suite, judged)
         if self._repeats and not all(map(self._known, differences)):
             judged = self._confirmed(judged, again)
-        if verdict != judged.verdict:
-            self.judge.decides_nothing(counted, verdict)
+        self.judge.count(judged)
         of = (judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
         return Played(number, rows, *of, differences if judged.verdict == DIVERGES else ())

@@ -244,7 +244,7 @@ class SuiteRun:
         """What is left of a case without the steps that are expected to diverge, when that conforms by itself."""
         if self._rest is None or self._player is None:
             return None
-        judged = self._player.execute(self._rest[1], self._rest[0], count=False)
+        judged = self._player.execute(self._rest[1], self._rest[0])
         return self._rest if judged.verdict == CONFORMS else None
 
     def _count(self, played: Played) -> list[Event]:

@@ -127,6 +127,7 @@ def reset_page(prediction: ResetPrediction, consumer: Consumer) -> Page:
         for queue in prediction.queues
     )
     others = " · ".join(f"{releases}: {what}" for releases, what in prediction.others)
+    effect = effect_on_members(prediction.ways, consumer)
     return Page(
         title,
         answer,
@@ -137,7 +138,7 @@ def reset_page(prediction: ResetPrediction, consumer: Consumer) -> Page:
                 rows,
                 numbers=frozenset({"stored", "after"}),
             ),
-            Section("Members", lines=(Cell(f"{effect_on_members(prediction.ways, consumer)}.".capitalize()),)),
+            Section("Members", lines=(Cell(f"{effect[:1].upper()}{effect[1:]}."),)),
             Section("Other releases of the broker", lines=(Cell(others),)),
             Section("Asked for by", lines=(Cell(command_of(facts, prediction.topic, prediction.target), CODE),)),
         ),

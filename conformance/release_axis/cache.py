@@ -63,7 +63,7 @@ class Cache:
 
         One with a case that was not decided is not kept: the next play may decide it.
         """
-        if not key or self.folder is None or any(case.reason and case.steps for case in record.cases.values()):
+        if not key or self.folder is None or not all(case.decided for case in record.cases.values()):
             return
         cases = {
             number: ([list(asdict(step).values()) for step in case.steps], case.reason)

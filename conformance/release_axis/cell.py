@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.release_axis.plans import Plans
 from rocketmq_conformance.conformance.release_axis.records import OPEN, CaseRecord, StepRecord, SuiteRecord
 from rocketmq_conformance.conformance.release_axis.witness import Opened, opened
 from rocketmq_conformance.models.outcome import UNDEFINED, agrees, outcome_class
-from rocketmq_conformance.reports.event import CONFORMS
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNDECIDED
 from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row
 
@@ -102,20 +102,22 @@ def _played(implementation: Opened, plan: Plans) -> SuiteRecord:
             cases[number] = CaseRecord((), lacking)
         else:
             playable.append((number, rows))
+    plans = dict(plan.cases)
     for played in player.play(playable):
-        cases[played.number] = case_record(player, played)
+        cases[played.number] = case_record(player, plans[played.number], played)
     return SuiteRecord({number: cases[number] for number, _ in plan.cases}, monotonic() - start)
 
 
-def case_record(player: Player, played: Played) -> CaseRecord:
-    """What is kept of a case."""
+def case_record(player: Player, rows: Sequence[Row], played: Played) -> CaseRecord:
+    """What is kept of a case whose plan is ``rows``."""
     if played.judged is not None:
         steps = played.judged.steps
     elif played.verdict == CONFORMS:
         steps = [step._replace(observed=step.expected) for step in player.judge.expected(played.rows)]
     else:
         steps = []
-    return CaseRecord(tuple(_records(player, played.rows, steps)), played.reason)
+    decided = played.verdict not in (COULD_NOT_RUN, UNDECIDED)
+    return CaseRecord(tuple(_records(player, rows, steps)), played.reason, decided)
 
 
 def _records(player: Player, rows: Sequence[Row], steps: Sequence[Step]) -> Iterator[StepRecord]:

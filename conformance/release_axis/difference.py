@@ -147,7 +147,7 @@ def _difference(parting: Parting, plans: Plans, one: Opened, other: Opened, fold
         if failing.verdict != DIVERGES:
             return difference(whole, 1, doubt="it did not show when the plan was played again")
         shrunk = shrink(ours.judge, execute, failing)
-        again = theirs.execute(shrunk.judged.rows, parting.case, count=False)
+        again = theirs.execute(shrunk.judged.rows, parting.case)
     except (AdapterError, CannotRunError) as error:
         return difference(whole, 0, doubt=f"the plan could not be played again: {error}")
     last = shrunk.judged.steps[-1]

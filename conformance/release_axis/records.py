@@ -27,6 +27,8 @@ class CaseRecord:
 
     steps: tuple[StepRecord, ...]
     reason: str = ""
+    #: Was it played, and judged?
+    decided: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,7 +155,7 @@ def _keep(plans: Path, judged: Judged, player: Player, seed: int, number: int) -
     """Shrink a case that diverges, and write its minimal plan; nothing when the mutant breaks meanwhile."""
     judge = player.judge
     with suppress(*BROKEN):
-        shrunk = shrink(judge, lambda rows: player.execute(rows, number, count=False), judged).judged
+        shrunk = shrink(judge, lambda rows: player.execute(rows, number), judged).judged
         file = plan_file(plans, judge.suite, fingerprint(judge.suite, shrunk.steps[-1]))
         plan.write(file, judge.suite, player.stage.profile, seed, [(number, shrunk.rows)])
 

@@ -95,18 +95,23 @@ def named(spec: OperationSpec, args: Args) -> dict[str, Any]:
 
 
 def machine(
-    suite: Suite, playground: Playground, doubted: Callable[[Suite, Step], bool] = lambda suite, step: False
+    suite: Suite,
+    playground: Playground,
+    doubted: Callable[[Suite, Step], bool] = lambda suite, step: False,
+    *,
+    quirks: bool = True,
 ) -> type[RuleBasedStateMachine]:
     """The machine of a suite, played against the implementation that ``playground`` drives.
 
-    A step that differs is a failure unless it is ``doubted``: then it leaves its test case without a verdict.
+    A step that differs is a failure unless it is ``doubted``: then it leaves its test case without a verdict. Without
+    ``quirks`` accidents of Java are not judged.
     """
     bound = suite.bind(playground.profile.judged())
 
     class Machine(RuleBasedStateMachine):
         def __init__(self) -> None:
             super().__init__()
-            self.oracle = Oracle(suite, bound, timed=playground.times is not None)
+            self.oracle = Oracle(suite, bound, timed=playground.times is not None, quirks=quirks)
             #: Did a step leave the rest of the test case without a verdict?
             self.cut = False
             playground.begin(suite, 0)

@@ -71,10 +71,12 @@ class Implementation:
         """The player of a suite."""
         if suite.name not in self.players:
             answers = self.answers[suite.name] = AnswerRecorder()
-            self.players[suite.name] = Player(
-                self.stage, Judge(suite, self.profile.judged(), answers), Doubts(self.hello)
-            )
+            self.players[suite.name] = Player(self.stage, self.judge(suite, answers), Doubts(self.hello))
         return self.players[suite.name]
+
+    def judge(self, suite: Suite, answers: AnswerRecorder | None = None) -> Judge:
+        """Judges the implementation in a suite, as a run does."""
+        return Judge(suite, self.profile.judged(), answers, quirks=self.hello.quirks)
 
 
 #: Suites whose answers depend on time: on a real clock they cannot be compared between implementations.
@@ -195,7 +197,7 @@ class BlockPlayer:
         """Play a case that conformed once more, with a wrong answer planted: was it noticed?"""
         one, chosen = self.of(address), SUITES[suite]
         ((_, rows),) = self.plans(chosen, [case])
-        yield control(one.stage, Judge(chosen, one.profile.judged()), rows)
+        yield control(one.stage, one.judge(chosen), rows)
 
     def report(self, suite: str, address: str, against: str, case: int, folder: str) -> Iterator[str]:
         """Shrink a divergence and write its minimal plan into a folder; yields its event as JSON.

@@ -46,8 +46,8 @@ def compare_played(ours: Player, one: Played, theirs: Player, other: Played) -> 
 
 def play_and_compare(ours: Player, theirs: Player, rows: Sequence[Row], number: int) -> Judged:
     """Play a plan on both; it diverges at their first difference."""
-    first = ours.execute(rows, number, count=False)
-    second = theirs.execute(rows, number, count=False)
+    first = ours.execute(rows, number)
+    second = theirs.execute(rows, number)
     found = _differing_step(first.steps, second.steps)
     if found is None:
         return Judged(CONFORMS, first.steps)

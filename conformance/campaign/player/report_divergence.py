@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rocketmq_conformance.conformance.campaign.player.first_difference import play_and_compare
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint
 from rocketmq_conformance.conformance.engine.player import BROKEN, Player
 from rocketmq_conformance.conformance.engine.shrink import Shrunk, shrink
 from rocketmq_conformance.conformance.engine.transcript import Message
@@ -30,14 +30,14 @@ def report_divergence(
     The minimal plan is written into ``folder``. AdapterError and CannotRunError when the case cannot be played.
     """
     ((_, rows),) = players.plans(suite, [case])
-    judge = Judge(suite, one.profile.judged())
+    judge = one.judge(suite)
     player = Player(one.stage, judge)
-    second = Player(other.stage, Judge(suite, other.profile.judged())) if other else None
+    second = Player(other.stage, other.judge(suite)) if other else None
 
     def execute(rows: Sequence[Row]) -> Judged:
         if second:
             return play_and_compare(player, second, rows, case)
-        return player.execute(rows, case, count=False)
+        return player.execute(rows, case)
 
     failing = execute(rows)
     if failing.verdict != DIVERGES:

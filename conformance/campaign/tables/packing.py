@@ -31,9 +31,9 @@ class Packer:
 
     def add(self, played: Played, comparable: bool) -> None:
         """Add a case; ``comparable`` says whether its digest means anything to others."""
-        judged = played.judged
-        if judged is not None and judged.unsupported:
-            self._unsupported.append((len(self._verdicts), sorted(judged.unsupported)))
+        lacks = {*played.unsupported, *(played.judged.unsupported if played.judged else ())}
+        if lacks:
+            self._unsupported.append((len(self._verdicts), sorted(lacks)))
         if played.reason:
             self._reasons.append((len(self._verdicts), played.reason))
         self._verdicts.append(_CODES[played.verdict])

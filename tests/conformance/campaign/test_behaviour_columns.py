@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -20,14 +21,16 @@ from rocketmq_conformance.conformance.campaign.tables.behaviours import (
 )
 from rocketmq_conformance.conformance.campaign.tables.packing import Packer, signed
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES, DIVERGENCES
+from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
-from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNSUPPORTED
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNDECIDED, UNSUPPORTED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.sampler import sampler
@@ -247,3 +250,24 @@ def test_small_tables_have_their_schema_even_when_they_are_empty() -> None:
     assert list(table.to_pylist()[0].values()) == [*row]
     assert columns.table(DIVERGENCES, []).schema.equals(DIVERGENCES)
     assert pa.types.is_dictionary(table.schema.field("address").type)
+
+
+# --- as cases are played --------------------------------------------------------------------------------------------
+
+
+def test_a_case_that_is_in_doubt_has_an_answer_for_each_of_its_steps() -> None:
+    suite, answers = SUITES["remote-store"], AnswerRecorder()
+    stage = Stage(open_mutant(MUTANTS["asks-no-zero"], Profile()), Profile())
+    doubts = Doubts(replace(stage.adapter.hello(), configuration_unread="its configuration could not be read"))
+    player, draw = Player(stage, Judge(suite, Profile(), answers), doubts), sampler(suite, Profile())
+    played = [player.one(number, draw.case(1, number, 8)) for number in range(60)]
+    stage.close()
+    assert {one.verdict for one in played} == {CONFORMS, UNDECIDED}
+    found = shown(BehaviourColumns(suite.name), answers, [one.steps for one in played])
+    assert len(found.rules) == len(played)
+
+
+def test_what_an_implementation_lacks_is_packed_of_cases_whose_other_steps_agreed_at_once() -> None:
+    packer = Packer()
+    packer.add(Played(0, [], CONFORMS, 1, 0.0, "0" * 16, unsupported={"clone": "it has none"}), comparable=True)
+    assert packer.take()["unsupported"] == [(0, ["clone"])]

@@ -26,7 +26,7 @@ def test_where_a_group_starts_as_text_json_and_markdown(tmp_path: Path) -> None:
     )
     command = "mqadmin skipAccumulatedMessage -n NAMESRV -g app -t orders"
     assert command in text.stdout
-    assert f"\n\n```sh\n{command}\n```\n\n" in page.stdout
+    assert f"\n\n```\n{command}\n```\n\n" in page.stdout
     found = json.loads(document.stdout)
     assert [queue["source"] for queue in found["queues"]] == ["0", "max", "max", "max"]
     assert page.stdout.startswith("# Group app")

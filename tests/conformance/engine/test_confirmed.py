@@ -89,7 +89,7 @@ def test_a_kind_that_has_shown_every_time_is_not_played_again() -> None:
         assert adapter.plays == 4
 
 
-def test_cases_that_agree_do_not_wait_for_one_that_is_played_again() -> None:
+def test_cases_come_in_their_order_after_one_that_is_played_again() -> None:
     adapter = Differs(1, 4, ahead=2)
     stage = Stage(adapter, Profile())
     hello_of(stage)
@@ -98,7 +98,7 @@ def test_cases_that_agree_do_not_wait_for_one_that_is_played_again() -> None:
         (played.number, played.verdict) for played in Player(stage, Judge(whole_push.SUITE, Profile())).play(cases)
     ]
     stage.close()
-    assert found == [(1, CONFORMS), (0, UNDECIDED), (2, CONFORMS)]
+    assert found == [(0, UNDECIDED), (1, CONFORMS), (2, CONFORMS)]
     assert adapter.plays == 5
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
@@ -228,8 +229,9 @@ def test_steps_that_differ_and_cases_that_decide_nothing_prove_no_rule() -> None
 
 def test_a_case_that_decides_nothing_after_all_proves_no_rule() -> None:
     judge = Judge(SUMS, Profile())
-    found = judge.judge([ADD_1, SUM], Adder(s1=Ok(7)).do)
-    judge.decides_nothing(found, DIVERGES)
+    found = judge.judge([ADD_1, SUM], Adder(s1=Ok(7)).do, count=False)
+    assert (found.verdict, judge.unproven) == (DIVERGES, {})
+    judge.count(replace(found, verdict=UNSUPPORTED))
     assert judge.unproven == {"R-ADD": 1, "R-SUM": 1}
 
 
