@@ -42,7 +42,7 @@ REASONS = {
     "conformance/targets/java_client/identity.py::JavaIdentity._made": JAVA,
     "conformance/targets/java_client/local_store.py::JavaLocalStore.__init__": JAVA,
     "conformance/targets/java_client/timers.py::JavaTimers._made": JAVA,
-    "conformance/targets/java_client/whole.py::WholeConsumer.__init__": JAVA,
+    "conformance/targets/java_client/whole.py::WholeConsumer._made": JAVA,
     "conformance/targets/broker/mutants/broker_tables.py::BackupStays.write": TABLES,
     "models/broker/table_files.py::damaged": TABLES,
     "models/broker/table_files.py::load": TABLES,
