@@ -83,11 +83,11 @@ def start_answer(prediction: StartPrediction) -> Cell:
     if any(queue.source == UNKNOWN for queue in prediction.queues):
         return Cell("Not known for every queue: see below.", DOUBTFUL)
     parts = []
-    for begun, what in (
+    for from_stored, what in (
         (False, f"messages that {prediction.consumer.where} leaves out"),
         (True, "messages again"),
     ):
-        queues = [queue for queue in prediction.queues if queue.repeats and (queue.facts.stored is not None) is begun]
+        queues = [queue for queue in prediction.queues if queue.repeats and queue.from_stored is from_stored]
         if queues:
             known = [queue.since for queue in queues if queue.since is not None]
             since = f", the first of {time_text(min(known))}" if known else ""
@@ -145,7 +145,7 @@ def _consequence(start: QueueStart) -> str:
     parts = []
     if start.repeats:
         since = "" if start.since is None else f", from {time_text(start.since)} on"
-        again = "existing messages" if start.facts.stored is None else "again"
+        again = "again" if start.from_stored else "existing messages"
         parts.append(f"consumes {start.repeats:,} {again}{since}")
     if start.skips:
         parts.append(f"skips {start.skips:,}")

@@ -34,11 +34,9 @@ def range_of(text: str) -> tuple[Release, ...]:
         first, dots, last = part.strip().partition("..")
         begin = Release.parse(first)
         end = Release.parse(last) if dots else begin
-        if end > RELEASES[-1]:
-            raise ValueError(f"{end} is not published; the releases are {RELEASES[0]} to {RELEASES[-1]}")
         chosen = [release for release in RELEASES if begin <= release <= end]
-        if not chosen and not dots:
-            raise ValueError(f"{first} is not published; the releases are {RELEASES[0]} to {RELEASES[-1]}")
+        if end > RELEASES[-1] or not (chosen or dots):
+            raise ValueError(f"{end} is not published; the releases are {RELEASES[0]} to {RELEASES[-1]}")
         if not chosen:
             raise ValueError(f"{part.strip()} has no release: write the older one first, such as 4.9.4..5.5.0")
         found += chosen

@@ -78,7 +78,7 @@ def effect_on_members(ways: tuple[str, ...], consumer: Consumer) -> str:
     if BY_BROKER in ways:
         return "the next pull of running members is sent there, and what they commit before it is discarded"
     if BY_TOOL in ways:
-        return "stop them first: if members are connected, the broker asks them to reset instead"
+        return "stop them first, as the broker asks members that are connected to reset instead"
     return "nothing"
 
 
@@ -110,7 +110,7 @@ def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> R
         errors = {each.error for each in found if each.way == REFUSED}
     ways = tuple(dict.fromkeys(each.way for each in found))
     if errors:
-        effect = "; ".join(f"the broker refuses: {REFUSALS.get(error, error)}" for error in sorted(errors))
+        effect = "; ".join(f"is refused: {REFUSALS.get(error, error)}" for error in sorted(errors))
     else:
         by = " and ".join(ways)
         effect = f"{by} moves every queue to {_PLACES[target]}"

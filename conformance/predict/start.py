@@ -75,6 +75,8 @@ class QueueStart:
     #: Messages that it consumes again, and retained ones that it skips, compared with where it was to start.
     repeats: int = 0
     skips: int = 0
+    #: Was it to start at an offset that the group stored, not where ConsumeFromWhere says?
+    from_stored: bool = False
     #: Messages that have expired before the group consumed them.
     expired: int = 0
     #: Store time of the first message that it takes again (ms since the epoch); None when not known.
@@ -278,6 +280,7 @@ def _compared(start: QueueStart, group: str, consumer: Consumer) -> QueueStart:
         start,
         repeats=repeats,
         skips=max(start.first - begin, 0),
+        from_stored=stored is not None,
         expired=max(queue.min - wanted, 0),
         since=queue.earliest if repeats and start.first == queue.min and queue.earliest >= 0 else None,
     )

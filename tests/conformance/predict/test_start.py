@@ -188,6 +188,12 @@ def test_what_a_reset_does_to_members_depends_on_who_makes_it_and_on_their_kind(
     assert len(set(effects)) == 6
 
 
+def test_a_stored_offset_counts_where_the_group_clusters() -> None:
+    assert start(facts(stored=7)).from_stored
+    assert not start(facts(stored=7), model="broadcasting").from_stored
+    assert not start(facts()).from_stored
+
+
 def test_the_page_and_the_document_say_the_same() -> None:
     found = read("5.5.0")
     document = start_document(found)
