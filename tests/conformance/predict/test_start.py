@@ -189,8 +189,8 @@ def test_what_a_reset_does_to_members_depends_on_who_makes_it_and_on_their_kind(
 
 
 def test_a_stored_offset_counts_where_the_group_clusters() -> None:
-    assert start(facts(stored=7)).from_stored
-    assert not start(facts(stored=7), model="broadcasting").from_stored
+    assert start(facts(stored=7, answer=7)).from_stored
+    assert not start(facts(stored=7, answer=7), model="broadcasting").from_stored
     assert not start(facts()).from_stored
 
 
