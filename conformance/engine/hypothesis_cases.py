@@ -52,6 +52,7 @@ class HypothesisCases:
         self._answers: SimpleQueue[bool | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._diverges = False
+        self._ended = False
         #: Whether each plan so far diverged.
         self._verdicts: dict[tuple[Row, ...], bool] = {}
         #: Pairs of behaviours that plans have shown.
@@ -61,6 +62,8 @@ class HypothesisCases:
         return self
 
     def __next__(self) -> list[Row]:
+        if self._ended:
+            raise StopIteration
         if self._thread is None:
             self._thread = Thread(target=self._search, name=f"hypothesis {self._suite.name}", daemon=True)
             self._thread.start()
@@ -68,11 +71,10 @@ class HypothesisCases:
             self._answers.put(self._diverges)
         self._diverges = False
         plan = self._plans.get()
-        if plan is None:
-            raise StopIteration
-        if isinstance(plan, BaseException):
-            raise plan
-        return plan
+        if isinstance(plan, list):
+            return plan
+        self._ended = True
+        raise plan or StopIteration
 
     def diverges(self) -> None:
         """The latest plan diverges."""

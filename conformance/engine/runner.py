@@ -162,12 +162,13 @@ class Runner:
             return f"{entry.suite} was not chosen"
         return entry.aside(self.hello.name, self.hello.version)
 
-    def _expected_seconds(self, suite: Suite, cases: int) -> float:
+    def _expected_seconds(self, suite: Suite, cases: int, drawn: int) -> float:
+        """About how long so many cases take by themselves, and those that are drawn, which are played one by one."""
         adapter = self.stage.adapter
         if not isinstance(adapter, TakesTime):
             return 0.0
         lanes = adapter.lanes(suite) if isinstance(adapter, (SideBySide, Streams)) else 1
-        return -(-cases // lanes) * adapter.case_seconds(suite)
+        return (-(-cases // lanes) + drawn) * adapter.case_seconds(suite)
 
     def _suite(self, suite: Suite, left: int) -> Events:
         refused = self.hello.refuses(suite)
@@ -199,7 +200,7 @@ class Runner:
             plan=str(file or ""),
             corpus=files,
             hypothesis=generated if examples else None,
-            expected_seconds=0.0 if refused else self._expected_seconds(suite, of),
+            expected_seconds=0.0 if refused else self._expected_seconds(suite, of - examples, examples),
         )
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - self.playing) / left
@@ -227,7 +228,7 @@ class Runner:
             )
             try:
                 known = ((number, case.rows) for number, case in stored.items())
-                yield from part.run(chain(known, cases, enumerate(drawn or (), start=generated)))
+                yield from part.run(chain(known, cases))
             finally:
                 if drawn:
                     drawn.close()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from math import perm
 from pathlib import Path
 
 import pytest
 from broken_adapters import Slow
 
+from rocketmq_conformance.conformance.adapter import Case
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
@@ -19,7 +21,7 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, CaseEnded, Di
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.indeterminate import FEW_REQUESTS, MOST
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.declare.suite import Row
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
 class NeverReads(Slow):
@@ -27,6 +29,27 @@ class NeverReads(Slow):
 
     def answer(self, operation: Operation, outcome: Outcome) -> Outcome:
         return Ok(77) if operation.spec.name == "read" else outcome
+
+
+class SecondRead(NeverReads):
+    """The second read of a case is wrong; it could play cases side by side."""
+
+    def lanes(self, suite: Suite) -> int:
+        return 64
+
+    def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
+        raise AssertionError("verdicts would come after the next plans")
+
+    def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
+        raise AssertionError("verdicts would come after the next plans")
+
+    def reset(self, case: Case) -> None:
+        super().reset(case)
+        self.reads = 0
+
+    def answer(self, operation: Operation, outcome: Outcome) -> Outcome:
+        self.reads += operation.spec.name == "read"
+        return super().answer(operation, outcome) if self.reads > 1 else outcome
 
 
 STORE, GUARDED = SUITES["remote-store"], SUITES["broker-process"]
@@ -117,6 +140,17 @@ def test_a_divergence_is_shrunk_and_reported_like_any_other() -> None:
     assert ended.verdict == DIVERGES
     assert len(found.steps) == 1
     assert not found.unshrunk
+
+
+def test_what_hypothesis_draws_is_played_one_by_one_and_kept_by_its_verdict(tmp_path: Path) -> None:
+    played = []
+    for seed, out in ((1, tmp_path / "first"), (2, tmp_path / "second")):
+        events = run(SecondRead(), suites=["remote-store"], tiers=["hypothesis"], examples=8, seed=seed, out=out)
+        verdicts = {event.case: event.verdict for event in events if isinstance(event, CaseEnded)}
+        assert set(verdicts.values()) == {CONFORMS, DIVERGES}
+        played.append((verdicts, plan.read(out / "remote-store.plan.jsonl").cases))
+    (verdicts, plans), (_, later) = played
+    assert later[0] in [plans[case] for case, verdict in verdicts.items() if verdict == DIVERGES]
 
 
 def test_what_may_stay_open_is_never_more_than_the_model_follows() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import socketserver
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -34,18 +34,38 @@ def closing_server() -> Iterator[str]:
         server.shutdown()
 
 
-def made(version: str, kind: str, name_server: Callable[[], str]) -> Any:
-    """A consumer that asks for the address of its name server each time it is made."""
+class FailingStart:
+    """A Java consumer that starts with its server closed, as far as it gets, and fails.
+
+    By itself it fails mostly: on a busy machine it may give up waiting for a lock first, and carry on.
+    """
+
+    def __init__(self, consumer: Any) -> None:
+        self.shutdown = consumer.shutdown
+        self._consumer = consumer
+
+    def start(self) -> None:
+        import jpype
+
+        with suppress(jpype.JException):
+            self._consumer.start()
+        raise jpype.JClass("java.lang.IllegalStateException")("no answer")
+
+
+def made(version: str, kind: str, closing: str, broker: str | None) -> Any:
+    """A consumer whose first start fails, and whose second one finds the ``broker``; without it that fails, too."""
     from rocketmq_conformance.conformance.targets.java_client.whole import PullCounter, WholeConsumer, quick_release
 
     release = quick_release(version)
-    asked = name_server()
-    consumer = WholeConsumer(release, kind, asked, GROUP, "T", "CONSUME_FROM_LAST_OFFSET", pulls=PullCounter(release))
+    consumer = WholeConsumer(release, kind, closing, GROUP, "T", "CONSUME_FROM_LAST_OFFSET", pulls=PullCounter(release))
+    consumer._consumer = FailingStart(consumer._consumer)
     make = consumer._make
 
     def again() -> Any:
         java_consumer = make()
-        java_consumer.setNamesrvAddr(name_server())
+        if broker is None:
+            return FailingStart(java_consumer)
+        java_consumer.setNamesrvAddr(broker)
         return java_consumer
 
     consumer._make = again
@@ -58,10 +78,8 @@ def test_a_consumer_whose_first_requests_fail_is_started_once_more(version: str,
     with FakeBroker() as broker, closing_server() as closing:
         broker.create_topic("T", 1)
         broker.create_group(GROUP)
-        addresses = iter([closing, broker.address])
-        with made(version, kind, lambda: next(addresses)) as consumer:
+        with made(version, kind, closing, broker.address) as consumer:
             consumer.await_start(1)
-        assert next(addresses, None) is None
 
 
 def test_a_consumer_that_never_starts_is_named() -> None:
@@ -69,4 +87,4 @@ def test_a_consumer_that_never_starts_is_named() -> None:
         closing_server() as closing,
         pytest.raises(CannotRunError, match=r"Consumer 5\.5\.0 of group G did not start"),
     ):
-        made("5.5.0", PUSH, lambda: closing).__enter__()
+        made("5.5.0", PUSH, closing, None).__enter__()
