@@ -2,23 +2,27 @@
 
 Hypothesis looks for plans with pairs of behaviours that no earlier plan had, and keeps those that diverge in its
 example database: the next run begins with them. Plans are drawn on the model alone; the run plays and judges them like
-any others. Hypothesis calls, where a run asks, so it works in a thread of its own, which waits for every verdict.
+any others, many at once if it likes. So its verdicts come late: with them the search is repeated at the end, up to the
+first plan that diverges. Hypothesis calls, where a run asks, so it works in a thread of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from queue import SimpleQueue
 from threading import Thread
 
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings, target
-from hypothesis.database import DirectoryBasedExampleDatabase
+from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from rocketmq_conformance.conformance.engine.judge import Forecast
 from rocketmq_conformance.conformance.engine.model_tour import Seen, Tours
+from rocketmq_conformance.conformance.engine.player import Numbered
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.hypothesis_machine import Args, with_rules
 from rocketmq_conformance.suites.declare.indeterminate import FEW_REQUESTS
@@ -38,59 +42,92 @@ class _Closed(KeyboardInterrupt):
     """Nobody asks for plans any more, or there are enough. Hypothesis lets an interrupt through."""
 
 
-class HypothesisCases:
-    """An iterator of at most ``examples`` plans. Say :meth:`diverges` before the next one is asked for."""
+class _Postponed(ExampleDatabase):
+    """A database as it is now; what changes in it is postponed."""
 
-    def __init__(self, suite: Suite, profile: Profile, examples: int, random_seed: int) -> None:
+    def __init__(self, base: ExampleDatabase) -> None:
+        super().__init__()
+        self._base = base
+        self._changes: list[Callable[[], None]] = []
+
+    def fetch(self, key: bytes) -> Iterable[bytes]:
+        """All values of a key."""
+        return self._base.fetch(key)
+
+    def save(self, key: bytes, value: bytes) -> None:
+        """Add a value, later."""
+        self._changes.append(partial(self._base.save, key, value))
+
+    def delete(self, key: bytes, value: bytes) -> None:
+        """Remove a value, later."""
+        self._changes.append(partial(self._base.delete, key, value))
+
+    def write(self) -> None:
+        """Do what was postponed."""
+        for change in self._changes:
+            change()
+
+
+class HypothesisCases:
+    """An iterator of at most ``examples`` cases, which are numbered from ``begin`` on."""
+
+    def __init__(self, suite: Suite, profile: Profile, examples: int, random_seed: int, begin: int = 0) -> None:
         self._suite = suite
         self._profile = profile
         self._examples = examples
         self._seed = random_seed
+        self._begin = begin
         self._tours = Tours(suite, profile)
+        self._database = DirectoryBasedExampleDatabase(DATABASE)
+        #: What the search adds and removes where no plan diverges.
+        self._learned = _Postponed(self._database)
+        #: Plans, what broke the search, and None once it has ended.
         self._plans: SimpleQueue[list[Row] | BaseException | None] = SimpleQueue()
-        #: Answers of the run: did the plan diverge? None when it is closed.
-        self._answers: SimpleQueue[bool | None] = SimpleQueue()
+        #: Is a further plan asked for? Otherwise the search is closed.
+        self._requests: SimpleQueue[bool] = SimpleQueue()
         self._thread: Thread | None = None
-        self._diverges = False
         self._ended = False
-        #: Whether each plan so far diverged.
-        self._verdicts: dict[tuple[Row, ...], bool] = {}
-        #: Pairs of behaviours that plans have shown.
-        self._known: set[tuple[Forecast, Forecast]] = set()
+        #: The numbers of the plans that were drawn, and the plans that diverge.
+        self._drawn: dict[tuple[Row, ...], int] = {}
+        self._diverging: set[tuple[Row, ...]] = set()
 
-    def __iter__(self) -> Iterator[list[Row]]:
+    def __iter__(self) -> Iterator[Numbered]:
         return self
 
-    def __next__(self) -> list[Row]:
+    def __next__(self) -> Numbered:
         if self._ended:
             raise StopIteration
         if self._thread is None:
-            self._thread = Thread(target=self._search, name=f"hypothesis {self._suite.name}", daemon=True)
+            self._thread = Thread(target=self._draw, name=f"hypothesis {self._suite.name}", daemon=True)
             self._thread.start()
         else:
-            self._answers.put(self._diverges)
-        self._diverges = False
+            self._requests.put(True)
         plan = self._plans.get()
         if isinstance(plan, list):
-            return plan
+            return self._drawn[tuple(plan)], plan
         self._ended = True
         raise plan or StopIteration
 
-    def diverges(self) -> None:
-        """The latest plan diverges."""
-        self._diverges = True
+    def diverges(self, number: int) -> None:
+        """A case diverges; it need not be one of these."""
+        self._diverging.update(plan for plan, drawn in self._drawn.items() if drawn == number)
 
     def close(self) -> None:
-        """End the search; no plan may be asked for any more."""
-        if self._thread:
-            self._answers.put(None)
-            self._thread.join()
+        """End the search, and keep what it found; no case may be asked for any more."""
+        if self._thread is None:
+            return
+        self._requests.put(False)
+        self._thread.join()
+        if not self._diverging:
+            self._learned.write()
+            return
+        with suppress(_DivergesError, Flaky):
+            self._search(self._database, self._must_conform)
 
-    def _search(self) -> None:
+    def _draw(self) -> None:
+        """Draw plans while they are asked for."""
         try:
-            while self._examples > len(self._verdicts):
-                if self._round():
-                    break
+            self._search(self._learned, self._hand_over)
         except _Closed:
             pass
         except BaseException as error:
@@ -98,30 +135,25 @@ class HypothesisCases:
             return
         self._plans.put(None)
 
-    def _round(self) -> bool:
-        """Search until a plan diverges that did not in an earlier round; is the search over?"""
-        settled = set(self._verdicts)
+    def _search(self, database: ExampleDatabase, handle: Callable[[tuple[Row, ...]], None]) -> None:
+        """Search with this database; it is the same each time, up to what ``handle`` raises for a plan."""
         options = settings(
-            max_examples=self._examples - len(self._verdicts),
+            max_examples=self._examples,
             stateful_step_count=self._suite.steps,
             deadline=None,
             phases=_PHASES,
             verbosity=Verbosity.quiet,
             report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
-            # a later round would drop from it what an earlier one found
-            database=None if self._verdicts else DirectoryBasedExampleDatabase(DATABASE),
+            database=database,
         )
-        try:
-            run_state_machine_as_test(self._machine(settled), settings=options)
-        except (_DivergesError, Flaky):
-            return False
-        return True
+        run_state_machine_as_test(self._machine(handle), settings=options)
 
-    def _machine(self, settled: set[tuple[Row, ...]]) -> type[RuleBasedStateMachine]:
-        """The machine of the suite on its model alone."""
-        tours, asked, known = self._tours, self._asked, self._known
-        operations = self._suite.operations
+    def _machine(self, handle: Callable[[tuple[Row, ...]], None]) -> type[RuleBasedStateMachine]:
+        """The machine of the suite on its model alone; ``handle`` gets every plan that decides something."""
+        tours, operations = self._tours, self._suite.operations
+        #: Pairs of behaviours that plans have shown.
+        known: set[tuple[Forecast, Forecast]] = set()
 
         class Drawn(RuleBasedStateMachine):
             def __init__(self) -> None:
@@ -144,22 +176,24 @@ class HypothesisCases:
                 plan = tuple(step.row for step in self.seen)
                 if not plan or not tours.decides(self.seen):
                     return  # nothing would be judged
-                new = set(pairwise(step.behaviour for step in self.seen)) - known
-                target(float(len(new)), label="new pairs of behaviours")
-                if asked(plan) and plan not in settled:
-                    raise _DivergesError
+                pairs = set(pairwise(step.behaviour for step in self.seen))
+                target(float(len(pairs - known)), label="new pairs of behaviours")
+                known.update(pairs)
+                handle(plan)
 
-        return seed(self._seed + len(settled))(with_rules(Drawn, self._suite, self._profile))
+        return seed(self._seed)(with_rules(Drawn, self._suite, self._profile))
 
-    def _asked(self, plan: tuple[Row, ...]) -> bool:
-        """Does a plan diverge? A plan is played once."""
-        if plan not in self._verdicts:
-            if len(self._verdicts) == self._examples:
-                raise _Closed
-            self._known.update(pairwise(step.behaviour for step in self._tours.play(plan)))
-            self._plans.put(list(plan))
-            answer = self._answers.get()
-            if answer is None:
-                raise _Closed
-            self._verdicts[plan] = answer
-        return self._verdicts[plan]
+    def _hand_over(self, plan: tuple[Row, ...]) -> None:
+        """Let the run play a plan, unless it has."""
+        if plan in self._drawn:
+            return
+        if len(self._drawn) == self._examples:
+            raise _Closed
+        self._drawn[plan] = self._begin + len(self._drawn)
+        self._plans.put(list(plan))
+        if not self._requests.get():
+            raise _Closed
+
+    def _must_conform(self, plan: tuple[Row, ...]) -> None:
+        if plan in self._diverging:
+            raise _DivergesError

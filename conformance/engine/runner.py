@@ -162,13 +162,12 @@ class Runner:
             return f"{entry.suite} was not chosen"
         return entry.aside(self.hello.name, self.hello.version)
 
-    def _expected_seconds(self, suite: Suite, cases: int, drawn: int) -> float:
-        """About how long so many cases take by themselves, and those that are drawn, which are played one by one."""
+    def _expected_seconds(self, suite: Suite, cases: int) -> float:
         adapter = self.stage.adapter
         if not isinstance(adapter, TakesTime):
             return 0.0
         lanes = adapter.lanes(suite) if isinstance(adapter, (SideBySide, Streams)) else 1
-        return (-(-cases // lanes) + drawn) * adapter.case_seconds(suite)
+        return -(-cases // lanes) * adapter.case_seconds(suite)
 
     def _suite(self, suite: Suite, left: int) -> Events:
         refused = self.hello.refuses(suite)
@@ -200,7 +199,7 @@ class Runner:
             plan=str(file or ""),
             corpus=files,
             hypothesis=generated if examples else None,
-            expected_seconds=0.0 if refused else self._expected_seconds(suite, of - examples, examples),
+            expected_seconds=0.0 if refused else self._expected_seconds(suite, of),
         )
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - self.playing) / left
@@ -208,7 +207,7 @@ class Runner:
             (entry for entry in self.options.expected if not refused and not self._aside(entry, {suite.name})),
             self.options.rulebook,
         )
-        drawn = HypothesisCases(suite, self.profile, examples, self.options.seed) if examples else None
+        drawn = HypothesisCases(suite, self.profile, examples, self.options.seed, generated) if examples else None
         writer = plan.PlanWriter(file, suite, self.profile, self.options.seed) if file else None
         with closing(writer) if writer else nullcontext():
             part = SuiteRun(
@@ -228,7 +227,7 @@ class Runner:
             )
             try:
                 known = ((number, case.rows) for number, case in stored.items())
-                yield from part.run(chain(known, cases))
+                yield from part.run(chain(known, cases, drawn or ()))
             finally:
                 if drawn:
                     drawn.close()

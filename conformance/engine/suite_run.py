@@ -74,7 +74,7 @@ class SuiteRun:
         self.share = share
         #: Writes the plan, case by case, where one is kept.
         self.writer = writer
-        #: The plans that Hypothesis draws, which come last.
+        #: The cases that Hypothesis draws, which come last.
         self.drawn = drawn
         self.judge = Judge(suite, profile.judged(), quirks=quirks)
         #: What may explain a divergence of the implementation.
@@ -107,8 +107,6 @@ class SuiteRun:
         #: Divergences that are expected.
         self.signed = signed or Signed(())
         self.failed_in_row = 0
-        #: Cases that have begun.
-        self.begun = 0
         self.reason = ""
         #: A case that conformed, for the control: a generated one if there is any.
         self.good: Numbered | None = None
@@ -128,7 +126,7 @@ class SuiteRun:
         return self.share is None or self.playing < self.share + SHRINKS_ON
 
     def run(self, cases: Iterable[Numbered]) -> Iterator[Event]:
-        """Play the cases and those that are drawn (``of`` in all), then the control; always ends with SuiteEnded.
+        """Play the cases (``of`` of them), then the control; always ends with SuiteEnded.
 
         Stop and KeyboardInterrupt go on after it.
         """
@@ -165,32 +163,20 @@ class SuiteRun:
         self.findings.avoid(self.signed.replay(player, self.suite))
         for played in player.play(self._offered(self._in_time(cases))):
             yield from self._settle(player, played)
-        if self.drawn is not None:
-            yield from self._play_drawn(player, self.drawn)
         if self.cut_short:
             self.reason = f"{event.TIME_LIMIT} after {self.done} of {self.of} cases"
-
-    def _play_drawn(self, player: Player, drawn: HypothesisCases) -> Iterator[Event]:
-        """Play what Hypothesis draws, never side by side: it goes by the verdict on its latest plan."""
-        for number, rows in self._offered(self._in_time(enumerate(drawn, start=self.begun - len(self.stored)))):
-            played = player.one(number, rows)
-            if played.differences:
-                drawn.diverges()
-            yield from self._settle(player, played)
-        if not self.cut_short:  # it may find fewer plans than it is asked for
-            self.of = self.begun
 
     def _in_time(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
         """The cases that begin before the suite's share of the time is used up; the first one always does."""
         waiting = iter(cases)
-        while self.begun < self.of:
-            if self.begun and self.share is not None and self.playing >= self.share:
+        for at in range(self.of):
+            if at and self.share is not None and self.playing >= self.share:
                 self.cut_short = True
                 return
             planned = self._planned(waiting)
-            if planned is None:
+            if planned is None:  # Hypothesis finds no further case
+                self.of = at
                 return
-            self.begun += 1
             yield planned
 
     def _planned(self, cases: Iterator[Numbered]) -> Numbered | None:
@@ -221,6 +207,8 @@ class SuiteRun:
         waiting, self._waiting = self._waiting, []
         yield from waiting
         self.findings.avoid(played.differences)
+        if self.drawn and played.differences:
+            self.drawn.diverges(played.number)
         whole, differing = not played.differences, played
         played = self.signed.settle(self.suite, played)
         found: list[Event] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from math import perm
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, CaseEnded, Di
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.indeterminate import FEW_REQUESTS, MOST
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.declare.suite import Row, Suite
+from rocketmq_conformance.suites.declare.suite import Row
 
 
 class NeverReads(Slow):
@@ -32,16 +31,7 @@ class NeverReads(Slow):
 
 
 class SecondRead(NeverReads):
-    """The second read of a case is wrong; it could play cases side by side."""
-
-    def lanes(self, suite: Suite) -> int:
-        return 64
-
-    def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
-        raise AssertionError("verdicts would come after the next plans")
-
-    def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
-        raise AssertionError("verdicts would come after the next plans")
+    """The second read of a case is wrong."""
 
     def reset(self, case: Case) -> None:
         super().reset(case)
@@ -69,38 +59,41 @@ def reads_twice(rows: list[Row]) -> bool:
 def test_plans_are_distinct_and_every_step_is_allowed() -> None:
     for suite in (STORE, GUARDED):
         cases = HypothesisCases(suite, Profile(), 15, 1)
-        plans = list(cases)
+        plans = [rows for _, rows in cases]
         cases.close()
         assert 5 < len(plans) <= 15
         assert len({tuple(rows) for rows in plans}) == len(plans)
         assert [rows for rows in plans if len(Tours(suite, Profile()).play(rows)) != len(rows)] == []
 
 
-def test_the_search_goes_on_after_a_divergence() -> None:
-    cases = HypothesisCases(STORE, Profile(), 20, 1)
-    plans = []
-    for rows in cases:
-        plans.append(rows)
-        if reads_twice(rows):
-            cases.diverges()
-    cases.close()
-    assert sum(map(reads_twice, plans)) > 1
-    assert len(plans) > 10
-
-
 def test_what_diverged_is_drawn_first_the_next_time() -> None:
-    failing = []
+    """Verdicts may come at the end, as they do from cases that are played side by side."""
+    diverging = []
     for seed in (1, 2):
         cases = HypothesisCases(STORE, Profile(), 10, seed)
-        for at, rows in enumerate(cases):
-            if reads_twice(rows):
-                failing.append((at, rows))
-                cases.diverges()
-                break
-        next(cases, None)  # the verdict arrives when the next plan is asked for
+        plans = dict(cases)
+        numbers = [number for number, rows in plans.items() if reads_twice(rows)]
+        diverging.append((numbers, plans))
+        for number in numbers:
+            cases.diverges(number)
         cases.close()
-    (_, first), (at, again) = failing
-    assert (at, again) == (0, first)
+    (first, plans), (again, later) = diverging
+    assert (again[0], later[0]) == (0, plans[first[0]])
+    assert 0 < len(first) < len(plans)
+
+
+def test_what_no_longer_diverges_is_forgotten() -> None:
+    begins = []
+    for diverges in (True, False, False):
+        cases = HypothesisCases(STORE, Profile(), 10, 1)
+        plans = dict(cases)
+        begins.append(plans[0])
+        if diverges:
+            last = max(plans)
+            kept = plans[last]
+            cases.diverges(last)
+        cases.close()
+    assert [begin == kept for begin in begins] == [False, True, False]
 
 
 def test_a_search_that_nobody_asks_any_more_ends() -> None:
@@ -142,7 +135,7 @@ def test_a_divergence_is_shrunk_and_reported_like_any_other() -> None:
     assert not found.unshrunk
 
 
-def test_what_hypothesis_draws_is_played_one_by_one_and_kept_by_its_verdict(tmp_path: Path) -> None:
+def test_a_run_begins_with_what_diverged_in_the_last_one(tmp_path: Path) -> None:
     played = []
     for seed, out in ((1, tmp_path / "first"), (2, tmp_path / "second")):
         events = run(SecondRead(), suites=["remote-store"], tiers=["hypothesis"], examples=8, seed=seed, out=out)
@@ -156,7 +149,7 @@ def test_what_hypothesis_draws_is_played_one_by_one_and_kept_by_its_verdict(tmp_
 def test_what_may_stay_open_is_never_more_than_the_model_follows() -> None:
     suite = SUITES["broker-doubt"]
     drawn = HypothesisCases(suite, Profile(), 60, 4)
-    doubtful = [sum(suite.operations[at].spec.may_be_indeterminate for at, _ in rows) for rows in drawn]
+    doubtful = [sum(suite.operations[at].spec.may_be_indeterminate for at, _ in rows) for _, rows in drawn]
     drawn.close()
     assert 3 <= max(doubtful) <= FEW_REQUESTS
     assert sum(perm(FEW_REQUESTS, handled) for handled in range(FEW_REQUESTS + 1)) <= MOST
