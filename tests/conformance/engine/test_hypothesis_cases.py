@@ -117,6 +117,8 @@ def test_a_divergence_is_shrunk_and_reported_like_any_other() -> None:
     assert ended.verdict == DIVERGES
     assert len(found.steps) == 1
     assert not found.unshrunk
+    assert found.replay.startswith("rocketmq-conformance run python:")
+    assert found.replay.endswith(" -k remote-store --tier hypothesis --seed 1 --examples 50")
 
 
 def test_what_may_stay_open_is_never_more_than_the_model_follows() -> None:
