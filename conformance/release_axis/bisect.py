@@ -4,6 +4,8 @@
     from rocketmq_conformance.conformance.release_axis.bisect import bisect
 
     for change in bisect(addresses_of(["4.7.1..5.5.0"], BROKER), plans).changes: ...
+
+``plans`` are those of one suite (``given_plans``).
 """
 
 from __future__ import annotations
