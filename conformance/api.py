@@ -145,6 +145,8 @@ def judge(
     judged_as = tuple(word for item in releases.items() for word in ("--with", "=".join(item)))
     if max_wait != LONGEST_WAIT:
         judged_as += ("--max-wait", f"{max_wait:g}")
+    if options.quirks:
+        judged_as += ("--quirks",)
     stage: Stage | None = None
     try:
         with starting(start_timeout, on_start):
@@ -180,12 +182,13 @@ def verify_expected(
     target: str | Adapter,
     entries: Sequence[Entry],
     *,
+    quirks: bool = False,
     releases: Mapping[str, str] | None = None,
     patience: float = PATIENCE,
     max_wait: float = LONGEST_WAIT,
     start_timeout: float = START_TIMEOUT,
 ) -> list[ExpectedDivergence]:
-    """Replay the plans of expected divergences, and say what became of each; errors as of ``run``."""
+    """Replay the plans of expected divergences, and say what became of each; ``quirks`` and errors as of ``run``."""
     stage: Stage | None = None
     try:
         with starting(start_timeout):
@@ -203,7 +206,7 @@ def verify_expected(
                 asked[suite.name].append(at)
         for name, places in asked.items():
             suite = SUITES[name]
-            player = Player(stage, Judge(suite, profile.judged()), Doubts(hello))
+            player = Player(stage, Judge(suite, profile.judged(), quirks=hello.quirks or quirks), Doubts(hello))
             for at, judged in zip(places, player.replay([entries[at].rows for at in places]), strict=True):
                 signed[at].take(suite, entries[at], judged)
         return [

@@ -220,6 +220,7 @@ def show_left_out(screen: Screen, summary: RunSummary, left_out: Sequence[str]) 
 
 
 def header(event: RunStarted, *, verbose: bool = True) -> list[RenderableType]:
+    """What is judged, by which releases, and what is off its default; a short one names a few suites and notes only."""
     title = Text.assemble(("rocketmq-conformance", "bold"), f" {clean(event.kit)}, rule book {clean(event.rulebook)}")
     rows: list[tuple[str, RenderableType]] = [
         ("implementation", Text(clean(f"{event.implementation} {event.version}".strip()))),

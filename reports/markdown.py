@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from html import escape
 from pathlib import Path
 
 from rocketmq_conformance.reports.event import (
@@ -151,12 +152,13 @@ def _divergence(summary: RunSummary, kind: Kind) -> list[str]:
     noun = "Divergence" if one.against == MODEL else "Difference"
     of = f" of {one.address}" if one.address else ""
     more = f", and {kind.cases - 1:,} more" if kind.cases > 1 else ""
-    where = _text(f"{one.suite}, {summary.case_name(one.suite, one.case)}{of}{more}")
+    # inside an element of HTML that begins a line nothing is read as Markdown
+    where = escape(clean(f"{one.suite}, {summary.case_name(one.suite, one.case)}{of}{more}"), quote=False)
     lines = [f"<details><summary>{noun}: {where}</summary>", ""]
     lines += [f"- {_text(rule.get('id', '?'))}: {_text(rule.get('sentence', ''))}" for rule in one.rules]
     if one.steps:
         lines += ["", "| step | |", "|---:|---|"]
-        lines += [f"| {step.number} | {_code(step.operation)} |" for step in one.steps]
+        lines += [f"| {step.number} | {_code_cell(step.operation)} |" for step in one.steps]
     lines += ["", f"Expected {_code(one.expected)}, observed {_code(one.observed)}.", ""]
     lines += [f"    {clean(one.replay)}", "", "</details>", ""]
     return lines
@@ -174,4 +176,9 @@ def _code(text: str) -> str:
     while fence in shown:
         fence += "`"
     space = " " if shown[:1] == "`" or shown[-1:] == "`" else ""
-    return f"{fence}{space}{shown}{space}{fence}".replace("|", "\\|")
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def _code_cell(text: str) -> str:
+    """The same in a table, whose cells end at a bar in code marks, too."""
+    return _code(text).replace("|", "\\|")

@@ -52,10 +52,6 @@ class FullSuiteLines:
         for text in below:
             yield Padding(Text(text), (0, 0, 0, INDENT))
 
-    def end(self) -> Iterator[RenderableType]:
-        """What is left to print after the last suite."""
-        return iter(())
-
 
 class ShortSuiteLines:
     """A line per suite, or of many suites one for several that conform; below it what fits, and the rest is counted."""

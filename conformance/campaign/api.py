@@ -42,8 +42,8 @@ def campaign(
 ) -> int:
     """Play a campaign into the folder ``out``, or resume the one there; returns the exit code.
 
-    ``given`` are fields of ``Spec``: addresses (a tuple), cases and seed are needed for a new one; suites (names),
-    steps, sample, steer, releases, patience and start_timeout (seconds) and memory (bytes) are optional.
+    ``given`` are fields of ``CampaignSpec``: addresses (a tuple), cases and seed are needed for a new one; suites
+    (names), steps, sample, steer, releases, patience and start_timeout (seconds) and memory (bytes) are optional.
     ``emit`` is called with every event.
     Raises CampaignError, MasterError, AddressError or CannotRunError, each with one sentence for the user.
     """

@@ -44,8 +44,8 @@ class CampaignProgress:
         self._waves = BehaviourCounter(campaign.suites, campaign.block)
         self._seen: set[tuple[str, int]] = set()
 
-    def look(self) -> bool:
-        """Take in what is new; is there any?"""
+    def look(self) -> None:
+        """Take in what is new."""
         fresh = [
             (suite, number)
             for suite in self._campaign.suites
@@ -54,7 +54,6 @@ class CampaignProgress:
         ]
         for suite, number in sorted(fresh):
             self._take(suite, number)
-        return bool(fresh)
 
     def has(self, block: Block) -> bool:
         """Is the block finished?"""

@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.cli.options import (
     Judging,
     address_argument,
     judging_options,
+    quirks_option,
     read_expected,
     read_plan,
 )
@@ -113,10 +114,11 @@ def _anywhere(implementation: str) -> str:
 @expect.command()
 @file_argument
 @address_argument
+@quirks_option
 @judging_options
-def verify(file: Path, address: str, judging: Judging) -> None:
+def verify(file: Path, address: str, quirks: bool, judging: Judging) -> None:
     """Replay the plans of FILE on ADDRESS: exit code 1 when an entry is out of date."""
-    found = _checked(file, address, judging)
+    found = _checked(file, address, quirks, judging)
     _show(found)
     finish(1 if any(one.fault for one in found) else 0)
 
@@ -124,12 +126,13 @@ def verify(file: Path, address: str, judging: Judging) -> None:
 @expect.command()
 @file_argument
 @address_argument
+@quirks_option
 @judging_options
-def prune(file: Path, address: str, judging: Judging) -> None:
+def prune(file: Path, address: str, quirks: bool, judging: Judging) -> None:
     """Replay the plans of FILE on ADDRESS, and take the entries out of FILE that do not diverge any more."""
     from rocketmq_conformance.conformance.engine.signed import GONE
 
-    found = _checked(file, address, judging)
+    found = _checked(file, address, quirks, judging)
     gone = {one.line for one in found if one.fault == GONE}
     begins = [*sorted(one.line for one in read_expected(file))]
     lines = file.read_text("utf-8").splitlines(keepends=True)
@@ -143,7 +146,7 @@ def prune(file: Path, address: str, judging: Judging) -> None:
     click.echo(f"{file}: {len(gone)} of {len(begins)} removed")
 
 
-def _checked(file: Path, address: str, judging: Judging) -> Sequence[ExpectedDivergence]:
+def _checked(file: Path, address: str, quirks: bool, judging: Judging) -> Sequence[ExpectedDivergence]:
     """What became of every entry."""
     from rocketmq_conformance.conformance import api
     from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
@@ -153,6 +156,7 @@ def _checked(file: Path, address: str, judging: Judging) -> Sequence[ExpectedDiv
         return api.verify_expected(
             address,
             read_expected(file),
+            quirks=quirks,
             releases=judging.overrides,
             patience=judging.patience,
             max_wait=judging.max_wait,

@@ -93,6 +93,9 @@ rulebook_option = click.option(
 seed_option = click.option(
     "--seed", type=int, help="Seed of the plans; a random one is chosen and printed when absent."
 )
+quirks_option = click.option(
+    "--quirks", is_flag=True, help="Judge accidents of Java, too (always done for java-client and port)."
+)
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Print everything: each divergence in full, and the coverage of every rule."
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from rocketmq_conformance.conformance.cli.predict_options import (
     could_not,
     facts_of,
     group_option,
+    in_ms,
     name_servers_argument,
     page_option,
     release_option,
@@ -25,8 +25,6 @@ from rocketmq_conformance.models.release import NEWEST, Release
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.predict.facts import GroupFacts
 
-#: Digits of a time as consumeTimestamp has it; one in ms has 13 until 2286.
-_CONSUME_TIMESTAMP = 14
 _STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "MACHINE_ROOM")
 client_option = click.option("--client", callback=release_option, metavar="RELEASE", help="Release of the client.")
 
@@ -143,15 +141,9 @@ def reset(
 
     if target not in {"end", "beginning"} and not target.isdecimal():
         raise click.BadParameter(f"write end, beginning or a time in ms, not {target!r}", param_hint="--to")
-    if len(target) == _CONSUME_TIMESTAMP and target.isdecimal():
-        raise click.BadParameter(
-            f"{target} is the year {datetime.fromtimestamp(int(target) / 1000, UTC).year} in ms since 1970: write ms, "
-            "such as 1769860800000 for 2026-01-31 12:00:00 UTC, not yyyyMMddHHmmss",
-            param_hint="--to",
-        )
+    time = in_ms(int(target), "--to") if target.isdecimal() else None
     if len(topics) != 1:
         raise click.UsageError("Name the one topic of the reset with --topic.")
-    time = int(target) if target.isdecimal() else None
     facts = facts_of(name_servers, path, group, topics, time)
     if time is not None and facts.time != time:
         raise click.UsageError(f"{path} is about the time {facts.time}, not {time}: write it again with --time {time}.")

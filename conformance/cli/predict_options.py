@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from rocketmq_conformance.reports.prediction import Page
 
 FORMATS = ("text", "json", "markdown")
+#: Numbers of 14 digits, as consumeTimestamp is written; a time in ms has 13 until 2286.
+_CONSUME_TIMESTAMPS = range(10**13, 10**14)
 
 name_servers_argument = click.argument("name_servers", metavar="[NAMESRV[,…]]", required=False)
 group_option = click.option("--group", metavar="G", help="The consumer group.")
@@ -44,6 +47,17 @@ def release_option(context: click.Context, option: click.Parameter, value: str |
         return Release.parse(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
+
+
+def in_ms(time: int, option: str) -> int:
+    """A time in ms since 1970, as it is; usage error where an option was given consumeTimestamp's form of one."""
+    if time in _CONSUME_TIMESTAMPS:
+        raise click.BadParameter(
+            f"{time} is the year {datetime.fromtimestamp(time / 1000, UTC).year} in ms since 1970: write ms, "
+            "such as 1769860800000 for 2026-01-31 12:00:00 UTC, not yyyyMMddHHmmss",
+            param_hint=option,
+        )
+    return time
 
 
 def could_not(command: Callable[..., None]) -> Callable[..., None]:

@@ -11,6 +11,7 @@ from rocketmq_conformance.conformance.cli.predict_options import (
     could_not,
     facts_of,
     group_option,
+    in_ms,
     name_servers_argument,
     topics_option,
 )
@@ -38,7 +39,7 @@ def state(
     """
     from rocketmq_conformance.conformance.predict.facts import masked, to_json
 
-    facts = facts_of(name_servers, None, group, topics, time)
+    facts = facts_of(name_servers, None, group, topics, None if time is None else in_ms(time, "--time"))
     text = to_json(facts if names else masked(facts))
     if out is None:
         click.echo(text, nl=False)

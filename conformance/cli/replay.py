@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.cli.options import (
     out_option,
     plan_argument,
     plan_notes,
+    quirks_option,
     read_plan,
     through_option,
 )
@@ -25,10 +26,11 @@ from rocketmq_conformance.conformance.cli.options import (
 @address_argument
 @case_option
 @out_option
+@quirks_option
 @through_option
 @judging_options
 def replay(
-    plan: Path, address: str, number: int | None, out: Path | None, through: str | None, judging: Judging
+    plan: Path, address: str, number: int | None, out: Path | None, quirks: bool, through: str | None, judging: Judging
 ) -> None:
     """Run the cases of a PLAN file again on ADDRESS."""
     # The engine, with all models and suites, is imported when a command needs it: --help does not.
@@ -38,5 +40,5 @@ def replay(
     address = address_through(address, through)
     read = read_plan(plan, number)
     cases = {read.suite.name: read.cases}
-    options = Options(address, read.seed, out=out, plans=cases, notes=plan_notes(read), plan=plan)
+    options = Options(address, read.seed, out=out, plans=cases, notes=plan_notes(read), plan=plan, quirks=quirks)
     judge([read.suite], options, judging, planned=read.profile)

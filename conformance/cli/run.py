@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.cli.options import (
     expected_option,
     judging_options,
     out_option,
+    quirks_option,
     read_corpus,
     read_expected,
     read_rulebook,
@@ -62,7 +63,7 @@ from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
 )
 @click.option("--examples", type=click.IntRange(min=1), help="Cases per suite that Hypothesis draws.")
 @expected_option
-@click.option("--quirks", is_flag=True, help="Judge accidents of Java, too (always done for java-client and port).")
+@quirks_option
 @rulebook_option
 @through_option
 @judging_options

@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.cli.options import (
     judging_options,
     plan_argument,
     plan_notes,
+    quirks_option,
     read_plan,
 )
 
@@ -22,8 +23,9 @@ from rocketmq_conformance.conformance.cli.options import (
 @address_argument
 @case_option
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the shrunk plan.  [default: beside PLAN]")
+@quirks_option
 @judging_options
-def shrink(plan: Path, address: str, number: int | None, out: Path | None, judging: Judging) -> None:
+def shrink(plan: Path, address: str, number: int | None, out: Path | None, quirks: bool, judging: Judging) -> None:
     """Find the shortest plan that shows the first divergence of a PLAN file on ADDRESS."""
     # The engine, with all models and suites, is imported when a command needs it: --help does not.
     from rocketmq_conformance.conformance.cli.judging import judge
@@ -33,5 +35,7 @@ def shrink(plan: Path, address: str, number: int | None, out: Path | None, judgi
     folder = out or plan.parent / f"{plan.name.removesuffix('.jsonl').removesuffix('.plan')}-shrunk"
     cases = {read.suite.name: read.cases}
     notes = plan_notes(read)
-    options = Options(address, read.seed, out=folder, stop_at_first=True, plans=cases, notes=notes, plan=plan)
+    options = Options(
+        address, read.seed, out=folder, stop_at_first=True, plans=cases, notes=notes, plan=plan, quirks=quirks
+    )
     judge([read.suite], options, judging, planned=read.profile)

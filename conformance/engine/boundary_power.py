@@ -88,9 +88,11 @@ def measure(
     cases: int | None = None,
     notes: Sequence[str] = (),
 ) -> Events:
-    """Corrupt answers in every suite that the implementation offers; the last event is CorruptionEnded.
+    """Corrupt answers in every suite that the implementation offers, but for whole ones; the last event is
+    CorruptionEnded.
 
-    Its exit code is 0 when everything that was not noticed has a reason, else 1; 3 when nothing could be corrupted.
+    Its exit code is 0 when everything that was not noticed has a reason, else 1; 3 when nothing could be corrupted, and
+    when it was interrupted.
     """
     begin = time.monotonic()
     offered = [suite for suite in suites if not hello.refuses(suite) and suite.side is not Side.WHOLE]

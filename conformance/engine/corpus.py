@@ -50,7 +50,7 @@ def kit_folder() -> Path:
 
 def in_source_tree() -> bool:
     """Does the kit run from its source tree, so that plans can be added to its corpus?"""
-    return (kit_folder().resolve().parents[1] / "pyproject.toml").is_file()
+    return (kit_folder().parents[1] / "pyproject.toml").is_file()
 
 
 def folders(more: Iterable[Path] = ()) -> list[Path]:

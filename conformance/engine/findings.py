@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.engine.transcript import Message
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DivergenceFound
-from rocketmq_conformance.reports.tiers import CORPUS
+from rocketmq_conformance.reports.tiers import CORPUS, HYPOTHESIS
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Row
 
@@ -182,10 +182,14 @@ class Findings:
         if of:
             return [*words, "--tier", of.tier]
         cases = self._suite.cases if options.cases is None else options.cases
-        if number >= cases and options.out:  # drawn by Hypothesis
+        given = self._suite.name in options.plans
+        drawn = number >= cases and not given
+        if options.out and (drawn or given):
             return ["replay", str(options.out / f"{self._suite.name}{SUFFIX}"), options.address, "--case", str(number)]
-        words += ["--seed", str(options.seed)]
-        words += ["--cases", str(number + 1)]
+        seed = ["--seed", str(options.seed)]
+        if drawn:  # how many examples there are decides what is drawn
+            return [*words, "--tier", HYPOTHESIS, *seed, "--examples", str(options.examples_of(self._suite))]
+        words += [*seed, "--cases", str(number + 1)]
         if options.steps:
             words += ["--steps", str(options.steps)]
         return words

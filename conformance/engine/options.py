@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.expected import Entry
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
 from rocketmq_conformance.reports.rule_results import Place
-from rocketmq_conformance.suites.declare.suite import Row
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Options:
     notes: tuple[str, ...] = ()
     #: The file that the plans came from.
     plan: Path | None = None
-    #: Options of the command line that say which releases judge; a replay repeats them.
+    #: Options of the command line that say what judges; a replay repeats them.
     judged_as: tuple[str, ...] = ()
     #: A sentence on which release judges, and why.
     release_choice: str = ""
@@ -49,3 +49,9 @@ class Options:
     rulebook: RuleBook | None = None
     #: By rule and the words of its clause: which steps show it.
     clauses: Mapping[str, Mapping[str, frozenset[Place]]] = field(default_factory=dict)
+
+    def examples_of(self, suite: Suite) -> int:
+        """How many cases Hypothesis draws: a step that it draws costs as much as many from the seed."""
+        if self.examples is not None:
+            return self.examples
+        return min(max(1, suite.cases // 20), self.cases or suite.cases)

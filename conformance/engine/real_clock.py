@@ -67,11 +67,12 @@ class Timekeeper:
         """Begin a step, once its answer does not change while it is played; the time of the plan in ms."""
         ready, self._ready = self._ready, None
         late, margin = self._ms(LATE), self._ms(MARGIN)
-        for _ in range(_PUT_OFF if ready else 0):
-            now = self.now()
-            if ready is None or ready(now - late, now + margin):
-                break
-            self._clock.sleep(MARGIN)
+        if ready:
+            for _ in range(_PUT_OFF):
+                now = self.now()
+                if ready(now - late, now + margin):
+                    break
+                self._clock.sleep(MARGIN)
         start = max(self.now(), self._span.earliest)
         self._span = Span(start, start, late)
         return start

@@ -185,7 +185,7 @@ class Runner:
             cases = given.items()
         else:
             generated = suite.cases if self.options.cases is None else self.options.cases
-            examples = _examples(suite, self.options) if not refused else 0
+            examples = self.options.examples_of(suite) if not refused else 0
             draw = sampler(suite, self.profile)
             cases = ((number, draw.case(self.options.seed, number, steps)) for number in range(generated))
         file = self.options.out / f"{suite.name}.plan.jsonl" if self.options.out and not refused else None
@@ -250,10 +250,3 @@ class Runner:
         if part.control is not None:
             self.controls.append(part.control)
         self.cut_short = self.cut_short or part.cut_short
-
-
-def _examples(suite: Suite, options: Options) -> int:
-    """How many cases Hypothesis draws: a step that it draws costs as much as many from the seed."""
-    if options.examples is not None:
-        return options.examples
-    return min(max(1, suite.cases // 20), options.cases or suite.cases)

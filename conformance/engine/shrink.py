@@ -74,9 +74,12 @@ class _Shrinker:
             size //= 2
         self.fails(rows)
 
-    def _expectation(self, rows: Sequence[Row]) -> tuple[str, int]:
-        last = self.judge.expected(rows)[-1]
-        return repr(last.expected), id(last.why)
+    def _expectation(self, rows: Sequence[Row]) -> tuple[str, int] | None:
+        """What the model expects of the last step, and why; None when it does not allow that step."""
+        steps = self.judge.expected(rows)
+        if not steps or steps[-1].row != rows[-1]:
+            return None
+        return repr(steps[-1].expected), id(steps[-1].why)
 
     def by_steps(self, size: int) -> None:
         """Leave out chunks of so many steps, then smaller ones; the last step stays."""

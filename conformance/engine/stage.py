@@ -35,7 +35,7 @@ from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.fakes.fault_script import Overlay
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
+from rocketmq_conformance.suites.declare.domain import ANSWER
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -76,8 +76,6 @@ class Stage:
         self._folder_begun = False
         #: Positions of the operations that the profile has, by suite.
         self._offers: dict[str, frozenset[int]] = {}
-        #: The requests that the latest operation had faults for.
-        self._faulty: list[Requests] = []
         self._guarding = False
         self._alarm = Alarm()
         self._closed = False

@@ -267,7 +267,7 @@ class Pulls:
         return self._registered(ext["consumerGroup"], ext["topic"], int(ext["subVersion"]))
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
-        """BQ-PULL-*: what a pull finds (``Pulled``), or the error."""
+        """BQ-PULL-*: what a pull finds (``PullResult``), or the error."""
         storage = self._storage
         entries = storage.entries(asked.topic, asked.queue)
         storage.state, result, _ = names.pull_named(storage.rules, storage.state, asked, codes, entries)

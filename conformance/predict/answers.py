@@ -71,6 +71,7 @@ def stored_table(answer: Command) -> dict[tuple[str, str, int], int] | None:
 
 
 def is_built_in(group: str) -> bool:
+    """Is it a group of RocketMQ's own, or of its tools?"""
     return group.startswith(("CID_RMQ_SYS_", "CID_ONS")) or group in {
         *("TOOLS_CONSUMER", "FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "%DLQ%")
     }
@@ -83,6 +84,7 @@ def master(data: Mapping[str, Any]) -> str:
 
 
 def document(answer: Command, what: str) -> dict[str, Any]:
+    """The JSON object in an answer's body; ``what`` it is about, for the sentence of an error."""
     try:
         found = java_json.loads(answer.body.decode())
     except ValueError as error:  # UnicodeDecodeError is one, too
@@ -100,6 +102,7 @@ def offset(answer: Command) -> int | None:
 
 
 def number(answer: Command, what: str, field: str = "offset") -> int:
+    """The number in a field of an answer, which says ``what``; CannotRunError also where the broker refuses."""
     try:
         found = responses.number(answer, field)
     except AdapterError as error:

@@ -183,7 +183,7 @@ def _queue_start(
             rules=_rules(whys),
             decided=_rules(whys),
         )
-    if queue.found is None and queue.max > queue.min and _source(queue, found, whys[-1]) == TIME:
+    if queue.found is None and queue.max > queue.min and _source(queue, whys[-1]) == TIME:
         why = "no search for this time was made"
         return QueueStart(facts=queue, start=None, first=None, source=UNKNOWN, unknown=why)
     if consumer.kind == LITE and LITE_PULLS.on(consumer.client) and not LITE_PULLS.on(Release.parse(broker.release)):
@@ -191,7 +191,7 @@ def _queue_start(
             facts=queue,
             start=mapped.offset(found),
             first=None,
-            source=_source(queue, found, whys[-1]),
+            source=_source(queue, whys[-1]),
             rule="BQ-PULL-LITE",
             rules=(*_rules(whys), "BQ-PULL-LITE"),
             decided=(*_rules(whys), "BQ-PULL-LITE"),
@@ -203,7 +203,7 @@ def _queue_start(
             facts=queue,
             start=mapped.offset(found),
             first=mapped.offset(first),
-            source=_source(queue, found, whys[-1]),
+            source=_source(queue, whys[-1]),
             rule=_deciding_rule(queue, whys),
             rules=_rules((*whys, *pulls)),
             decided=_rules(whys),
@@ -245,7 +245,7 @@ def _rules(whys: Sequence[Reason]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(rule for why in whys for rule in why.rules))
 
 
-def _source(queue: QueueFacts, found: int, why: Reason) -> str:
+def _source(queue: QueueFacts, why: Reason) -> str:
     """What decided a start, by the model's reason."""
     if why.kind.startswith("stored"):
         return ZERO if queue.stored is None else STORED

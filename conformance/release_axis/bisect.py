@@ -1,8 +1,11 @@
 """The release at which the answers to a plan changed, by playing as few releases as possible::
 
-from rocketmq_conformance.conformance.release_axis.bisect import bisect
+    from rocketmq_conformance.conformance.release_axis.addresses import BROKER, addresses_of
+    from rocketmq_conformance.conformance.release_axis.bisect import bisect
 
-for change in bisect(addresses_of(["4.7.1..5.5.0"], BROKER), plans).changes: ...
+    for change in bisect(addresses_of(["4.7.1..5.5.0"], BROKER), plans).changes: ...
+
+``plans`` are those of one suite (``given_plans``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """A matrix: per rule, what each of many implementations does with the same plans::
 
-from rocketmq_conformance.conformance.release_axis.matrix import matrix
+    from rocketmq_conformance.conformance.release_axis.matrix import matrix
 
-for row in matrix(["broker:4.9.7", "broker:5.5.0"], plans).rows: ...
+    for row in matrix(["broker:4.9.7", "broker:5.5.0"], plans).rows: ...
+
+``plans`` are those of one or more suites (``plans_of``).
 """
 
 from __future__ import annotations

@@ -91,11 +91,6 @@ def parting_json(parting: Parting) -> dict[str, Any]:
     }
 
 
-def answers_of(parting: Parting, order: Sequence[str]) -> str:
-    """What was observed at a parting, and by which implementations."""
-    return "; ".join(f"{names_of(names, order)}: {answer}" for answer, names in parting.answers)
-
-
 def _alike(row: RuleRow, order: Sequence[str]) -> str:
     return " | ".join(names_of(group, order) for group in row.groups)
 

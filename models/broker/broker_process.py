@@ -1,7 +1,7 @@
 """The broker of suite broker-process: its process runs, is frozen, or is down (RUN-DOWN-1, RUN-FREEZE-*).
 
 Requests to a frozen broker wait: a commit that timed out may still be applied once the process goes on. That makes the
-broker's state uncertain (:class:`~rocketmq_conformance.models.broker.lifecycle.Forked`).
+broker's state uncertain (:class:`~rocketmq_conformance.models.broker.lifecycle.UncertainBroker`).
 """
 
 from __future__ import annotations

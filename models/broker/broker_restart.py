@@ -1,5 +1,5 @@
 """The broker of suite broker-restart: it is stopped, killed and started, and only partly known after that
-(:class:`~rocketmq_conformance.models.broker.lifecycle.Forked`).
+(:class:`~rocketmq_conformance.models.broker.lifecycle.UncertainBroker`).
 
 Every operation observes: each answer of the broker narrows its possible states down.
 """

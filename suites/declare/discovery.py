@@ -7,8 +7,8 @@ suite's name::
     [project.entry-points."rocketmq_conformance.suites"]
     retry-delay = "own_suite.retry_delay:SUITE"
 
-A run goes through them in this order: by side (pure, client, broker); on each side first those of an ordinary run, then
-those that are only run when they are named; and then by name.
+A run goes through them in this order: by side (pure, client, whole, broker); on each side first those of an ordinary
+run, then those that are only run when they are named; and then by name.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ class Whole:
         return [v for v in dict.fromkeys(around) if self.low <= v <= self.high and abs(v) < abs(value)]
 
     def schema(self) -> Schema:
-        return {"type": "integer", "minimum": min(self.low, *self.edges, self.low), "maximum": self.high}
+        return {"type": "integer", "minimum": min((self.low, *self.edges)), "maximum": self.high}
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Subset:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Values that are too many to list: ``draw`` makes one, ``shrink`` gives simpler ones."""
+    """Values that are too many to list: ``make`` draws one, ``shrink`` gives simpler ones."""
 
     make: Callable[[Choices], Any]
     json: Schema

@@ -60,9 +60,9 @@ def answers(
     return answered
 
 
-def allowing(answered: Iterable[Answered], observed: Expected) -> list[Answered]:
-    """The answers that allow what was observed."""
-    return [one for one in answered if agrees(one.expected, observed)]
+def allowing(answered: Iterable[Answered], observed: Expected, *, quirks: bool = True) -> list[Answered]:
+    """The answers that allow what was observed; without ``quirks`` accidents of Java allow everything."""
+    return [one for one in answered if agrees(one.expected, observed) or (one.why.quirk and not quirks)]
 
 
 def after_step(allowed: Iterable[Answered]) -> list[Possibility]:
@@ -72,14 +72,20 @@ def after_step(allowed: Iterable[Answered]) -> list[Possibility]:
 
 
 def narrowed(
-    bound: BoundModel, possible: Iterable[Possibility], row: Row, observed: Expected, *, observes: bool
+    bound: BoundModel,
+    possible: Iterable[Possibility],
+    row: Row,
+    observed: Expected,
+    *,
+    observes: bool,
+    quirks: bool = True,
 ) -> tuple[list[Answered], list[Possibility]]:
-    """The answers that allow what was observed, and the possibilities after it.
+    """The answers that allow what was observed, as :func:`allowing`, and the possibilities after it.
 
     When none allows it: the answers of every possibility, and no possibilities. TooMany beyond ``MOST``.
     """
     answered = answers(bound, possible, row, observed, observes=observes)
-    allowed = allowing(answered, observed)
+    allowed = allowing(answered, observed, quirks=quirks)
     return allowed or answered, after_step(allowed)
 
 

@@ -146,7 +146,8 @@ class OperationSpec:
 class Operation:
     """Base of every operation: a frozen dataclass with a :class:`OperationSpec`.
 
-    An implementation gets it without its faults and its duration (:meth:`asked`): it lacks these attributes then.
+    An implementation gets it without its faults and its duration (:meth:`for_implementation`): it lacks these
+    attributes then.
 
     What ``dataclass`` would compile for each of some two hundred classes is written here once: that was most of the
     time in which the suites are imported.

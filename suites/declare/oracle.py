@@ -162,12 +162,16 @@ class Oracle:
 
     def _as_far_as_said(self, spec: OperationSpec, step: Step) -> Judgement:
         """Judge an answer that differs: quirks may not be judged, and parts that it leaves open are not compared."""
-        if step.why.quirk and not self._quirks:
-            return Agreed(step._replace(why=Reason((), step.why.kind), left=(QUIRK,)))
+        if self._is_unjudged(step):
+            return Agreed(_left_open(step))
         said, left = filled(spec, step.expected, step.observed)
         if not left or not agrees(step.expected, said):
             return Differs(step._replace(observed=said, left=left))
         return Agreed(step._replace(why=weaker(step.why, spec, left), left=left))
+
+    def _is_unjudged(self, step: Step) -> bool:
+        """Does the answer differ from an accident of Java, which is not judged?"""
+        return step.why.quirk and not self._quirks and not agrees(step.expected, step.observed)
 
     def go_on(self, step: Step) -> bool | None:
         """Follow the implementation after a step that differs, as if the expected answer had been given.
@@ -189,10 +193,9 @@ class Oracle:
             self._possible = unanswered(self._bound, possible, row)
             return Agreed(Step(row, possible[0].state, self._possible[0].state, UNDEFINED, observed, UNKNOWN))
         observes = self._suite.operations[row[0]].spec.observes
-        answers, left = narrowed(self._bound, possible, row, observed, observes=observes)
-        first, *others = [
-            Step(row, one.before.state, one.after.state, one.expected, observed, one.why) for one in answers
-        ]
+        answers, left = narrowed(self._bound, possible, row, observed, observes=observes, quirks=self._quirks)
+        steps = [Step(row, one.before.state, one.after.state, one.expected, observed, one.why) for one in answers]
+        first, *others = [_left_open(step) if self._is_unjudged(step) else step for step in steps]
         step = first._replace(others=tuple(others))
         self._possible = left
         if not left:
@@ -201,6 +204,11 @@ class Oracle:
         if len(left) == 1 and not left[0].open:
             self._state, self._possible = left[0].state, []
         return Agreed(step)
+
+
+def _left_open(step: Step) -> Step:
+    """A step of which nothing is judged."""
+    return step._replace(why=Reason((), step.why.kind), left=(QUIRK,))
 
 
 def describe(suite: Suite, step: Step) -> str:

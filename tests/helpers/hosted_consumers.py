@@ -69,6 +69,20 @@ class Owner(Threads):
         self.queues = 3
 
 
+class Unready(Owner):
+    """It cannot say which queues it has before it has sought."""
+
+    ready = False
+
+    def owned(self) -> list[tuple[str, int]]:
+        if not self.ready:
+            raise ValueError("it has not sought")
+        return super().owned()
+
+    def seek(self, topic: str, queue: int, offset: int) -> None:
+        self.ready = True
+
+
 class Subscriber(Threads):
     """It subscribes to other topics."""
 
@@ -96,6 +110,10 @@ def committer(settings: Any) -> Committer:
 
 def owner(settings: Any) -> Owner:
     return Owner(settings)
+
+
+def unready(settings: Any) -> Unready:
+    return Unready(settings)
 
 
 def plain(settings: Any) -> Threads:

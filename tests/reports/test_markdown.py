@@ -87,8 +87,18 @@ def test_answers_are_no_markdown() -> None:
         for event in stream
     ]
     page = summary_page(summary_of(changed))
-    assert "observed ```\\|<b>`x``\\n# y```." in page
+    assert "observed ```|<b>`x``\\n# y```." in page
     assert "- \\*A\\*: \\<i\\>\\|" in page
+
+
+def test_what_stands_in_code_marks_and_in_html_has_no_marks_of_markdown() -> None:
+    divergence = next(event for event in events("diverges") if isinstance(event, DivergenceFound))
+    step = dataclasses.replace(divergence.steps[0], operation="do(how='a|b_c')")
+    nasty = dataclasses.replace(divergence, address="client:./my_<client>", expected="a|b_c", steps=[step])
+    page = summary_page(summary_of([*events("conforms")[:1], nasty]))
+    assert "Expected `a|b_c`, observed" in page
+    assert "| `do(how='a\\|b_c')` |" in page  # in a cell a bar is escaped everywhere
+    assert " of client:./my_&lt;client&gt;</summary>" in page
 
 
 def test_a_run_that_has_just_begun_has_no_old_verdict(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from rocketmq_conformance.reports import event
 
 #: Columns of ``cases`` that hold behaviours.
 BEHAVIOURS = ("answers", "transitions")
-#: Columns that :meth:`Discovery.add` looks at.
+#: Columns that :meth:`BehaviourCounter.add` looks at.
 COLUMNS = ("case", "arm", "steps", *BEHAVIOURS)
 #: Points of a curve at most.
 POINTS = 300

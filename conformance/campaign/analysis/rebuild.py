@@ -215,7 +215,7 @@ class UnparsedResult(str):
 
 
 def parse_result(text: str) -> Any:
-    """The result that :func:`said` wrote as ``text``; Unread when no result reads so."""
+    """The result that :func:`format_result` wrote as ``text``; UnparsedResult when no result reads so."""
     if text == format_result(UNDEFINED):
         return UNDEFINED
     word, _, code = text.partition(" ")

@@ -70,7 +70,7 @@ class PlayerSupervisor:
     ) -> None:
         self.spec = spec
         self.path = path
-        #: Addresses that are opened as others (see ``Players``).
+        #: Addresses that are opened as others (see ``BlockPlayer``).
         self.start = dict(start or {})
         self._on_start = on_start
         #: The most memory that a player had, in bytes.

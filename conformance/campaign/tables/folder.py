@@ -86,8 +86,8 @@ def create(folder: Path, spec: CampaignSpec) -> None:
 def resume(folder: Path, wanted: dict[str, Any]) -> CampaignSpec:
     """The specification of the campaign in a folder.
 
-    ``wanted`` are the fields of ``Spec`` that the user gives now; CampaignError when the campaign has other ones, was
-    judged by other rules, or does not exist; DamagedError when it cannot be read.
+    ``wanted`` are the fields of ``CampaignSpec`` that the user gives now; CampaignError when the campaign has other
+    ones, was judged by other rules, or does not exist; DamagedError when it cannot be read.
     """
     stored = open_campaign(folder)
     try:

@@ -27,7 +27,7 @@ _PATIENCE = 20.0
 class Cluster:
     """The two processes, and a connection to each; a context manager that starts and stops them.
 
-    ``prepare`` fills the broker's folder before its start (store.py); the name server may be of another release;
+    ``prepare`` fills the broker's folder before its start (aged_store.py); the name server may be of another release;
     ``lease`` is the lease of the broker's locks (s), a minute unless given.
     """
 

@@ -308,7 +308,7 @@ class NameServer:
 
 
 class Broker:
-    """A broker of a release; ``prepare`` may fill its folder before the first start (store.py)."""
+    """A broker of a release; ``prepare`` may fill its folder before the first start (aged_store.py)."""
 
     def __init__(
         self,

@@ -198,16 +198,23 @@ class Host:
             self._commands.put_nowait(json.loads(line))
 
     async def _watch(self) -> None:
-        """Say which queues the consumer has, if it says so, whenever they change."""
+        """Say which queues the consumer has, if it says so, whenever they change.
+
+        An error may be another thread that changed them meanwhile: that of the second question in a row is printed.
+        """
         said: list[tuple[str, int]] | None = None
+        failed = 0
         while callable(getattr(self._consumer, "owned", None)):
             try:
                 owned = sorted((topic, queue) for topic, queue in await _called(self._consumer.owned))
                 if owned != said:
-                    said = owned
                     self._say({"owned": owned})
-            except RuntimeError:  # another thread changed it meanwhile: asked again soon
-                pass
+                    said = owned
+                failed = 0
+            except Exception:
+                failed += 1
+                if failed == 2:
+                    traceback.print_exc()
             await asyncio.sleep(_OFTEN)
 
     async def _obey(self) -> None:

@@ -49,7 +49,7 @@ class Introduced(NamedTuple):
 
 
 class Program:
-    """A program that runs from ``start`` to ``stop`` or ``kill``; what it leaves behind in its group ends with it."""
+    """A program that runs until ``stop`` or ``kill``; what it leaves behind in its group ends with it."""
 
     def __init__(self, command: Sequence[str], variables: Mapping[str, str]) -> None:
         self._command = command

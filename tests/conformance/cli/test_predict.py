@@ -135,6 +135,7 @@ BAD: list[tuple[tuple[str, ...], int, str]] = [
     ((*MEMBERS, "--strategy", "MACHINE_ROOM"), 2, "--rooms"),
     ((*MEMBERS, "--strategy", "CONSISTENT_HASH", "--client", "4.0.0"), 2, "no consistent hashing"),
     (("predict", "state", "127.0.0.1:1", "--group", "g", "--out", "no/such/folder"), 4, "No name server"),
+    (("predict", "state", "127.0.0.1:1", "--group", "g", "--time", "20260131120000"), 2, "the year 2612 in ms"),
 ]
 
 

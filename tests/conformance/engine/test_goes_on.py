@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 from rocketmq_conformance import run
 from rocketmq_conformance.conformance.adapter import CRASHED, Case, Hello
+from rocketmq_conformance.conformance.api import verify_expected
+from rocketmq_conformance.conformance.cli.expect import _found
 from rocketmq_conformance.conformance.engine.judge import ENDED, Judge
+from rocketmq_conformance.conformance.engine.signed import GONE
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.conformance.targets.port.pull import Pull
@@ -23,6 +27,7 @@ from rocketmq_conformance.reports.event import (
     Event,
     SuiteEnded,
 )
+from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.suites.declare.answer_parts import named_parts, weaker
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation, Side
@@ -243,3 +248,14 @@ def test_accidents_of_java_are_judged_where_they_are_asked_for() -> None:
     assert set(ended(calm).unsaid) == {f"{QUIRK} of read", f"{QUIRK} of update"}
     assert "OFF-VAL-1" in ended(calm).silent_rules
     assert {one.rules[0]["id"] for one in divergences(asked)} == {"OFF-VAL-1", "OFF-UPD-1"}
+    assert all(one.replay.endswith(" --quirks") for one in divergences(asked))
+
+
+def test_what_is_signed_for_is_judged_as_a_run_judges_it(tmp_path: Path) -> None:
+    summary = RunSummary()
+    for one in run(NoNull(), suites=["remote-store"], cases=10, seed=1, tiers=["seeded"], quirks=True, out=tmp_path):
+        summary.add(one)
+    entries = _found(summary, date.max)
+    assert {entry.rule for entry in entries} == {"OFF-VAL-1", "OFF-UPD-1"}
+    assert {one.fault for one in verify_expected(NoNull(), entries)} == {GONE}
+    assert {one.fault for one in verify_expected(NoNull(), entries, quirks=True)} == {""}

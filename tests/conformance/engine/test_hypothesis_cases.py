@@ -133,6 +133,8 @@ def test_a_divergence_is_shrunk_and_reported_like_any_other() -> None:
     assert ended.verdict == DIVERGES
     assert len(found.steps) == 1
     assert not found.unshrunk
+    assert found.replay.startswith("rocketmq-conformance run python:")
+    assert found.replay.endswith(" -k remote-store --tier hypothesis --seed 1 --examples 50")
 
 
 def test_a_run_begins_with_what_diverged_in_the_last_one(tmp_path: Path) -> None:

@@ -400,6 +400,13 @@ def test_a_difference_in_a_given_plan_comes_back_by_that_plan() -> None:
     assert ran.of(DivergenceFound)[1].replay == "rocketmq-conformance replay 'my plan.jsonl' python:here:it --case 5"
 
 
+def test_a_difference_in_plans_that_are_in_no_file_comes_back_by_that_of_the_run(tmp_path: Path) -> None:
+    rows = [(STORE.index["read"], (0, "store", "answer"))]
+    ran = run(Slow(mutant="zero-is-none"), STORE, plans={"remote-store": {4: rows, 5: rows}}, out=tmp_path)
+    file = shlex.quote(str(tmp_path / "remote-store.plan.jsonl"))
+    assert ran.of(DivergenceFound)[1].replay == f"rocketmq-conformance replay {file} python:here:it --case 5"
+
+
 def test_a_run_may_stop_at_the_first_difference() -> None:
     ran = run(Slow(mutant="zero-is-none"), STORE, ALLOCATION, cases=100, stop_at_first=True)
     assert len(ran.of(DivergenceFound)) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Annotated
 
 import pytest
 from every import every
@@ -15,11 +16,15 @@ from rocketmq_conformance.conformance.engine.shrink import BUDGET, Shrunk, shrin
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.declare.suite import Row
+from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 PROFILE = Profile()
 STEPS = 50
@@ -171,6 +176,28 @@ def test_it_ends_with_what_there_is_when_the_time_is_up() -> None:
     assert bench.executions == before + 2
     assert found.judged.verdict == DIVERGES
     assert shrink(bench.judge, bench.execute, failing, more=lambda: False).judged is failing
+
+
+@operation("Put a number.")
+class Put(Operation):
+    number: Annotated[int, Values(0, 1, 2)]
+
+
+@operation("Get the number, once there is one.", guard=lambda state: state > 0)
+class Get(Operation):
+    pass
+
+
+def test_a_step_that_nothing_allows_without_those_before_it_keeps_them() -> None:
+    why = Reason(("R-1",), "a number")
+    bound = BoundModel(0, {Put: lambda state, number: (number, None, why), Get: lambda state: (state, state, why)})
+    judge = Judge(Suite(name="cell", sentence="A cell.", side=Side.CLIENT, bind=lambda profile: bound), PROFILE)
+
+    def execute(rows: Sequence[Row]) -> Judged:
+        return judge.judge(rows, lambda row: Ok("wrong" if row[0] else None), count=False)
+
+    put, get = (0, (1,)), (1, ())
+    assert shrink(judge, execute, execute([put, put, get])).judged.rows == [put, get]
 
 
 def test_no_execution_is_spent_on_the_same_plan_twice() -> None:

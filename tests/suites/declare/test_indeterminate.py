@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
@@ -137,6 +138,21 @@ def test_what_none_explains_diverges(rows: list[Row], outcomes: list[Outcome], e
     last = ended.steps[-1]
     assert {last.expected, *(one.expected for one in last.others)} == expected
     assert last.why is GOT
+
+
+def test_an_accident_of_java_that_is_not_judged_allows_every_answer() -> None:
+    def get(state: int) -> Answer[int]:
+        return state, state, Reason(("R-GET",), "got", quirk=state == 5)
+
+    suite = replace(SUITE, bind=lambda profile: BoundModel(0, {Put: _put, Get: get}))
+
+    def verdict(*seen: int, quirks: bool) -> str:
+        given = iter([LOST, *map(Ok, seen)])
+        return Judge(suite, Profile(), quirks=quirks).judge([put(5), GET, GET], lambda row: next(given)).verdict
+
+    assert verdict(4, 4, quirks=True) == DIVERGES
+    assert verdict(4, 4, quirks=False) == CONFORMS
+    assert verdict(0, 4, quirks=False) == CONFORMS  # the 5 may have come first, or meanwhile
 
 
 def test_doubt_ends_with_an_answer_that_only_one_possibility_allows() -> None:

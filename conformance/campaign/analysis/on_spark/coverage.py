@@ -62,7 +62,7 @@ def _counting(
 
 
 def parted(batch: pa.RecordBatch, *names: str) -> Iterator[tuple[Any, ...]]:
-    """The rows of a batch by the values of two columns: either value, and a table."""
+    """The rows of a batch by the values of some columns: these values, and a table."""
     table = pa.Table.from_batches([batch])
     for key in table.select(list(names)).group_by(list(names)).aggregate([]).to_pylist():
         mine = pc.and_(*(pc.equal(table[name], key[name]) for name in names))

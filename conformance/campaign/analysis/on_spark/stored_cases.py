@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rocketmq_conformance.conformance.campaign.analysis.on_spark.frames import CampaignFrames, Numbers
 
-_CASE = ("verdict", "steps", "digest", "reason", "unsupported")
+_CASE = ("verdict", "steps", "digest", "unsupported")
 #: Chosen cases, by suite.
 Chosen = Mapping[str, Collection[int]]
 

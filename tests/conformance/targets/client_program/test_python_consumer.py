@@ -130,6 +130,15 @@ def test_the_queues_of_a_consumer_are_said_when_they_change() -> None:
     until(lambda: program.owned == {("T", 0), ("T", 1), ("T", 2)})
 
 
+def test_a_consumer_that_cannot_say_which_queues_it_has_is_asked_again_and_its_error_is_printed() -> None:
+    program = hosted("unready")
+    until(lambda: "ValueError: it has not sought" in noted(program))
+    assert program.owned is None
+    program.send({"seek": ["T", 0, 0]})
+    until(lambda: program.owned == {("T", 0), ("T", 1)})
+    assert noted(program).count("ValueError: it has not sought") == 1
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_listener_that_holds_returns_with_the_next_command(asynchronous: bool) -> None:
     script = HELD_ASYNC if asynchronous else HELD
