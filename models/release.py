@@ -7,8 +7,10 @@ whether a change has arrived in a release of either line, and ``Releases`` for t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache, total_ordering
+from types import ModuleType
 
 _FORM = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-(PREVIEW|ALPHA|incubating))?")
 #: Order of the stages that may follow the numbers; a plain release is newest.
@@ -107,6 +109,17 @@ class Switch:
         if since is None or release < Release.parse(since):
             return False
         return release.major < 5 or self.until_v5 is None or release < Release.parse(self.until_v5)
+
+
+def switches_of(module: ModuleType) -> tuple[Switch, ...]:
+    """The switches that a module declares, in the order of their declaration."""
+    return tuple(value for value in vars(module).values() if isinstance(value, Switch))
+
+
+def changes(switches: Iterable[Switch], one: Release, other: Release, rules: Iterable[str]) -> tuple[Switch, ...]:
+    """The switches of any of the rules that one of two releases has and the other has not."""
+    wanted = set(rules)
+    return tuple(switch for switch in switches if switch.on(one) != switch.on(other) and wanted & set(switch.rules))
 
 
 @dataclass(frozen=True, slots=True)

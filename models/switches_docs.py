@@ -7,7 +7,7 @@ from types import ModuleType
 
 from rocketmq_conformance.models.broker import switches as broker_switches
 from rocketmq_conformance.models.client import switches as client_switches
-from rocketmq_conformance.models.release import Switch
+from rocketmq_conformance.models.release import Switch, switches_of
 
 _INTRODUCTION = """# Switches
 
@@ -40,10 +40,9 @@ def page() -> str:
     return "\n".join(parts) + "\n"
 
 
-def switches_of(module: ModuleType) -> list[Switch]:
+def by_number(module: ModuleType) -> list[Switch]:
     """The switches that a module declares, by number; those of one number in the order of their declaration."""
-    found = [value for value in vars(module).values() if isinstance(value, Switch)]
-    return sorted(found, key=lambda switch: _natural(switch.id))
+    return sorted(switches_of(module), key=lambda switch: _natural(switch.id))
 
 
 def _natural(number: str) -> list[tuple[str, int]]:
@@ -53,7 +52,7 @@ def _natural(number: str) -> list[tuple[str, int]]:
 
 
 def _table(module: ModuleType) -> str:
-    return "\n".join([_HEAD, *map(_row, switches_of(module))])
+    return "\n".join([_HEAD, *map(_row, by_number(module))])
 
 
 def _row(switch: Switch) -> str:

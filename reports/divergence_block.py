@@ -51,7 +51,7 @@ def block(divergence: DivergenceFound, title: str, about: Sequence[tuple[str, Re
     states = _states(divergence)
     if states:
         parts += [grid(states), ""]
-    parts.append(Text(_shrinking(divergence)))
+    parts.append(Text(shrinking(divergence)))
     if len(divergence.steps) > 1 or any(step.messages for step in divergence.steps):
         parts.append(Padding(_plan(divergence.steps), (0, 0, 0, 2)))
     if divergence.warning:
@@ -157,16 +157,15 @@ def _states(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
     return rows
 
 
-def _shrinking(divergence: DivergenceFound) -> str:
-    """How many steps the plan had when the divergence was found, and after shrinking."""
-    length = len(divergence.steps)
+def shrinking(divergence: DivergenceFound) -> str:
+    """How many steps the plan had when the divergence was found, and after shrinking: a sentence."""
     found = f"Found in {count(divergence.found_steps, 'step')}"
     if divergence.unshrunk:
         return f"{found}, not shrunk: {clean(divergence.unshrunk)}."
     if divergence.shrink_executions == 0:
         return f"{found}; it cannot be shorter."
     executions = count(divergence.shrink_executions, "execution")
-    return f"{found}, shrunk to {length:,} in {executions}:" if length > 1 else f"{found}, shrunk to 1 in {executions}."
+    return f"{found}, shrunk to {len(divergence.steps):,} in {executions}."
 
 
 def _plan(steps: list[DivergenceStep]) -> Table:

@@ -8,7 +8,6 @@ the template engine; none is taken for markup.
 from __future__ import annotations
 
 import base64
-import os
 import time
 from collections.abc import Iterable
 from functools import cache
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 from rocketmq_conformance.reports.event import Event, RunStarted, SuiteEnded
 from rocketmq_conformance.reports.html_view import view
 from rocketmq_conformance.reports.run_summary import RunSummary
+from rocketmq_conformance.reports.whole_file import write_whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -53,15 +53,8 @@ class HtmlReport:
         self._write()
 
     def _write(self) -> None:
-        write(self._path, render(self._summary))
+        write_whole(self._path, render(self._summary))
         self._written = time.monotonic()
-
-
-def write(path: Path, text: str) -> None:
-    """Write a temporary file and rename it, so that no reader sees part of a page; OSError when that fails."""
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(text, "utf-8")
-    os.replace(beside, path)
 
 
 def html_page(events: Iterable[Event]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rocketmq_conformance.reports.divergence_block import diverging_step, shrinking
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep
 from rocketmq_conformance.reports.html_sequence import Diagram, diagram
 from rocketmq_conformance.reports.html_text import Piece, clipped, count, figure, first_items, mark_differences, share
@@ -122,13 +123,9 @@ def stories(summary: RunSummary, divergences: Sequence[DivergenceFound]) -> Stor
     )
 
 
-def _diverging(steps: Sequence[DivergenceStep]) -> DivergenceStep | None:
-    return next((step for step in steps if step.diverges), None)
-
-
 def _line(number: int, kind: Kind) -> KindLine:
     one = kind.exemplar
-    step = _diverging(one.steps)
+    step = diverging_step(one.steps)
     return KindLine(
         number=number,
         suite=clipped(one.suite, 120),
@@ -170,7 +167,7 @@ def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
         steps=steps,
         steps_left_out=len(one.steps) - len(steps),
         of_steps=len(one.steps),
-        shrunk=_shrinking(one),
+        shrunk=clipped(shrinking(one), 300),
         separates=[_bar(item.feature, item.diverging, item.others) for item in separates],
         more_separates=more_separates,
         diagram=diagram(one.steps, words),
@@ -191,15 +188,6 @@ def _also(summary: RunSummary, one: DivergenceFound, kind: Kind) -> str:
 def _case(summary: RunSummary, one: DivergenceFound) -> str:
     """``case 17``, or the plan of the corpus that it is."""
     return f"case {figure(one.case)}" if one.case >= 0 else clipped(summary.case_name(one.suite, one.case), 300)
-
-
-def _shrinking(one: DivergenceFound) -> str:
-    found = f"Found in {count(one.found_steps, 'step')}"
-    if one.unshrunk:
-        return f"{found}, not shrunk: {clipped(one.unshrunk, 200)}."
-    if one.shrink_executions == 0:
-        return f"{found}; it cannot be shorter."
-    return f"{found}, shrunk to {figure(len(one.steps))} in {count(one.shrink_executions, 'execution')}."
 
 
 def _bar(feature: str, diverging: float, others: float) -> FeatureShares:

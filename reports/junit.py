@@ -17,7 +17,6 @@ not ended is an error.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +38,7 @@ from rocketmq_conformance.reports.event import (
 from rocketmq_conformance.reports.rule_results import rule_results
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import clean, count, profile
+from rocketmq_conformance.reports.whole_file import write_whole
 
 #: Name of the file in the folder of a run.
 NAME = "junit.xml"
@@ -80,13 +80,10 @@ class JunitReport:
         self._write()
 
     def _write(self) -> None:
-        # Written to a temporary file and renamed, so that no reader sees part of it.
-        beside = self._path.with_name(self._path.name + ".part")
-        beside.write_bytes(document(self._summary))
-        os.replace(beside, self._path)
+        write_whole(self._path, document(self._summary))
 
 
-def document(summary: RunSummary) -> bytes:
+def document(summary: RunSummary) -> str:
     """The XML file of the events that a summary has collected."""
     root = ElementTree.Element("testsuites", name=_PACKAGE)
     # until the run says what became of rules, a suite alone says it of its own
@@ -106,7 +103,7 @@ def document(summary: RunSummary) -> bytes:
     root.append(_element(summary, "run", _run_cases(summary)))
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _run_cases(summary: RunSummary) -> list[_TestCase]:

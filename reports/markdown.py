@@ -8,7 +8,6 @@ and a colour. Both are written when the run begins and again when it ends, so th
 from __future__ import annotations
 
 import json
-import os
 from html import escape
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from rocketmq_conformance.reports.kinds import Kind, first_kinds, kinds_of
 from rocketmq_conformance.reports.rule_results import by_reason, clauses_of, counted, result_counts
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import clean, count, duration, first_names, profile
+from rocketmq_conformance.reports.whole_file import write_whole
 
 #: Names of the files in the folder of a run.
 SUMMARY, BADGE = "summary.md", "badge.json"
@@ -56,15 +56,8 @@ class MarkdownReport:
 
     def close(self) -> None:
         """Write the files for the last time."""
-        _write(self._folder / SUMMARY, summary_page(self._summary))
-        _write(self._folder / BADGE, json.dumps(badge(self._summary)) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    # Written to a temporary file and renamed, so that no reader sees part of it.
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)
+        write_whole(self._folder / SUMMARY, summary_page(self._summary))
+        write_whole(self._folder / BADGE, json.dumps(badge(self._summary)) + "\n")
 
 
 def badge(summary: RunSummary) -> dict[str, object]:

@@ -14,6 +14,7 @@ from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import FolkloreStarted, PowerStarted
 from rocketmq_conformance.reports.fanout import Fanout
 from rocketmq_conformance.reports.run_summary import RunSummary
+from rocketmq_conformance.reports.whole_file import write_whole
 
 
 def write_page(events: Path, out: Path | None, *, verbose: bool) -> int:
@@ -29,7 +30,7 @@ def write_page(events: Path, out: Path | None, *, verbose: bool) -> int:
     if out.exists() and out.samefile(events):
         raise click.UsageError(f"{out} holds the events themselves: name another file with --out.")
     try:
-        html.write(out, html.render(summary))
+        write_whole(out, html.render(summary))
     except OSError as error:
         raise CouldNot(f"Nothing can be written to {out} ({error.strerror}): name another file with --out.") from error
     conclusion = summary.conclusion()

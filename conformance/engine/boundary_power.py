@@ -18,6 +18,7 @@ from typing import NamedTuple
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.answers import played_with_answers
 from rocketmq_conformance.conformance.engine.corruption import ANSWERS, LATE, TWICE, UNFIT, WAYS
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.conformance.engine.limits import CORRUPTED_CASES
@@ -28,6 +29,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import (
     UNDEFINED,
+    Err,
     Ok,
     Outcome,
     Result,
@@ -63,7 +65,7 @@ class _Played(NamedTuple):
     number: int
     rows: list[Row]
     judged: Judged
-    outcomes: list[Ok | Outcome]
+    outcomes: list[Ok | Err]
 
 
 @dataclass
@@ -157,17 +159,8 @@ def _suite(
 
 def _play(stage: Stage, judge: Judge, number: int, rows: list[Row]) -> _Played | None:
     """Play a case; None when it does not conform, or cannot be played."""
-    outcomes: list[Outcome] = []
-
-    def do(row: Row) -> Outcome:
-        outcome = stage.do(judge.suite, row)
-        if not isinstance(outcome, Unsupported):
-            outcomes.append(outcome)
-        return outcome
-
     try:
-        stage.begin(judge.suite, number)
-        judged = judge.judge(rows, do, count=False, times=stage.times)
+        judged, outcomes = played_with_answers(stage, judge, number, rows)
     except BROKEN:
         return None
     return _Played(number, rows, judged, outcomes) if judged.verdict == CONFORMS else None
@@ -178,7 +171,7 @@ def _corrupt(stage: Stage, judge: Judge, played: _Played, cells: defaultdict[tup
     done: set[tuple[str, str]] = set()
     before: dict[int, Result] = {}
     for at, step in enumerate(played.judged.steps):
-        result = _result(played.outcomes[at])
+        result = result_of(played.outcomes[at])
         if judge.suite.operations[step.row[0]].spec.side is Side.WORLD:
             continue
         for way in WAYS:
@@ -308,8 +301,3 @@ def _reason(judge: Judge, step: Step, at: int, judged: Judged, corrupted: Result
     if judge.suite.operations[step.row[0]].spec.observes and same:
         return ADOPTED
     return ""
-
-
-def _result(outcome: Outcome) -> Result:
-    assert not isinstance(outcome, Unsupported)
-    return result_of(outcome)

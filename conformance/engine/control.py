@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, wrong
+from rocketmq_conformance.conformance.engine.answers import played_with_answers
+from rocketmq_conformance.conformance.engine.judge import Judge, wrong
 from rocketmq_conformance.conformance.engine.real_clock import Recorded
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Undefined, Unsupported, outcome_of, result_of
+from rocketmq_conformance.models.outcome import Err, Undefined, outcome_of, result_of
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.operation import Side
@@ -21,11 +22,11 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
 
     None when no step of the case can carry one. AdapterError and CannotRunError as of any case.
     """
-    judged, outcomes = _played(stage, judge, rows)
+    judged, outcomes = played_with_answers(stage, judge, 0, rows)
     for _ in range(judge.suite.confirmations if stage.times else 0):
         if judged.verdict != DIVERGES:
             break
-        judged, outcomes = _played(stage, judge, rows)
+        judged, outcomes = played_with_answers(stage, judge, 0, rows)
     if judged.verdict == DIVERGES:
         return False  # an implementation that answers differently the second time is no basis for a control
     steps = judged.steps
@@ -39,22 +40,6 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
     times = Recorded(judged.spans) if stage.times else None
     judged = judge.judge(judged.rows[: at + 1], lambda row: next(answers), count=False, times=times)
     return judged.verdict == DIVERGES and len(judged.steps) == at + 1
-
-
-def _played(stage: Stage, judge: Judge, rows: list[Row]) -> tuple[Judged, list[Ok | Err]]:
-    """A case, and its answers without those that are unsupported."""
-    outcomes: list[Ok | Err] = []
-
-    def do(row: Row) -> Outcome:
-        outcome = stage.do(judge.suite, row)
-        if not isinstance(outcome, Unsupported):
-            outcomes.append(outcome)
-        return outcome
-
-    stage.begin(judge.suite, 0)
-    judged = judge.judge(rows, do, count=False, times=stage.times)
-    stage.end()
-    return judged, outcomes
 
 
 def _plantable(judge: Judge, step: Step) -> bool:

@@ -16,6 +16,7 @@ from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
 from rocketmq_conformance.suites.declare.answer_parts import first_difference, responsible
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
+from rocketmq_conformance.suites.declare.judged_step import judged_step
 from rocketmq_conformance.suites.declare.measured_time import Span, Times
 from rocketmq_conformance.suites.declare.oracle import Agreed, Differs, Oracle, Skipped, Step, Undecided, Unmeasurable
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
@@ -151,12 +152,8 @@ class Judge:
         for row in rows:
             if not oracle.allows(row[0]):
                 continue
-            ready = oracle.ready(row)
-            if times and ready:
-                times.expect(ready)
-            outcome = do(row)
-            span = times.span() if times and ready else None
-            match oracle.judge(row, outcome, span):
+            judgement, span = judged_step(oracle, row, do, times)
+            match judgement:
                 case Agreed(step):
                     judged.add(step, span)
                     judged.leave_open(step, self.suite)

@@ -203,7 +203,7 @@ def _row(path: Path, number: int, suite: Suite, step: Any) -> Row:
                 f"{path}, line {number}: {name} cannot have {field} = {json.dumps(args[field])} "
                 "(docs/operations.md lists what it can have)."
             )
-    return at, tuple(_frozen(args[field]) for field in wanted)
+    return at, tuple(frozen(args[field]) for field in wanted)
 
 
 @lru_cache(maxsize=64)
@@ -230,5 +230,6 @@ def _object(path: Path, number: int, line: str) -> dict[str, Any]:
     return found
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+def frozen(value: Any) -> Any:
+    """An argument as operations have it, from JSON: tuples for lists."""
+    return tuple(frozen(item) for item in value) if isinstance(value, list) else value

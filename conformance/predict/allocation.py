@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocketmq_conformance.conformance.predict.facts import GroupFacts
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
@@ -128,26 +128,17 @@ def _move(group: GroupMembers, before: tuple[Share, ...], member: str, joins: bo
         left.append(member)
     else:
         left.remove(member)
-    after = _shares(_with(group, tuple(left)))
+    after = _shares(replace(group, members=tuple(left)))
     old, new = _named_owners(before), _named_owners(after)
     moved = tuple(queue for queue in group.queues if old.get(queue) != new.get(queue))
     return Move(member=member, joins=joins, moved=moved, after=after)
-
-
-def _with(group: GroupMembers, members: Members) -> GroupMembers:
-    return GroupMembers(
-        members=members, queues=group.queues, strategy=group.strategy, client=group.client, rooms=group.rooms
-    )
 
 
 def _others(group: GroupMembers, shares: tuple[Share, ...]) -> tuple[tuple[str, str], ...]:
     def alike(release: Release) -> str:
         if group.strategy == CONSISTENT_HASH and not HASHES.on(release):
             return "has no such strategy"
-        other = GroupMembers(
-            members=group.members, queues=group.queues, strategy=group.strategy, client=release, rooms=group.rooms
-        )
-        return "the same" if _shares(other) == shares else "otherwise"
+        return "the same" if _shares(replace(group, client=release)) == shares else "otherwise"
 
     return grouped(RELEASES, alike)
 

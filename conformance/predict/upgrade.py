@@ -21,11 +21,11 @@ from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import search
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
-from rocketmq_conformance.models.release import Release, Switch
+from rocketmq_conformance.models.release import Release, Switch, changes, switches_of
 
 #: From Java 14 on a broker takes every message to be in memory (BQ-MEM-2).
 JAVA = 17
-_SWITCHES = tuple(switch for switch in vars(switches).values() if isinstance(switch, Switch))
+_SWITCHES = switches_of(switches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,8 +143,5 @@ def _changes(after: dict[Release, GroupFacts], consumer: Consumer) -> tuple[tupl
         if summary(starts[one]) == summary(starts[next_]):
             continue
         rules = {rule for release in (one, next_) for start in starts[release] for rule in start.decided}
-        taken = tuple(
-            switch for switch in _SWITCHES if switch.on(one) != switch.on(next_) and rules.intersection(switch.rules)
-        )
-        found.append((str(next_), taken))
+        found.append((str(next_), changes(_SWITCHES, one, next_, rules)))
     return tuple(found)

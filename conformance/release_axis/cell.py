@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.campaign.player.first_difference import conforming_steps
 from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.release_axis.cache import Cache
@@ -113,7 +114,7 @@ def case_record(player: Player, rows: Sequence[Row], played: Played) -> CaseReco
     if played.judged is not None:
         steps = played.judged.steps
     elif played.verdict == CONFORMS:
-        steps = [step._replace(observed=step.expected) for step in player.judge.expected(played.rows)]
+        steps = conforming_steps(player.judge, played.rows)
     else:
         steps = []
     decided = played.verdict not in (COULD_NOT_RUN, UNDECIDED)

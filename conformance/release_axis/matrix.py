@@ -21,14 +21,9 @@ from rocketmq_conformance.conformance.release_axis.classes import Parting, class
 from rocketmq_conformance.conformance.release_axis.plans import Plans
 from rocketmq_conformance.models.broker import switches as broker_switches
 from rocketmq_conformance.models.client import switches as client_switches
-from rocketmq_conformance.models.release import Release, Switch
+from rocketmq_conformance.models.release import Switch, changes, switches_of
 
-_SWITCHES = tuple(
-    switch
-    for module in (broker_switches, client_switches)
-    for switch in vars(module).values()
-    if isinstance(switch, Switch)
-)
+_SWITCHES = (*switches_of(broker_switches), *switches_of(client_switches))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,10 +154,4 @@ def switches_between(one: str, other: str, rules: Iterable[str]) -> tuple[Switch
     first, second = release_of(one), release_of(other)
     if first is None or second is None:
         return ()
-    return switches_of(first, second, rules)
-
-
-def switches_of(first: Release, second: Release, rules: Iterable[str]) -> tuple[Switch, ...]:
-    """The switches of any of the rules that one of two releases has and the other has not."""
-    wanted = set(rules)
-    return tuple(one for one in _SWITCHES if wanted & set(one.rules) and one.on(first) != one.on(second))
+    return changes(_SWITCHES, first, second, rules)

@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED
+from rocketmq_conformance.suites.declare.judged_step import judged_step
 from rocketmq_conformance.suites.declare.measured_time import Times
 from rocketmq_conformance.suites.declare.oracle import Agreed, Differs, Oracle, Skipped, Undecided, Unmeasurable
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -42,11 +43,8 @@ class Witness(Judge):
         for row in rows:
             if not oracle.allows(row[0]):
                 continue
-            ready = oracle.ready(row)
-            if times and ready:
-                times.expect(ready)
-            outcome = do(row)
-            match oracle.judge(row, outcome, times.span() if times and ready else None):
+            judgement, _ = judged_step(oracle, row, do, times)
+            match judgement:
                 case Agreed(step) | Differs(step):
                     judged.steps.append(step)
                 case Skipped(operation, reason):

@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.judged_step import judged_step
 from rocketmq_conformance.suites.declare.measured_time import Times
 from rocketmq_conformance.suites.declare.operation import OperationSpec
 from rocketmq_conformance.suites.declare.oracle import Differs, Oracle, Step, Undecided, Unmeasurable, describe
@@ -125,13 +126,10 @@ def machine(
         def step(self, position: int, args: Args) -> None:
             if self.cut:
                 return
-            row = position, args
-            ready = self.oracle.ready(row)
-            if playground.times and ready:
-                playground.times.expect(ready)
-            outcome = playground.do(suite, row)
-            span = playground.times.span() if playground.times and ready else None
-            match self.oracle.judge(row, outcome, span):
+            judgement, _ = judged_step(
+                self.oracle, (position, args), lambda row: playground.do(suite, row), playground.times
+            )
+            match judgement:
                 case Differs(step):
                     if not doubted(suite, step):
                         raise AssertionError(describe(suite, step))

@@ -1,6 +1,7 @@
 """JSON Schema of a plan file's case lines, made from the declarations of the operations.
 
-``fits`` checks a value against the part of JSON Schema that domains use, so that reading a plan needs no library.
+``fits`` checks a value against the part of JSON Schema that domains and the lines of consumer programs use, so that
+reading them needs no library.
 """
 
 from __future__ import annotations
@@ -62,20 +63,23 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "integer": lambda value: type(value) is int,
     "string": lambda value: type(value) is str,
     "array": lambda value: type(value) is list,
+    "object": lambda value: type(value) is dict,
 }
 
 
 def fits(schema: Schema, value: Any) -> bool:
-    """Is a value, as JSON gives it, what the schema of an argument allows? ``1`` is not ``true``."""
+    """Is a value, as JSON gives it, what a schema allows? ``1`` is not ``true``."""
     if "anyOf" in schema:
         return any(fits(choice, value) for choice in schema["anyOf"])
     if "enum" in schema:
         return any(type(value) is type(item) and value == item for item in schema["enum"])
-    if not _TYPES[schema["type"]](value):
+    if "type" in schema and not _TYPES[schema["type"]](value):
         return False
     if type(value) is int:
         return bool(schema.get("minimum", value) <= value <= schema.get("maximum", value))
-    return type(value) is not list or _list_fits(schema, value)
+    if type(value) is list:
+        return _list_fits(schema, value)
+    return type(value) is not dict or _object_fits(schema, value)
 
 
 def _list_fits(schema: Schema, value: list[Any]) -> bool:
@@ -85,4 +89,11 @@ def _list_fits(schema: Schema, value: list[Any]) -> bool:
         schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value))
         and not (schema.get("uniqueItems") and len(set(map(repr, value))) < len(value))
         and all(fits(item, part) for item, part in zip(inside, value, strict=False))
+    )
+
+
+def _object_fits(schema: Schema, value: dict[str, Any]) -> bool:
+    inside = schema.get("properties", {})
+    return all(key in value for key in schema.get("required", ())) and all(
+        fits(inside[key], value[key]) for key in inside.keys() & value.keys()
     )

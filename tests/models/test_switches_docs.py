@@ -10,9 +10,9 @@ from rocketmq_conformance.models.broker import switches as broker_switches
 from rocketmq_conformance.models.client import switches as client_switches
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rulebook import RULES
-from rocketmq_conformance.models.switches_docs import page, switches_of
+from rocketmq_conformance.models.switches_docs import by_number, page
 
-SWITCHES = [*switches_of(client_switches), *switches_of(broker_switches)]
+SWITCHES = [*by_number(client_switches), *by_number(broker_switches)]
 COMMITTED = ROOT / "docs" / "switches.md"
 
 
@@ -28,7 +28,7 @@ def test_every_switch_has_a_row_with_its_releases_rules_and_sources() -> None:
         "| S17 | The client asks the broker not to answer 0 for a group without an offset. | never | 5.0.0 to before "
         "5.1.0 | OFF-R-FETCH | `RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker` |"
     ) in rows
-    numbers = [switch.id for switch in switches_of(broker_switches)]
+    numbers = [switch.id for switch in by_number(broker_switches)]
     assert numbers.index("BQ-PULL-7") < numbers.index("BQ-PULL-12") < numbers.index("BQ-PULL-LITE")
 
 

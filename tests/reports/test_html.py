@@ -16,6 +16,7 @@ from page_tree import Node, checked
 from places import GOLDEN
 
 from rocketmq_conformance.reports import html, html_story
+from rocketmq_conformance.reports.divergence_block import plain_text
 from rocketmq_conformance.reports.event import (
     CaseEnded,
     CaseLost,
@@ -396,6 +397,20 @@ def test_long_plans_texts_and_conversations_are_cut_with_a_word() -> None:
     assert "more messages are not drawn" in words
     assert "… and 7,000 more characters" in words
     assert "and 46 more messages" in words
+
+
+@every(
+    ("changes", "sentence"),
+    [
+        ({"unshrunk": "the time was over"}, "Found in 40 steps, not shrunk: the time was over."),
+        ({"shrink_executions": 0}, "Found in 40 steps; it cannot be shorter."),
+        ({"found_steps": 4000}, "Found in 4,000 steps, shrunk to 3 in 57 executions."),
+    ],
+)
+def test_a_divergence_says_how_short_it_became_as_on_the_console(changes: dict[str, Any], sentence: str) -> None:
+    one = found(**changes)
+    assert sentence in with_divergences(one).one("main").words
+    assert sentence.removesuffix(".") in plain_text(one, 200)
 
 
 # --- the sequence diagram ----------------------------------------------------------------------------------------

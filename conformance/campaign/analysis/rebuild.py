@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
 from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest
+from rocketmq_conformance.conformance.engine.plan import frozen
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, outcome_class
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED
@@ -198,7 +199,7 @@ class Rebuilder:
         if position is None:
             lacks = f"which this kit's suite {self.suite.name} does not have"
             raise CampaignError(f"{self.campaign.name} has steps of {row['operation']!r}, {lacks}.")
-        arguments = tuple(_frozen(value) for value in json.loads(row["arguments"]).values())
+        arguments = tuple(frozen(value) for value in json.loads(row["arguments"]).values())
         why = Reason(tuple(row["rules"]), row["state_kind"])
         return Step(
             (position, arguments), None, None, parse_result(row["expected"]), parse_result(row["observed"]), why
@@ -226,7 +227,3 @@ def parse_result(text: str) -> Any:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return UnparsedResult(text)
     return result
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster, clusters
 from rocketmq_conformance.conformance.campaign.analysis.coverage import UNTOLD, Cell, coverage
-from rocketmq_conformance.conformance.campaign.analysis.discovery import COLUMNS, BehaviourCounter
+from rocketmq_conformance.conformance.campaign.analysis.discovery import discovery
 from rocketmq_conformance.conformance.campaign.tables.folder import require_folder
 from rocketmq_conformance.conformance.campaign.tables.reading import FILE, Campaign, CampaignError, open_campaign
 from rocketmq_conformance.reports.campaign_trend import StoredCampaign, Trend, TrendCluster
@@ -91,11 +91,7 @@ def _read(folder: Path) -> _Read:
 
 def _chance(campaign: Campaign) -> float:
     """The chance that the next case shows something new, over all suites."""
-    counter = BehaviourCounter(campaign.suites, campaign.block)
-    for suite in campaign.suites:
-        for block in campaign.finished(suite):
-            counter.add(suite, block, campaign.read("cases", COLUMNS, suite, block))
-    results = counter.results()
+    results = discovery(campaign)
     return results[-1].chance if results else 1.0
 
 

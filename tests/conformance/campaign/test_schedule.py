@@ -128,6 +128,7 @@ def test_blocks_are_neither_many_nor_long(addresses: tuple[str, ...], suites: in
 def test_sampled_cases_are_a_share_of_all() -> None:
     spec = replace(SPEC, sample=0.1)
     assert [case for case in range(40) if spec.sampled(case)] == [0, 10, 20, 30]
+    assert sum(map(replace(SPEC, sample=0.7).sampled, range(1000))) == 700
     assert all(replace(SPEC, sample=1.0).sampled(case) for case in range(5))
     assert not any(SPEC.sampled(case) for case in range(100))
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from every import every
 
+from rocketmq_conformance.conformance.adapter import Adapter, Hello
 from rocketmq_conformance.conformance.api import corrupt
 from rocketmq_conformance.conformance.engine import boundary_power
-from rocketmq_conformance.conformance.engine.boundary_power import PROMISED_NOTHING
+from rocketmq_conformance.conformance.engine.boundary_power import PROMISED_NOTHING, QUIRK
 from rocketmq_conformance.conformance.engine.corruption import ANSWERS, LATE, TWICE, UNFIT
+from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.reports.event import CorruptionEnded, CorruptionJudged, Event
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -47,8 +51,8 @@ def test_an_answer_is_corrupted_in_one_way(way: str, result: Result, corrupted: 
     assert ANSWERS[way](result, 7) == corrupted
 
 
-def measured(address: str, *suites: str, cases: int = 10) -> tuple[list[CorruptionJudged], CorruptionEnded]:
-    events: list[Event] = list(corrupt(address, [SUITES[name] for name in suites], seed=1, cases=cases))
+def measured(target: str | Adapter, *suites: str, cases: int = 10) -> tuple[list[CorruptionJudged], CorruptionEnded]:
+    events: list[Event] = list(corrupt(target, [SUITES[name] for name in suites], seed=1, cases=cases))
     last = events[-1]
     assert isinstance(last, CorruptionEnded)
     return [one for one in events if isinstance(one, CorruptionJudged)], last
@@ -75,6 +79,20 @@ def test_an_answer_that_nothing_is_promised_of_is_not_noticed_and_explained() ->
     assert {(one.rule, one.reason) for one in missed} == {("ALLOC-ROOM-1-NULL", PROMISED_NOTHING)}
     assert all("became" in one.example for one in missed)
     assert (end.explained, end.exit_code) == (end.tried - end.noticed, 0)
+
+
+class OfAnotherMake(Port):
+    """The port, which does not say that it follows Java in its accidents."""
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), quirks=False)
+
+
+def test_accidents_of_java_are_not_noticed_where_they_are_not_judged_and_explained() -> None:
+    cells, end = measured(OfAnotherMake(), "remote-store", cases=20)
+    missed = [one for one in cells if one.noticed < one.tried]
+    assert {(one.rule, one.reason) for one in missed} == {("OFF-VAL-1", QUIRK)}
+    assert end.exit_code == 0
 
 
 def test_what_nothing_explains_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
+
+from null_refused import OfAnotherMake
 
 from rocketmq_conformance import run
 from rocketmq_conformance.conformance.adapter import CRASHED, Case, Hello
@@ -17,7 +18,6 @@ from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUT
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.conformance.targets.port.pull import Pull
 from rocketmq_conformance.conformance.targets.port.pull_request import PullRequest
-from rocketmq_conformance.models.client.fixtures import NO_QUEUE
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import (
@@ -230,20 +230,9 @@ def test_every_named_answer_of_the_models_has_its_parts() -> None:
 # --- accidents of Java ------------------------------------------------------------------------------------------
 
 
-class NoNull(Answers):
-    """It has no queue that is null: nothing is read of it, and setting it is refused."""
-
-    def hello(self) -> Hello:
-        return replace(super().hello(), quirks=False)
-
-    def changed(self, operation: Operation, outcome: Outcome) -> Outcome:
-        null = getattr(operation, "queue", None) == NO_QUEUE
-        return Err("CLIENT") if null and operation.spec.name in ("read", "update") else outcome
-
-
 def test_accidents_of_java_are_judged_where_they_are_asked_for() -> None:
-    calm = [*run(NoNull(), suites=["remote-store"], cases=10, seed=1, tiers=["seeded"])]
-    asked = [*run(NoNull(), suites=["remote-store"], cases=10, seed=1, tiers=["seeded"], quirks=True)]
+    calm = [*run(OfAnotherMake(), suites=["remote-store"], cases=10, seed=1, tiers=["seeded"])]
+    asked = [*run(OfAnotherMake(), suites=["remote-store"], cases=10, seed=1, tiers=["seeded"], quirks=True)]
     assert ended(calm).verdict == CONFORMS
     assert set(ended(calm).unsaid) == {f"{QUIRK} of read", f"{QUIRK} of update"}
     assert "OFF-VAL-1" in ended(calm).silent_rules
@@ -253,9 +242,11 @@ def test_accidents_of_java_are_judged_where_they_are_asked_for() -> None:
 
 def test_what_is_signed_for_is_judged_as_a_run_judges_it(tmp_path: Path) -> None:
     summary = RunSummary()
-    for one in run(NoNull(), suites=["remote-store"], cases=10, seed=1, tiers=["seeded"], quirks=True, out=tmp_path):
+    for one in run(
+        OfAnotherMake(), suites=["remote-store"], cases=10, seed=1, tiers=["seeded"], quirks=True, out=tmp_path
+    ):
         summary.add(one)
     entries = _found(summary, date.max)
     assert {entry.rule for entry in entries} == {"OFF-VAL-1", "OFF-UPD-1"}
-    assert {one.fault for one in verify_expected(NoNull(), entries)} == {GONE}
-    assert {one.fault for one in verify_expected(NoNull(), entries, quirks=True)} == {""}
+    assert {one.fault for one in verify_expected(OfAnotherMake(), entries)} == {GONE}
+    assert {one.fault for one in verify_expected(OfAnotherMake(), entries, quirks=True)} == {""}

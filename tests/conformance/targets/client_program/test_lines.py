@@ -10,8 +10,9 @@ import pytest
 from places import ROOT
 
 from rocketmq_conformance.conformance.targets.client_program.host import _METHODS
-from rocketmq_conformance.conformance.targets.client_program.lines import FILE, fits, schemas, wrong_with
+from rocketmq_conformance.conformance.targets.client_program.lines import FILE, schemas, wrong_with
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
+from rocketmq_conformance.suites.declare.schema import fits
 
 #: Lines and commands, and whether they are right.
 SAMPLES = {
@@ -50,7 +51,7 @@ def test_a_line_fits_as_json_schema_says(text: str) -> None:
     name = next(iter(line))
     schema = {**schemas("lines"), **schemas("commands")}[name]
     valid = jsonschema.Draft202012Validator(schema).is_valid(line)
-    assert (fits(line, schema), valid) == (SAMPLES[text], SAMPLES[text])
+    assert (fits(schema, line), valid) == (SAMPLES[text], SAMPLES[text])
     assert bool(wrong_with(line)) is (name in schemas("lines") and not valid)
 
 
@@ -76,7 +77,7 @@ def test_the_page_shows_every_line_and_command_and_no_other() -> None:
     for part, of in ((lines, "lines"), (commands, "commands")):
         shown = [json.loads(text) for text in re.findall(r"^\| `(\{\".*?\})` \|", part, re.MULTILINE)]
         assert [name for line in shown for name in line] == list(schemas(of))
-        assert all(fits(line, schemas(of)[name]) for line in shown for name in line)
+        assert all(fits(schemas(of)[name], line) for line in shown for name in line)
 
 
 def test_listeners_do_what_the_schema_says() -> None:
