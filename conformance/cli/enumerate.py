@@ -83,7 +83,8 @@ def enumerate_(
             return
         click.echo("\nThe first plan of each kind that does not conform, played here:\n")
         cases = {number: cases[number] for number in played.examples}
-    options = Options(address, 0, out=out, plans={suite.name: cases}, notes=(bound,), plan=plan)
+    again = ("enumerate", name, address, "--steps", str(steps), "--values", str(values), "--most", str(most))
+    options = Options(address, 0, out=out, plans={suite.name: cases}, notes=(bound,), plan=plan, plans_again=again)
     try:
         judge([suite], options, judging, planned=profile)
     except SystemExit as end:

@@ -171,7 +171,7 @@ class Findings:
         )
 
     def _again(self, number: int) -> list[str]:
-        """The words of the command line that play a case of this run once more."""
+        """The words of the command line that play a case of this run once more, by itself where that can be asked."""
         options = self._options
         of = self._stored.get(number)
         if of and of.tier == CORPUS:
@@ -186,6 +186,8 @@ class Findings:
         drawn = number >= cases and not given
         if options.out and (drawn or given):
             return ["replay", str(options.out / f"{self._suite.name}{SUFFIX}"), options.address, "--case", str(number)]
+        if given and options.plans_again:
+            return [*options.plans_again]
         seed = ["--seed", str(options.seed)]
         if drawn:  # how many examples there are decides what is drawn
             return [*words, "--tier", HYPOTHESIS, *seed, "--examples", str(options.examples_of(self._suite))]

@@ -29,6 +29,8 @@ class Options:
     notes: tuple[str, ...] = ()
     #: The file that the plans came from.
     plan: Path | None = None
+    #: The command that gives and plays the plans again, where no file has them.
+    plans_again: tuple[str, ...] = ()
     #: Options of the command line that say what judges; a replay repeats them.
     judged_as: tuple[str, ...] = ()
     #: A sentence on which release judges, and why.

@@ -77,7 +77,11 @@ def test_numbers_and_plans_without_an_address(tmp_path: Path) -> None:
 def test_an_address_is_judged_by_all_of_them(tmp_path: Path) -> None:
     bound = ("--steps", "2", "--values", "3")
     assert kit("enumerate", "remote-store", "port", *bound, cwd=tmp_path).returncode == 0
-    assert kit("enumerate", "remote-store", "mutant:zero-is-none", *bound, cwd=tmp_path).returncode == 1
+    diverging = kit("enumerate", "remote-store", "mutant:zero-is-none", *bound, cwd=tmp_path)
+    assert diverging.returncode == 1
+    (again,) = {line.split(" ", 1)[1].strip() for line in diverging.stdout.splitlines() if line.startswith("replay ")}
+    assert again.startswith("rocketmq-conformance enumerate remote-store mutant:zero-is-none --steps 2 --values 3 ")
+    assert kit(*again.split()[1:], cwd=tmp_path).returncode == 1
     old = kit("enumerate", "broker-offsets", "broker?like=4.9.7", "--steps", "1", cwd=tmp_path)
     assert old.returncode == 0, old.stdout
 
