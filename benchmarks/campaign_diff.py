@@ -63,8 +63,8 @@ class Side:
         self.cases = cases
         folder.mkdir(parents=True)
         asked = {"addresses": [address], "suites": [SUITE.name], "cases": cases, "seed": SEED, "steps": None}
-        told = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest()}
-        (folder / "campaign.json").write_text(json.dumps({**told, "configuration": {**asked, "block": BLOCK}}))
+        kit = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest()}
+        (folder / "campaign.json").write_text(json.dumps({**kit, "configuration": {**asked, "block": BLOCK}}))
         numbers = {
             field.name: 0 for field in RUNS if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
         }
@@ -240,8 +240,8 @@ def main() -> None:
         for name, (a, b) in pairs.items():
             found = diff(open_campaign(a), open_campaign(b))
             (suite,) = found.suites
-            told = f"{suite.same:,} same, {suite.different:,} different in {len(found.differences)} ways"
-            print(f"{name}: {told}, {sum(suite.undecided.values()):,} undecided")
+            counts = f"{suite.same:,} same, {suite.different:,} different in {len(found.differences)} ways"
+            print(f"{name}: {counts}, {sum(suite.undecided.values()):,} undecided")
             rows.append((name, seconds(lambda a=a, b=b: diff(open_campaign(a), open_campaign(b))) / 2))
         again = playing(asked.cases)
     print(f"\n{'per side':<30}{'seconds':>9}{'cases/s':>14}{'to reading':>12}{'to playing':>12}")

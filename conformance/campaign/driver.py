@@ -77,7 +77,7 @@ class Driver:
         self.stopped = ""
         #: The error of a worker or of Spark that ended the session, or "".
         self.failure = ""
-        self._told = 0.0
+        self._last_progress = 0.0
         self._before = (0, 0)
 
     def run(self, opened: PlayerSupervisor) -> int:
@@ -170,8 +170,8 @@ class Driver:
     def _look(self) -> None:
         """Count new blocks, emit progress, and stop the campaign at its limits."""
         now = time.monotonic()
-        if now - self._told >= PROGRESS:
-            self._told = now
+        if now - self._last_progress >= PROGRESS:
+            self._last_progress = now
             self.progress.look()
             self._progress()
         if self.stopped:

@@ -39,11 +39,11 @@ def listed_rules(
     every = {**SUITES, **chosen}
     reached: dict[str, Mapping[str, str]] = {name: shows(suite, profile) for name, suite in every.items()}
     own = {rule.id: rule for suite in suites for rule in suite.own_rules}
-    # which halves of the rule book are judged: that of brokers (True), that of clients (False), or both.
-    halves = {side == Side.BROKER.value for side in hello.sides}
+    # whose rules are judged: those of brokers (True), of clients (False), or both.
+    judged_sides = {side == Side.BROKER.value for side in hello.sides}
     for rule in sorted((*rulebook.RULES.values(), *own.values()), key=lambda rule: rule.id):
         naming = [name for name, reasons in reached.items() if rule.id in reasons]
-        judged = rule.id in own or (rule.id in rulebook.OF_BROKERS) in halves
+        judged = rule.id in own or (rule.id in rulebook.OF_BROKERS) in judged_sides
         if not judged and not any(name in chosen for name in naming):
             continue
         able = [name for name in naming if not reached[name][rule.id]]

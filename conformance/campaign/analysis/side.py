@@ -79,8 +79,10 @@ class CampaignSide(Side):
         self._steps = array(cases["steps"])
         self._unsupported = cases["unsupported"]
         self.divergences = self._read_divergences(suite)
-        told = zip(self.divergences["step"].tolist(), self.divergences["observed"].tolist(), strict=True)
-        self._told: dict[int, tuple[int, str]] = dict(zip(self.divergences.index.tolist(), told, strict=True))
+        rows = zip(self.divergences["step"].tolist(), self.divergences["observed"].tolist(), strict=True)
+        self._first_divergence: dict[int, tuple[int, str]] = dict(
+            zip(self.divergences.index.tolist(), rows, strict=True)
+        )
 
     def _read_divergences(self, suite: str) -> pd.DataFrame:
         rows = self.campaign.read("divergences", suite=suite)
@@ -98,7 +100,7 @@ class CampaignSide(Side):
             int(digests[at]),
             "",
             tuple(self._unsupported[at].as_py()) if left_out[at] else (),
-            self._told.get(case),
+            self._first_divergence.get(case),
         )
 
     def probes(self) -> list[StoredCase]:

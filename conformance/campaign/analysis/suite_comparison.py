@@ -141,8 +141,8 @@ def _story(trace: Trace, step: int) -> tuple[str, list[list[str]]]:
     """The operation of a step, and [operation, answer] of each step before it; empty when the steps are not known."""
     if len(trace.steps) < step:
         return "", []
-    told = [[str(trace.suite.operation(one.row)), format_result(one.observed)] for one in trace.steps[:step]]
-    return told[-1][0], told[:-1]
+    answered = [[str(trace.suite.operation(one.row)), format_result(one.observed)] for one in trace.steps[:step]]
+    return answered[-1][0], answered[:-1]
 
 
 def _rules(names: Iterable[str]) -> list[dict[str, str]]:

@@ -246,7 +246,7 @@ class _Block:
         """Play the cases; answers parts. The first ones go ``lanes`` at a time, more of them when they are short."""
         for answers in self.answers.values():
             answers.forget()
-        told_at = now = time.monotonic()
+        yielded_at = now = time.monotonic()
         waiting, begin, together = 0, numbers.start, self.lanes
         while begin < numbers.stop:
             began = now
@@ -257,9 +257,9 @@ class _Block:
             waiting += len(plans)
             begin += len(plans)
             now = time.monotonic()
-            if now - told_at >= _OFTEN or waiting >= _MANY:
+            if now - yielded_at >= _OFTEN or waiting >= _MANY:
                 yield self._part(waiting)
-                told_at, waiting = now, 0
+                yielded_at, waiting = now, 0
             if now - began > _LONG:
                 together = max(self.lanes, together // 2)
             elif now - began < _LONG / 4:
