@@ -32,7 +32,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import open_campai
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES, DIVERGENCES, RUNS, VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import format_result
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
@@ -134,7 +134,7 @@ class Side:
             "address": self.address,
             "against": "model",
             "step": len(judged.steps),
-            "fingerprint": fingerprint(SUITE, last),
+            "fingerprint": fingerprint_of(SUITE, last),
             "operation": SUITE.operations[last.row[0]].spec.name,
             "rules": list(last.why.rules),
             "state_kind": last.why.kind,

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.campaign.spark.failure import failure_sent
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.enumeration import Enumeration, Expanded, Search, Way, enumerated
 from rocketmq_conformance.conformance.engine.handshake import introduce
-from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import BROKEN, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
@@ -120,5 +120,5 @@ def _play(
     for played in player.play((number, list(rows)) for number, rows in plans):
         kind = played.verdict
         if played.verdict == DIVERGES and played.judged:
-            kind = fingerprint(player.suite, played.judged.steps[-1])
+            kind = fingerprint_of(player.suite, played.judged.steps[-1])
         yield played.number, played.verdict, kind, played.reason

@@ -44,7 +44,7 @@ def expect() -> None:
 @click.option("--link", default="", help="Where it is followed up.")
 @click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help=f"The last day.  [default: in {DAYS} days]")
 @click.option("--releases", help="Versions that it concerns: all, 2.1.2, or 2.1.0..2.1.2.  [default: that of the run]")
-@click.option("--fingerprint", "marks", multiple=True, help="Only this divergence. May be repeated.")
+@click.option("--fingerprint", "fingerprints", multiple=True, help="Only this divergence. May be repeated.")
 def add(
     file: Path,
     folder: Path,
@@ -53,7 +53,7 @@ def add(
     link: str,
     expires: datetime | None,
     releases: str | None,
-    marks: tuple[str, ...],
+    fingerprints: tuple[str, ...],
 ) -> None:
     """Add to FILE the divergences of a run, of its folder DIR, that are not in it yet."""
     from rocketmq_conformance.conformance.cli.reporting import summary_of
@@ -65,9 +65,13 @@ def add(
     entries = [
         replace(entry, reason=reason, owner=owner, link=link, releases=releases or entry.releases)
         for entry in _found(summary, last)
-        if entry.fingerprint not in known and (not marks or entry.fingerprint in marks)
+        if entry.fingerprint not in known and (not fingerprints or entry.fingerprint in fingerprints)
     ]
-    missing = [mark for mark in marks if mark not in known and mark not in {entry.fingerprint for entry in entries}]
+    missing = [
+        fingerprint
+        for fingerprint in fingerprints
+        if fingerprint not in known and fingerprint not in {entry.fingerprint for entry in entries}
+    ]
     if missing:
         raise click.UsageError(f"{folder} has no minimal plan of a divergence {missing[0]}.")
     before = file.read_text("utf-8") if file.exists() else ""

@@ -137,9 +137,9 @@ def profiles(suite: Suite, probes: int) -> Iterator[Profile]:
             continue
         tours, drawn = Tours(suite, profile), Sampler(suite, profile)
         answers = [step.behaviour for case in range(probes) for step in tours.play(drawn.case(SEED, case, suite.steps))]
-        mark = blake2b(repr(answers).encode()).digest()
-        if mark not in known:
-            known.add(mark)
+        digest = blake2b(repr(answers).encode()).digest()
+        if digest not in known:
+            known.add(digest)
             yield profile
 
 

@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.adapter import (
     Streams,
 )
 from rocketmq_conformance.conformance.engine.doubt import Doubts
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.outcome import Expected, Unsupported, result_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED
@@ -237,8 +237,8 @@ class Player:
             return ""
         if all(map(self._known, judged.differences())):
             return ""
-        mark = fingerprint(self.suite, judged.steps[-1])
-        return "" if mark in self._repeated else mark
+        fingerprint = fingerprint_of(self.suite, judged.steps[-1])
+        return "" if fingerprint in self._repeated else fingerprint
 
     def _played(self, ended: _Ended) -> Played:
         """A case in its lane, once it was played again as often as it is to be."""
@@ -326,17 +326,17 @@ class Player:
         ``again`` is what came of its plan when it was played again; that is done now if there is nothing. Of a kind
         that showed every time in one case, others are not played again.
         """
-        mark = fingerprint(self.suite, judged.steps[-1])
-        if mark in self._repeated:
+        fingerprint = fingerprint_of(self.suite, judged.steps[-1])
+        if fingerprint in self._repeated:
             return judged
         again = again or self._again(judged.rows)
         same = 0
         for one in again:
             if isinstance(one, BROKEN):
                 raise one
-            same += one.verdict == DIVERGES and fingerprint(self.suite, one.steps[-1]) == mark
+            same += one.verdict == DIVERGES and fingerprint_of(self.suite, one.steps[-1]) == fingerprint
         if same == len(again):
-            self._repeated.add(mark)
+            self._repeated.add(fingerprint)
             return judged
         judged.verdict = UNDECIDED
         judged.reason = f"it differed in {same + 1} of {len(again) + 1} plays: {describe(self.suite, judged.steps[-1])}"

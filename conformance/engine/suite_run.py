@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.findings import Findings
 from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.signed import Signed, without_differences
@@ -282,9 +282,9 @@ class SuiteRun:
         """The events of the divergences of a case, each kind once."""
         seen: set[str] = set()
         for one in differences:
-            mark = fingerprint(self.suite, one.steps[-1])
-            if mark not in seen:
-                seen.add(mark)
+            fingerprint = fingerprint_of(self.suite, one.steps[-1])
+            if fingerprint not in seen:
+                seen.add(fingerprint)
                 for found in self.findings.found(player, number, one):
                     self.divergences += 1
                     self.found.append(found)

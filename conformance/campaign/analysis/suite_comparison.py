@@ -84,13 +84,13 @@ def differences(name: str, a: Side, b: Side, compared: SuiteComparison) -> Itera
     """The differences of a suite, the most frequent first, each with what separates it if steps can be rebuilt."""
     others = _steps(a, compared.same) if compared.rebuilds and compared.groups else []
     for at, group in enumerate(compared.groups):
-        mark = blake2b(repr((name, *group.parts)).encode(), digest_size=4).hexdigest()
+        fingerprint = blake2b(repr((name, *group.parts)).encode(), digest_size=4).hexdigest()
         separates = _separated(a, group, others) if compared.rebuilds and at < SEPARATED else []
         trace_a, trace_b = a.trace(group.case), b.trace(group.case)
-        operation, before = _story(trace_a if len(trace_a.steps) >= group.step else trace_b, group.step)
+        operation, before = _history(trace_a if len(trace_a.steps) >= group.step else trace_b, group.step)
         yield Difference(
             suite=name,
-            fingerprint=mark,
+            fingerprint=fingerprint,
             cases=group.cases,
             case=group.case,
             step=group.step,
@@ -137,7 +137,7 @@ def _answer(side: Side, trace: Trace, other: Side, step: int) -> SideAnswer:
     return SideAnswer(did, expected, True, str(row["state_kind"]), rules)
 
 
-def _story(trace: Trace, step: int) -> tuple[str, list[list[str]]]:
+def _history(trace: Trace, step: int) -> tuple[str, list[list[str]]]:
     """The operation of a step, and [operation, answer] of each step before it; empty when the steps are not known."""
     if len(trace.steps) < step:
         return "", []

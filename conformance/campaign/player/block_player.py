@@ -28,7 +28,7 @@ from rocketmq_conformance.conformance.engine.handshake import (
     profile_of,
     release_choice,
 )
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.startup import Listener, starting, unseen
@@ -321,21 +321,21 @@ class _Block:
 
     def _diverged(self, address: str, number: int, judged: Judged) -> None:
         step = judged.steps[-1]
-        mark = fingerprint(self.suite, step)
-        self._difference(address, MODEL, number, len(judged.steps), mark, step)
-        kept = self.kept.get((address, mark), 0)
+        fingerprint = fingerprint_of(self.suite, step)
+        self._difference(address, MODEL, number, len(judged.steps), fingerprint, step)
+        kept = self.kept.get((address, fingerprint), 0)
         if kept < _KEPT:
-            self.kept[address, mark] = kept + 1
+            self.kept[address, fingerprint] = kept + 1
             self._keep(address, number, judged.steps)
 
-    def _difference(self, address: str, against: str, number: int, at: int, mark: str, step: Step) -> None:
+    def _difference(self, address: str, against: str, number: int, at: int, fingerprint: str, step: Step) -> None:
         self.divergences.append(
             (
                 number,
                 address,
                 against,
                 at,
-                mark,
+                fingerprint,
                 self.suite.operations[step.row[0]].spec.name,
                 list(step.why.rules),
                 step.why.kind,
@@ -386,5 +386,5 @@ class _Block:
                     found = compare_played(one.player(self.suite), ours, other.player(self.suite), theirs)
                     if found:
                         at, step = found
-                        mark = fingerprint(self.suite, step)
-                        self._difference(address, against, ours.number, at, mark, step)
+                        fingerprint = fingerprint_of(self.suite, step)
+                        self._difference(address, against, ours.number, at, fingerprint, step)
