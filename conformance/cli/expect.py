@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.engine.expected import Entry
+    from rocketmq_conformance.conformance.engine.expected_file import Entry
     from rocketmq_conformance.reports.event import ExpectedDivergence
     from rocketmq_conformance.reports.run_summary import RunSummary
 
@@ -57,7 +57,7 @@ def add(
 ) -> None:
     """Add to FILE the divergences of a run, of its folder DIR, that are not in it yet."""
     from rocketmq_conformance.conformance.cli.reporting import summary_of
-    from rocketmq_conformance.conformance.engine import expected
+    from rocketmq_conformance.conformance.engine import expected_file
 
     summary = summary_of(folder)
     known = {entry.fingerprint for entry in read_expected(file)} if file.exists() else set()
@@ -75,22 +75,22 @@ def add(
     if missing:
         raise click.UsageError(f"{folder} has no minimal plan of a divergence {missing[0]}.")
     before = file.read_text("utf-8") if file.exists() else ""
-    _write(file, "\n".join(filter(None, (before.rstrip("\n") and before, expected.text_of(entries)))))
+    _write(file, "\n".join(filter(None, (before.rstrip("\n") and before, expected_file.text_of(entries)))))
     click.echo(f"{file}: {len(entries)} added")
 
 
 def _found(summary: RunSummary, expires: date) -> list[Entry]:
     """The divergences of a run that have a minimal plan, as entries that nobody has signed for."""
-    from rocketmq_conformance.conformance.engine import expected, plan
+    from rocketmq_conformance.conformance.engine import expected_file, plan
 
-    header, entries = summary.header, dict[str, expected.Entry]()
+    header, entries = summary.header, dict[str, expected_file.Entry]()
     assert header is not None
     for one in summary.divergences:
         if not one.plan or one.fingerprint in entries:
             continue
         read = read_plan(Path(one.plan), None)
         (rows,) = read.cases.values()
-        entries[one.fingerprint] = expected.Entry(
+        entries[one.fingerprint] = expected_file.Entry(
             file="",
             line=0,
             suite=one.suite,
@@ -134,7 +134,7 @@ def verify(file: Path, address: str, quirks: bool, judging: Judging) -> None:
 @judging_options
 def prune(file: Path, address: str, quirks: bool, judging: Judging) -> None:
     """Replay the plans of FILE on ADDRESS, and take the entries out of FILE that do not diverge any more."""
-    from rocketmq_conformance.conformance.engine.signed import GONE
+    from rocketmq_conformance.conformance.engine.expected_divergences import GONE
 
     found = _checked(file, address, quirks, judging)
     gone = {one.line for one in found if one.fault == GONE}

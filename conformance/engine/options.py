@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
-from rocketmq_conformance.conformance.engine.expected import Entry
+from rocketmq_conformance.conformance.engine.expected_file import Entry
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
 from rocketmq_conformance.reports.rule_results import Place
 from rocketmq_conformance.suites.declare.suite import Row, Suite

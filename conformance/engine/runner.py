@@ -15,7 +15,8 @@ from rocketmq_conformance.conformance.adapter import Hello, SideBySide, Streams,
 from rocketmq_conformance.conformance.engine import covering_plans, plan
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
-from rocketmq_conformance.conformance.engine.expected import Entry
+from rocketmq_conformance.conformance.engine.expected_divergences import ExpectedDivergences
+from rocketmq_conformance.conformance.engine.expected_file import Entry
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
 from rocketmq_conformance.conformance.engine.handshake import newer_than_known
 from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
@@ -23,7 +24,6 @@ from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.peak_memory import peak_memory
 from rocketmq_conformance.conformance.engine.player import Numbered
 from rocketmq_conformance.conformance.engine.rule_list import listed_rules
-from rocketmq_conformance.conformance.engine.signed import Signed
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.suite_run import Stop, SuiteRun
 from rocketmq_conformance.conformance.engine.verdict import together
@@ -203,7 +203,7 @@ class Runner:
         )
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - self.playing) / left
-        signed = Signed(
+        expected = ExpectedDivergences(
             (entry for entry in self.options.expected if not refused and not self._aside(entry, {suite.name})),
             self.options.rulebook,
         )
@@ -222,7 +222,7 @@ class Runner:
                 stored=stored,
                 writer=writer,
                 drawn=drawn,
-                signed=signed,
+                expected=expected,
                 quirks=self.hello.quirks or self.options.quirks,
             )
             try:
@@ -239,12 +239,12 @@ class Runner:
             self.totals[verdict] += count
         self.ended += [part.ended] if part.ended else []
         self.found += part.found
-        self.occurred += part.signed.events()
+        self.occurred += part.expected.events()
         self.steps += part.steps
         self.playing += part.playing
         self.divergences += part.divergences
-        self.signed += part.signed.occurred
-        self.expected_faults += part.signed.faults
+        self.signed += part.expected.occurred
+        self.expected_faults += part.expected.faults
         self.silent += part.silent
         self.verdicts.append(part.verdict)
         if part.control is not None:

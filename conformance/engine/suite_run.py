@@ -12,12 +12,12 @@ from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
+from rocketmq_conformance.conformance.engine.expected_divergences import ExpectedDivergences, without_differences
 from rocketmq_conformance.conformance.engine.findings import Findings
 from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
-from rocketmq_conformance.conformance.engine.signed import Signed, without_differences
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.verdict import together
 from rocketmq_conformance.models.profile import Profile
@@ -57,7 +57,7 @@ class SuiteRun:
         stored: Mapping[int, StoredCase],
         writer: plan.PlanWriter | None,
         drawn: HypothesisCases | None = None,
-        signed: Signed | None = None,
+        expected: ExpectedDivergences | None = None,
         quirks: bool = True,
     ) -> None:
         self.stage = stage
@@ -105,7 +105,7 @@ class SuiteRun:
         #: A case with expected divergences, without them: it carries the control when there is no better one.
         self._rest: Numbered | None = None
         #: Divergences that are expected.
-        self.signed = signed or Signed(())
+        self.expected = expected or ExpectedDivergences(())
         self.failed_in_row = 0
         self.reason = ""
         #: A case that conformed, for the control: a generated one if there is any.
@@ -147,7 +147,7 @@ class SuiteRun:
             except BROKEN as error:
                 self.reason = str(error)
             yield from self._waiting
-        yield from self.signed.events()
+        yield from self.expected.events()
         yield self._end(stop)
         if stop:
             raise stop
@@ -158,9 +158,9 @@ class SuiteRun:
             self.judge,
             self.doubts,
             goes_on=not self.options.stop_at_first,
-            known=partial(self.signed.knows, self.suite),
+            known=partial(self.expected.knows, self.suite),
         )
-        self.findings.avoid(self.signed.replay(player, self.suite))
+        self.findings.avoid(self.expected.replay(player, self.suite))
         for played in player.play(self._offered(self._in_time(cases))):
             yield from self._settle(player, played)
         if self.cut_short:
@@ -210,7 +210,7 @@ class SuiteRun:
         if self.drawn and played.differences:
             self.drawn.diverges(played.number)
         whole, differing = not played.differences, played
-        played = self.signed.settle(self.suite, played)
+        played = self.expected.settle(self.suite, played)
         found: list[Event] = []
         stop: BaseException | None = None
         if len(differing.differences) > len(played.differences) > 0:

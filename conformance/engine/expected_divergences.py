@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date
 
-from rocketmq_conformance.conformance.engine.expected import Entry
+from rocketmq_conformance.conformance.engine.expected_file import Entry
 from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import BROKEN, Broken, Played, Player
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
@@ -24,7 +24,7 @@ ONLY_EXPECTED = "it shows nothing but what is expected to diverge"
 GONE = "it does not diverge any more: remove it (`expect prune`)"
 
 
-class Signed:
+class ExpectedDivergences:
     """The entries that concern one suite and the implementation."""
 
     def __init__(self, entries: Iterable[Entry], book: RuleBook | None = None, *, today: date | None = None) -> None:
@@ -64,13 +64,13 @@ class Signed:
         if isinstance(judged, BROKEN):
             self._unplayed[entry.fingerprint] = str(judged)
             return []
-        return [one for one in judged.differences() if self._is_signed(suite, one)]
+        return [one for one in judged.differences() if self._count_expected(suite, one)]
 
     def settle(self, suite: Suite, played: Played) -> Played:
         """A case without the divergences that are expected."""
         if played.verdict != DIVERGES or not (self.entries or self._book) or played.judged is None:
             return played
-        left = [one for one in played.differences if not self._is_signed(suite, one)]
+        left = [one for one in played.differences if not self._count_expected(suite, one)]
         return played._replace(differences=left) if left else without_differences(played)
 
     def events(self) -> Iterator[ExpectedDivergence]:
@@ -95,7 +95,7 @@ class Signed:
         """Is a rule newer than the rule book?"""
         return self._book is not None and self._book.lacks(rule)
 
-    def _is_signed(self, suite: Suite, judged: Judged) -> bool:
+    def _count_expected(self, suite: Suite, judged: Judged) -> bool:
         """Is this divergence expected? It is counted then."""
         fingerprint, rule = fingerprint_of(suite, judged.steps[-1]), responsible(suite, judged.steps[-1])
         entry = self._entry(fingerprint)
