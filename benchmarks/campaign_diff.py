@@ -54,7 +54,7 @@ OLD, NEW = Profile.of(client="4.9.8"), Profile.of(client="5.1.0")
 NAME = "freeze-ignored"
 
 
-class Side:
+class CampaignWriter:
     """One campaign on its way to disk."""
 
     def __init__(self, folder: Path, address: str, profile: Profile, cases: int) -> None:
@@ -191,7 +191,7 @@ def written(folder: Path, pair: Pair, profiles: tuple[Profile, Profile], cases: 
             break
     paths = folder / "a", folder / "b"
     for path, profile, played in zip(paths, profiles, differing, strict=True):
-        Side(path, "python:" + path.name, profile, cases).write(played)
+        CampaignWriter(path, "python:" + path.name, profile, cases).write(played)
     return paths
 
 

@@ -33,7 +33,7 @@ _WAYS, _PLANS = 16, 64
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedPlans:
     """How the plans of an enumeration ended."""
 
     #: Plans by verdict.
@@ -56,7 +56,7 @@ def enumerated_on(
 
 def played_on(
     spark: SparkSession, address: str, suite: str, plans: Sequence[Sequence[Row]], releases: Mapping[str, str]
-) -> Played:
+) -> PlayedPlans:
     """Play plans, numbered from 1, on an address that each process opens for itself; CannotRunError of Spark's.
 
     ``releases`` judge a side, by side.
@@ -67,7 +67,7 @@ def played_on(
         verdicts[verdict] += 1
         if verdict != CONFORMS:
             kinds.setdefault(kind, (number, reason))
-    return Played(dict(verdicts), dict(sorted(kinds.values())))
+    return PlayedPlans(dict(verdicts), dict(sorted(kinds.values())))
 
 
 def _on(spark: SparkSession, task: Any, work: Sequence[Any], least: int) -> list[Any]:

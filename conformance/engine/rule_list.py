@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Level
-from rocketmq_conformance.reports.rule_results import ListedRule, Place
+from rocketmq_conformance.reports.rule_results import ListedRule, StepKind
 from rocketmq_conformance.reports.text import first_names
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
@@ -30,7 +30,7 @@ def listed_rules(
     suites: Sequence[Suite],
     hello: Hello,
     profile: Profile,
-    clauses: Mapping[str, Mapping[str, frozenset[Place]]],
+    clauses: Mapping[str, Mapping[str, frozenset[StepKind]]],
     *,
     quirks: bool,
 ) -> Iterator[ListedRule]:

@@ -26,7 +26,7 @@ _ONE_CLIENT = (
 SIGN = "sign every request to a broker with ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY."
 
 
-class Members:
+class MemberPrograms:
     """The programs of a case's members at its broker, by the members' numbers; ``command`` starts one."""
 
     def __init__(self, command: Sequence[str], timing: Timing, clock: Clock, case: CaseBroker) -> None:

@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.remoting.proxy import Address, Proxy
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
-from rocketmq_conformance.conformance.targets.client_program.real_broker import BrokerInUse, Place, RealBroker
+from rocketmq_conformance.conformance.targets.client_program.real_broker import BrokerInUse, CasePlace, RealBroker
 from rocketmq_conformance.models.client.fixtures import BROKER, RETRY_PREFIX
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
@@ -55,7 +55,7 @@ class ProxiedCase(WatchedCase):
         super().__init__(broadcasting)
         self._real = real
         self._setting = Setting()
-        self._place: Place | None = None
+        self._place: CasePlace | None = None
         self._proxy: Proxy | None = None
         #: host:port of the proxy.
         self.address = ""
@@ -109,7 +109,7 @@ class ProxiedCase(WatchedCase):
         broker = self._made().broker
         return broker.address, broker.name_server
 
-    def _made(self) -> Place:
+    def _made(self) -> CasePlace:
         """The topics and group; made at first use, by the thread that plays the case."""
         if self._place is None:
             self._place = self._real.take(self._setting, self._other_queues)

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.client_program.asked import ASKED,
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.look import Clock, Limits, shows
-from rocketmq_conformance.conformance.targets.client_program.members import SIGN, Members
+from rocketmq_conformance.conformance.targets.client_program.members import SIGN, MemberPrograms
 from rocketmq_conformance.conformance.targets.client_program.owned import differing
 from rocketmq_conformance.conformance.targets.client_program.points import Points
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
@@ -119,7 +119,7 @@ class WatchedGroup:
         self.case.holds_on = self.consumer.kind != "lite"
         self.case.pace = timing.program_pace
         self.case.guard = access.guard(profile.broker)
-        self.members = Members(command, timing, self._clock, self.case)
+        self.members = MemberPrograms(command, timing, self._clock, self.case)
         self._prepare(Setting())
         if suite is whole_allocation.SUITE:
             self.case.divide(self._setting.queues)

@@ -12,8 +12,8 @@ from rocketmq_conformance.conformance.campaign.analysis.on_spark.frames import C
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.pairs import ON
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.rebuilding import PARTED, parting_task
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.stored_cases import divergences, stored_cases
-from rocketmq_conformance.conformance.campaign.analysis.parting import AGREED
 from rocketmq_conformance.conformance.campaign.analysis.results import OTHER, TURNED
+from rocketmq_conformance.conformance.campaign.analysis.trace_difference import AGREED
 from rocketmq_conformance.reports.event import DIVERGES
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from rocketmq_conformance.reports.campaign_diff import SuiteDifference
 from rocketmq_conformance.reports.event import VERDICTS
 
 
-class SideBySide:
+class InProcessComparison:
     """One suite of both campaigns."""
 
     def __init__(self, name: str, a: CampaignSide, b: CampaignSide) -> None:
