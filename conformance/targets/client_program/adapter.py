@@ -14,20 +14,23 @@ from dataclasses import replace
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello, Play, T
 from rocketmq_conformance.conformance.fakes.group_case import DELAY, GroupCase
 from rocketmq_conformance.conformance.startup import phase
-from rocketmq_conformance.conformance.targets.client_program.asked import ASKED, AskedConsumer
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
-from rocketmq_conformance.conformance.targets.client_program.look import Interrupted
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.played_group import NOT_CONNECTED, PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced
+from rocketmq_conformance.conformance.targets.client_program.proxied_case import ProxiedCase
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
-from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import (
+    REQUIRED_CONSUMERS,
+    RequiredConsumer,
+)
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Interrupted
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers, whole_commit, whole_pause, whole_subscriptions
@@ -77,7 +80,7 @@ class ClientProgram:
         self._group: PlayedGroup | None = None
         self._connected = False
         #: What a program said of itself, by the consumer that it was to be; None when it did not connect.
-        self._introduced: dict[AskedConsumer, Introduced | None] = {}
+        self._introduced: dict[RequiredConsumer, Introduced | None] = {}
         #: The suites in which one did.
         self._seen_in: set[str] = set()
 
@@ -110,7 +113,7 @@ class ClientProgram:
         """Why the program cannot be judged by a suite, as it says when it starts; once for each kind of consumer."""
         if suite.side is not Side.WHOLE:
             return ""
-        consumer, command = ASKED[suite.name]
+        consumer, command = REQUIRED_CONSUMERS[suite.name]
         if consumer not in self._introduced:
             self._introduced[consumer] = self._introduction(suite)
         introduced = self._introduced[consumer]

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
-from rocketmq_conformance.conformance.targets.client_program.look import Clock, Interrupted
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Interrupted
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 
 _ROUTES = Request.GET_ROUTEINFO_BY_TOPIC

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.client_program.asked import LISTEN, STRATEGY
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced, Program
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import LISTEN, STRATEGY
 from rocketmq_conformance.conformance.targets.client_program.watched_group import STRATEGIES, WatchedGroup
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended

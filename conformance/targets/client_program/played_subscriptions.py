@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocketmq_conformance.conformance.fakes.traffic import Brought
-from rocketmq_conformance.conformance.targets.client_program.asked import SUBSCRIBE
-from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import SUBSCRIBE
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Limits
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole_deadlines import SUBSCRIBED
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
