@@ -159,8 +159,8 @@ class Findings:
         command = self._again(number)
         if options.out and not unshrunk and fingerprint not in self._kept:
             self._kept.add(fingerprint)
-            of = self._stored.get(number)
-            kept, seed = (of.number, of.seed) if of else (number, options.seed)
+            stored = self._stored.get(number)
+            kept, seed = (stored.number, stored.seed) if stored else (number, options.seed)
             file = plan_file(options.out, self._suite, fingerprint)
             plan.write(file, self._suite, self._profile, seed, [(kept, shrunk.judged.rows)])
             path = str(file)
@@ -173,14 +173,14 @@ class Findings:
     def _again(self, number: int) -> list[str]:
         """The words of the command line that play a case of this run once more."""
         options = self._options
-        of = self._stored.get(number)
-        if of and of.tier == CORPUS:
-            return ["replay", str(of.path), options.address, "--case", str(of.number)]
+        stored = self._stored.get(number)
+        if stored and stored.tier == CORPUS:
+            return ["replay", str(stored.path), options.address, "--case", str(stored.number)]
         if options.plan:
             return ["replay", str(options.plan), options.address, "--case", str(number)]
         words = ["run", options.address, "-k", self._suite.name]
-        if of:
-            return [*words, "--tier", of.tier]
+        if stored:
+            return [*words, "--tier", stored.tier]
         cases = self._suite.cases if options.cases is None else options.cases
         given = self._suite.name in options.plans
         drawn = number >= cases and not given

@@ -189,17 +189,17 @@ class Runner:
             draw = sampler(suite, self.profile)
             cases = ((number, draw.case(self.options.seed, number, steps)) for number in range(generated))
         file = self.options.out / f"{suite.name}.plan.jsonl" if self.options.out and not refused else None
-        of = len(stored) + generated + examples
+        number_of_cases = len(stored) + generated + examples
         files = [event.CorpusPlan(plan=str(case.path), case=case.number, tier=case.tier) for case in plans]
         yield event.SuiteStarted(
             suite=suite.name,
             sentence=suite.sentence,
-            cases=of,
+            cases=number_of_cases,
             steps=steps,
             plan=str(file or ""),
             corpus=files,
             hypothesis=generated if examples else None,
-            expected_seconds=0.0 if refused else self._expected_seconds(suite, of),
+            expected_seconds=0.0 if refused else self._expected_seconds(suite, number_of_cases),
         )
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - self.playing) / left
@@ -217,7 +217,7 @@ class Runner:
                 self.profile,
                 self.options,
                 suite,
-                of=of,
+                number_of_cases=number_of_cases,
                 share=share,
                 stored=stored,
                 writer=writer,

@@ -52,7 +52,7 @@ class SuiteRun:
         options: Options,
         suite: Suite,
         *,
-        of: int,
+        number_of_cases: int,
         share: float | None,
         stored: Mapping[int, StoredCase],
         writer: plan.PlanWriter | None,
@@ -67,7 +67,7 @@ class SuiteRun:
         self.options = options
         self.suite = suite
         #: Number of its cases.
-        self.of = of
+        self.number_of_cases = number_of_cases
         #: Cases of stored plans, by the negative number that they have in this run.
         self.stored = stored
         #: Seconds of playing after which no case begins: every suite gets its share of the time limit.
@@ -126,7 +126,7 @@ class SuiteRun:
         return self.share is None or self.playing < self.share + SHRINKS_ON
 
     def run(self, cases: Iterable[Numbered]) -> Iterator[Event]:
-        """Play the cases (``of`` of them), then the control; always ends with SuiteEnded.
+        """Play the cases (``number_of_cases`` of them), then the control; always ends with SuiteEnded.
 
         Stop and KeyboardInterrupt go on after it.
         """
@@ -143,7 +143,7 @@ class SuiteRun:
                     self.control = control(self.stage, self.judge, self.good[1])
             except (Stop, KeyboardInterrupt) as error:
                 stop = error
-                self.reason = f"{str(error) or event.INTERRUPTED} after {self.done} of {self.of} cases"
+                self.reason = f"{str(error) or event.INTERRUPTED} after {self.done} of {self.number_of_cases} cases"
             except BROKEN as error:
                 self.reason = str(error)
             yield from self._waiting
@@ -164,18 +164,18 @@ class SuiteRun:
         for played in player.play(self._offered(self._in_time(cases))):
             yield from self._settle(player, played)
         if self.cut_short:
-            self.reason = f"{event.TIME_LIMIT} after {self.done} of {self.of} cases"
+            self.reason = f"{event.TIME_LIMIT} after {self.done} of {self.number_of_cases} cases"
 
     def _in_time(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
         """The cases that begin before the suite's share of the time is used up; the first one always does."""
         waiting = iter(cases)
-        for at in range(self.of):
+        for at in range(self.number_of_cases):
             if at and self.share is not None and self.playing >= self.share:
                 self.cut_short = True
                 return
             planned = self._planned(waiting)
             if planned is None:  # Hypothesis finds no further case
-                self.of = at
+                self.number_of_cases = at
                 return
             yield planned
 
@@ -272,7 +272,7 @@ class SuiteRun:
             event.Progress(
                 suite=self.suite.name,
                 cases=self.done,
-                of=self.of,
+                of=self.number_of_cases,
                 steps=self.steps,
                 seconds=now - self.started,
             ),

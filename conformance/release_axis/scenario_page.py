@@ -8,7 +8,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.release_axis.addresses import names_of
 from rocketmq_conformance.conformance.release_axis.cell import ALLOWED
-from rocketmq_conformance.conformance.release_axis.cell import Cell as Played
+from rocketmq_conformance.conformance.release_axis.cell import Cell as PlayedCell
 from rocketmq_conformance.conformance.release_axis.matrix import Matrix
 from rocketmq_conformance.conformance.release_axis.matrix_page import missing_lines
 from rocketmq_conformance.conformance.release_axis.records import CaseRecord
@@ -145,5 +145,5 @@ def _named(scenario: Scenario, at: int, text: str) -> str:
     return "; ".join(f"{name}: {part}" for name, part in zip(names, value, strict=False))
 
 
-def _case(cell: Played) -> CaseRecord:
+def _case(cell: PlayedCell) -> CaseRecord:
     return next((case for record in cell.suites.values() for case in record.cases.values()), CaseRecord(()))

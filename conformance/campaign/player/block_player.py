@@ -37,7 +37,7 @@ from rocketmq_conformance.models.outcome import agrees, outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, MODEL, UNSUPPORTED
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.measured_time import by_time
+from rocketmq_conformance.suites.declare.measured_time import depends_on_time
 from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -83,7 +83,7 @@ class Implementation:
 _BY_TIME = {
     suite.name: "answers of different times on a real clock cannot be compared: give it a campaign of its own"
     for suite in SUITES.values()
-    if by_time(suite)
+    if depends_on_time(suite)
 }
 
 

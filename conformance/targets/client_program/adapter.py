@@ -227,13 +227,13 @@ class ClientProgram:
             if not self._connected:
                 raise
             # one program of many that is late on a busy machine decides nothing
-            return group.lose(Err(NOT_CONNECTED, definite=False, detail=str(error)))
+            return group.give_up(Err(NOT_CONNECTED, definite=False, detail=str(error)))
         if group.case.traffic.clients:
             self._connected = True
             self._seen_in.add(group.suite.name)
         wrong = group.members.wrong_line()
         if wrong:
-            return group.lose(Err("BAD_LINE", definite=False, detail=wrong))
+            return group.give_up(Err("BAD_LINE", definite=False, detail=wrong))
         return Err("OWNS_OTHERWISE", detail=otherwise) if otherwise else outcome
 
     def end_case(self) -> None:

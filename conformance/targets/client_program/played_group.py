@@ -49,8 +49,8 @@ class PlayedGroup(WatchedGroup):
         """Do one operation, and wait until the traffic shows its result. CannotRunError when a program does not
         connect, Interrupted at the end of a run. A move that the broker cannot make is unsupported, and the case goes
         on without it."""
-        if self._lost:
-            return self._lost
+        if self._failure:
+            return self._failure
         if self._unsupported:
             return Unsupported(self._unsupported)
         before = self._state
@@ -165,15 +165,15 @@ class PlayedGroup(WatchedGroup):
         limits = limits._replace(owners=max(limits.owners - spent, 0.0))
         return self._look(operation.spec, expected, joined, limits, end)
 
-    def lose(self, why: Err) -> Err:
+    def give_up(self, why: Err) -> Err:
         """The rest of the case decides nothing: this is the answer to all that is done from now on."""
-        self._lost = why
+        self._failure = why
         return why
 
     @property
     def misses_member(self) -> bool:
         """Did a member not connect, where others did?"""
-        return self._lost is not None and self._lost.code == NOT_CONNECTED
+        return self._failure is not None and self._failure.code == NOT_CONNECTED
 
     def _is_left_out(self, operation: Operation) -> bool:
         """Does an operation do nothing in this state?"""

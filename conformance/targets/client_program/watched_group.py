@@ -103,7 +103,7 @@ class WatchedGroup:
         #: Why nothing more can be played, or "".
         self._unsupported = ""
         #: The answer to whatever else is to be done, once a member is missing.
-        self._lost: Err | None = None
+        self._failure: Err | None = None
         self._strategy = STRATEGIES[0]
         self._shows_all = suite.name in _SHOW_ALL
         self._broadcasts = self.consumer.model == BROADCASTING

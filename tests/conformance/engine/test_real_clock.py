@@ -31,7 +31,7 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites import consume, rebalance
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.hypothesis_machine import machine, play_plan
-from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Span, by_time
+from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Span, depends_on_time
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -40,7 +40,7 @@ from rocketmq_conformance.suites.rebalance_orderly import SUITE
 #: How many times faster than standard the clocks are.
 PACE = 250
 REBALANCE = rebalance.SUITE
-TIMED = [name for name, suite in SUITES.items() if by_time(suite)]
+TIMED = [name for name, suite in SUITES.items() if depends_on_time(suite)]
 
 
 class Timed:

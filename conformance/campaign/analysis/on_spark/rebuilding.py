@@ -25,7 +25,7 @@ PARTED = pa.schema(
     ]
 )
 #: A campaign and one of its addresses.
-Played = tuple[Campaign, str]
+PlayedCampaign = tuple[Campaign, str]
 
 
 def case_facts(row: Mapping[str, Any]) -> CaseFacts:
@@ -42,7 +42,9 @@ def case_facts(row: Mapping[str, Any]) -> CaseFacts:
     )
 
 
-def parting_task(a: Played, b: Played) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def parting_task(
+    a: PlayedCampaign, b: PlayedCampaign
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The task: rows of PARTED from ``suite``, ``case`` and what is stored on either side, ``a`` and ``b``."""
 
     def find(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
