@@ -34,7 +34,7 @@ from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
-from rocketmq_conformance.conformance.engine.verdict import together
+from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, Event
@@ -260,7 +260,7 @@ class Driver:
         totals[event.COULD_NOT_RUN] += bool(self.failure)
         totals[UNDECIDED] += self.stopped not in _ASKED_FOR if self.stopped else self._left() > 0
         totals[UNDECIDED] += self.progress.unplayed
-        verdict = together(totals)
+        verdict = worst_of(totals)
         return UNDECIDED if verdict == CONFORMS and not closing.sound else verdict
 
     def _write_run(self, hellos: list[dict[str, Any]], ended: tuple[str, int, str] | None) -> None:

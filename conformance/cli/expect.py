@@ -95,7 +95,7 @@ def _found(summary: RunSummary, expires: date) -> list[Entry]:
             line=0,
             suite=one.suite,
             rule=one.rules[0]["id"],
-            implementation=_anywhere(header.implementation),
+            implementation=_in_any_folder(header.implementation),
             releases=header.version or "all",
             fingerprint=one.fingerprint,
             reason="",
@@ -109,7 +109,7 @@ def _found(summary: RunSummary, expires: date) -> list[Entry]:
     return list(entries.values())
 
 
-def _anywhere(implementation: str) -> str:
+def _in_any_folder(implementation: str) -> str:
     """The name of an implementation; of a program with an absolute path, one that it has in any folder."""
     command, *words = implementation.split(" ")
     return " ".join([f"*/{Path(command).name}" if command.startswith("/") else command, *words])

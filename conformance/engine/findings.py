@@ -88,17 +88,17 @@ class Findings:
         plays = any(self._suite.operations[at].spec.side is not Side.WORLD for at, _ in left)
         return left if plays else rows
 
-    def found(self, player: Player, number: int, judged: Judged) -> Iterator[DivergenceFound]:
+    def report(self, player: Player, number: int, judged: Judged) -> Iterator[DivergenceFound]:
         """The events of a case up to a step that diverges: none while that may follow from an earlier one."""
         fingerprint = fingerprint_of(self._suite, judged.steps[-1])
         found = len(judged.steps)
         if self._options.brief:
-            yield self._report(number, fingerprint, Shrunk(judged, 0), found, [], NOT_SHRUNK_BRIEF)
+            yield self._event(number, fingerprint, Shrunk(judged, 0), found, [], NOT_SHRUNK_BRIEF)
             return
         if fingerprint in self._reported:
-            yield self._report(number, fingerprint, Shrunk(judged, 0), found, [], NOT_SHRUNK_AGAIN)
+            yield self._event(number, fingerprint, Shrunk(judged, 0), found, [], NOT_SHRUNK_AGAIN)
             return
-        alone = self._alone(player, number, fingerprint, judged)
+        alone = self._isolate(player, number, fingerprint, judged)
         if alone is None and judged.certain < len(judged.differing) - 1:
             return
         goes_on = alone is None
@@ -114,12 +114,12 @@ class Findings:
         except BROKEN:
             pass  # reported as found, without shrinking or messages
         except KeyboardInterrupt:
-            yield self._report(number, fingerprint, shrunk, found, messages, why and NOT_SHRUNK_INTERRUPTED)
+            yield self._event(number, fingerprint, shrunk, found, messages, why and NOT_SHRUNK_INTERRUPTED)
             raise
         self._reported.add(fingerprint)
-        yield self._report(number, fingerprint, shrunk, found, messages, why)
+        yield self._event(number, fingerprint, shrunk, found, messages, why)
 
-    def _alone(self, player: Player, number: int, fingerprint: str, judged: Judged) -> Judged | None:
+    def _isolate(self, player: Player, number: int, fingerprint: str, judged: Judged) -> Judged | None:
         """The case without the steps that diverge before the last one, if the last one then diverges as before."""
         earlier = judged.differing[:-1]
         if not earlier:
@@ -148,7 +148,7 @@ class Findings:
             return IN_MINUTES
         return IN_TIME if self._stage.times or judged.steps[-1].observed == Err(CRASHED) else BUDGET
 
-    def _report(
+    def _event(
         self, number: int, fingerprint: str, shrunk: Shrunk, found: int, messages: list[list[Message]], unshrunk: str
     ) -> DivergenceFound:
         """The event of a divergence; ``unshrunk`` is why it was not shrunk, or "".
@@ -156,7 +156,7 @@ class Findings:
         The first of its kind is kept as a plan when it is minimal; the others are replayed from the seed.
         """
         path, options = "", self._options
-        command = self._again(number)
+        command = self._replay_command(number)
         if options.out and not unshrunk and fingerprint not in self._kept:
             self._kept.add(fingerprint)
             stored = self._stored.get(number)
@@ -170,7 +170,7 @@ class Findings:
             self._suite, number, fingerprint, shrunk, found, path, command, messages=messages, unshrunk=unshrunk
         )
 
-    def _again(self, number: int) -> list[str]:
+    def _replay_command(self, number: int) -> list[str]:
         """The words of the command line that play a case of this run once more."""
         options = self._options
         stored = self._stored.get(number)

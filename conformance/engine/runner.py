@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.engine.player import Numbered
 from rocketmq_conformance.conformance.engine.rule_list import listed_rules
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.suite_run import Stop, SuiteRun
-from rocketmq_conformance.conformance.engine.verdict import together
+from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
@@ -151,7 +151,7 @@ class Runner:
         return event.RulesJudged(rules=rule_results(listed, self.ended, self.found, self.occurred))
 
     def _verdict(self, stopped: str) -> str:
-        verdict = together(Counter(self.verdicts))
+        verdict = worst_of(Counter(self.verdicts))
         if self.expected_faults and verdict in (CONFORMS, UNSUPPORTED):
             return DIVERGES
         return UNDECIDED if verdict == CONFORMS and stopped not in ("", event.TIME_LIMIT) else verdict

@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerp
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.engine.verdict import together
+from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
@@ -214,7 +214,7 @@ class SuiteRun:
         found: list[Event] = []
         stop: BaseException | None = None
         if len(differing.differences) > len(played.differences) > 0:
-            found, stop = _taken(self._diverged(player, played.number, played.differences))
+            found, stop = _take_all(self._diverged(player, played.number, played.differences))
             if not found and stop is None:  # they may follow from those that are expected
                 played = without_differences(played)
         if differing.judged is not None and played.verdict == CONFORMS and not whole:
@@ -285,7 +285,7 @@ class SuiteRun:
             fingerprint = fingerprint_of(self.suite, one.steps[-1])
             if fingerprint not in seen:
                 seen.add(fingerprint)
-                for found in self.findings.found(player, number, one):
+                for found in self.findings.report(player, number, one):
                     self.divergences += 1
                     self.found.append(found)
                     yield found
@@ -293,7 +293,7 @@ class SuiteRun:
             raise Stop("first divergence")
 
     def _end(self, stop: BaseException | None) -> event.SuiteEnded:
-        self.verdict = self._judged(stop)
+        self.verdict = self._verdict(stop)
         coverage = self.judge.coverage.rows()
         fired = {row[0] for row in coverage}
         if self.done and not self.refused and not self.options.plan:
@@ -317,11 +317,11 @@ class SuiteRun:
         )
         return self.ended
 
-    def _judged(self, stop: BaseException | None) -> str:
+    def _verdict(self, stop: BaseException | None) -> str:
         """The verdict. What the corpus alone says is no pass: its plans are few, and known to implementers."""
         if self.refused:
             return UNSUPPORTED
-        verdict = together(self.counts)
+        verdict = worst_of(self.counts)
         if verdict == CONFORMS:
             weak = (
                 stop or not self.control or self._by_corpus_alone or self._is_absent or not self.judge.coverage.rows()
@@ -357,7 +357,7 @@ class SuiteRun:
         return "the planted wrong answer was not noticed" if self.control is False else "no control could be played"
 
 
-def _taken(events: Iterator[Event]) -> tuple[list[Event], BaseException | None]:
+def _take_all(events: Iterator[Event]) -> tuple[list[Event], BaseException | None]:
     """All events, and what ended them before their time."""
     taken: list[Event] = []
     try:

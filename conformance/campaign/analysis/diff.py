@@ -74,7 +74,7 @@ def diff(
 
         engine = f"by Spark on {spark.sparkContext.master}"
         compared = compare(spark, known, (a, of_a), (b, of_b), rebuilt)
-    suites, found = _together(shared, compared)
+    suites, found = _collect(shared, compared)
     result = CampaignDifference(
         _side(a, of_a),
         _side(b, of_b),
@@ -127,7 +127,7 @@ def _compare(suite: str, a: Campaign, of_a: str, b: Campaign, of_b: str, rebuilt
     return compared.counted, list(differences(suite, side_a, side_b, compared))
 
 
-def _together(shared: Sequence[str], compared: dict[str, _Compared]) -> tuple[list[SuiteDifference], list[Difference]]:
+def _collect(shared: Sequence[str], compared: dict[str, _Compared]) -> tuple[list[SuiteDifference], list[Difference]]:
     suites, found = [], []
     for suite in shared:
         if suite in compared:

@@ -292,7 +292,7 @@ class _Block:
             return ended
         comparable = not player.judge.observes
         ended = []
-        for played in self._played(player, position, plans, lost):
+        for played in self._play_on(player, position, plans, lost):
             packer.add(played, comparable)
             self.failed[address] = self.failed[address] + 1 if played.verdict == COULD_NOT_RUN else 0
             if played.verdict == DIVERGES and played.judged:
@@ -303,7 +303,7 @@ class _Block:
             ended.append(played)
         return ended
 
-    def _played(
+    def _play_on(
         self, player: Player, position: int, plans: list[Numbered], lost: Mapping[int, str]
     ) -> Iterator[Played]:
         if not self.singly and player.lanes > 1 and not self._given_up(position):

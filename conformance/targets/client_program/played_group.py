@@ -284,10 +284,10 @@ class PlayedGroup(WatchedGroup):
         """Wait until every member has learned the route, and has had a round of rebalance since."""
         if queues != self.case.queues:
             self.case.resize(queues)
-            self._asked_routes()
-            self._asked_members()
+            self._wait_for_route_requests()
+            self._wait_for_member_requests()
 
-    def _asked_routes(self) -> None:
+    def _wait_for_route_requests(self) -> None:
         """Wait until every member has asked for the route of the topic: of two, one is of the retry topic."""
         routes = self.case.traffic.routes
         wanted = {number: count + 2 for number, count in list(routes.items())}
@@ -300,7 +300,7 @@ class PlayedGroup(WatchedGroup):
 
         self._wait(lambda: self.members.ended() or asked(), self._timing.routes)
 
-    def _asked_members(self) -> None:
+    def _wait_for_member_requests(self) -> None:
         """Wait until every member has asked for the members: of two, one is for the retry topic."""
         clients = self.members.clients()
         before = self.members.sent(Request.GET_CONSUMER_LIST_BY_GROUP)

@@ -50,7 +50,7 @@ class PlayedSubscriptions(PlayedGroup):
             self._end_pulls(self.case.fail_other_pulls, self._pulls_other)
             # the next round lets them go, and shows nothing of that
             self._wait(lambda: self.members.ended() or self._all_said(), self._timing.routes)
-            self._asked_members()
+            self._wait_for_member_requests()
 
     def _pulls_other(self) -> bool:
         """Does the broker hold a pull of the other topic?"""

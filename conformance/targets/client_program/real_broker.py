@@ -274,7 +274,7 @@ def _begin(broker: BrokerInUse, names: _Names, topics: Sequence[tuple[str, Setti
     return CasePlace(broker, topic, group, *(name for name, _ in others))
 
 
-def _made(broker: BrokerInUse, names: _Names, setting: Setting) -> str:
+def _make_topic(broker: BrokerInUse, names: _Names, setting: Setting) -> str:
     """A topic that is made by sending messages."""
     topic = names.new("TOPIC")
     broker.create(topic, setting.queues)
@@ -305,7 +305,7 @@ class Running:
 
     def hello(self) -> Hello:
         """Ask it what it is, and for its name server."""
-        found = _asked(self._address)
+        found = _ask_hello(self._address)
         host, port = self._address
         broker = BrokerInUse(self._address, self._address)
         read = parse(broker.ask(requests.configuration()).body.decode("utf-8", "replace"))
@@ -331,7 +331,7 @@ class Running:
             broker = self._broker
             assert broker is not None  # hello() came first
             settings = _settings(setting, other_queues)
-            return _begin(broker, self._names, [(_made(broker, self._names, one), one) for one in settings])
+            return _begin(broker, self._names, [(_make_topic(broker, self._names, one), one) for one in settings])
 
     def give_back(self, place: CasePlace) -> None:
         """Delete them."""
@@ -369,7 +369,7 @@ class _Stocked:
     def take(self, setting: Setting, names: _Names) -> str:
         """A topic from the stock, or one that is made now."""
         if not _is_old(setting):
-            return _made(self.broker, names, setting)
+            return _make_topic(self.broker, names, setting)
         topic = self.topics[setting.shape, setting.queues].pop()
         self.broker.await_route(topic, setting.queues)
         return topic
@@ -397,7 +397,7 @@ class Started:
             if not self._running:
                 self._running.append(_Stocked(self._release, self._names))
             first = self._running[-1]
-        found = _asked(first.broker.address)
+        found = _ask_hello(first.broker.address)
         return Hello(
             found.name,
             found.version,
@@ -448,7 +448,7 @@ class Started:
                 self._running.remove(one)
 
 
-def _asked(address: Address) -> Hello:
+def _ask_hello(address: Address) -> Hello:
     """What a broker says that it is."""
     adapter = BrokerAdapter(RunningBroker(*address))
     try:

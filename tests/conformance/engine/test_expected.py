@@ -11,7 +11,7 @@ import pytest
 from command_line import kit
 
 from rocketmq_conformance import run
-from rocketmq_conformance.conformance.cli.expect import _anywhere
+from rocketmq_conformance.conformance.cli.expect import _in_any_folder
 from rocketmq_conformance.conformance.engine import expected_file
 from rocketmq_conformance.conformance.engine.expected_divergences import GONE
 from rocketmq_conformance.reports.event import (
@@ -202,6 +202,6 @@ def test_entries_are_written_as_they_are_read(whole: str, tmp_path: Path) -> Non
 
 
 def test_an_entry_for_a_program_holds_in_any_folder() -> None:
-    assert _anywhere("/home/me/consumer --fast /x") == "*/consumer --fast /x"
-    assert _anywhere("target/consumer") == "target/consumer"
-    assert _anywhere("rocketmq-client-go") == "rocketmq-client-go"
+    assert _in_any_folder("/home/me/consumer --fast /x") == "*/consumer --fast /x"
+    assert _in_any_folder("target/consumer") == "target/consumer"
+    assert _in_any_folder("rocketmq-client-go") == "rocketmq-client-go"
