@@ -65,9 +65,9 @@ def spread(suite: Suite, cases: int, master: str, sample: float = 0.0) -> tuple[
     """Steps per second of a campaign, the most memory of a player and the size of its tables, both in bytes."""
     ended: list[RunEnded] = []
 
-    def emit(told: Event) -> None:
-        if isinstance(told, RunEnded):
-            ended.append(told)
+    def emit(event: Event) -> None:
+        if isinstance(event, RunEnded):
+            ended.append(event)
 
     with (
         tempfile.TemporaryDirectory(prefix="campaign-benchmark-") as folder,

@@ -32,7 +32,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import open_campai
 from rocketmq_conformance.conformance.campaign.tables.schema import CASES, DIVERGENCES, RUNS, VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import format_result
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
@@ -54,7 +54,7 @@ OLD, NEW = Profile.of(client="4.9.8"), Profile.of(client="5.1.0")
 NAME = "freeze-ignored"
 
 
-class Side:
+class CampaignWriter:
     """One campaign on its way to disk."""
 
     def __init__(self, folder: Path, address: str, profile: Profile, cases: int) -> None:
@@ -63,8 +63,8 @@ class Side:
         self.cases = cases
         folder.mkdir(parents=True)
         asked = {"addresses": [address], "suites": [SUITE.name], "cases": cases, "seed": SEED, "steps": None}
-        told = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest()}
-        (folder / "campaign.json").write_text(json.dumps({**told, "configuration": {**asked, "block": BLOCK}}))
+        kit = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest()}
+        (folder / "campaign.json").write_text(json.dumps({**kit, "configuration": {**asked, "block": BLOCK}}))
         numbers = {
             field.name: 0 for field in RUNS if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
         }
@@ -134,7 +134,7 @@ class Side:
             "address": self.address,
             "against": "model",
             "step": len(judged.steps),
-            "fingerprint": fingerprint(SUITE, last),
+            "fingerprint": fingerprint_of(SUITE, last),
             "operation": SUITE.operations[last.row[0]].spec.name,
             "rules": list(last.why.rules),
             "state_kind": last.why.kind,
@@ -191,7 +191,7 @@ def written(folder: Path, pair: Pair, profiles: tuple[Profile, Profile], cases: 
             break
     paths = folder / "a", folder / "b"
     for path, profile, played in zip(paths, profiles, differing, strict=True):
-        Side(path, "python:" + path.name, profile, cases).write(played)
+        CampaignWriter(path, "python:" + path.name, profile, cases).write(played)
     return paths
 
 
@@ -240,8 +240,8 @@ def main() -> None:
         for name, (a, b) in pairs.items():
             found = diff(open_campaign(a), open_campaign(b))
             (suite,) = found.suites
-            told = f"{suite.same:,} same, {suite.different:,} different in {len(found.differences)} ways"
-            print(f"{name}: {told}, {sum(suite.undecided.values()):,} undecided")
+            counts = f"{suite.same:,} same, {suite.different:,} different in {len(found.differences)} ways"
+            print(f"{name}: {counts}, {sum(suite.undecided.values()):,} undecided")
             rows.append((name, seconds(lambda a=a, b=b: diff(open_campaign(a), open_campaign(b))) / 2))
         again = playing(asked.cases)
     print(f"\n{'per side':<30}{'seconds':>9}{'cases/s':>14}{'to reading':>12}{'to playing':>12}")

@@ -42,7 +42,7 @@ CHOSEN = (
 )
 
 
-class Side:
+class JavaClient:
     """A Java client whose parts are made with or without the kit's own Java."""
 
     def __init__(self, release: str, compiles: bool) -> None:
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=5)
     chosen = parser.parse_args()
-    sides = Side(chosen.release, True), Side(chosen.release, False)
+    sides = JavaClient(chosen.release, True), JavaClient(chosen.release, False)
     for suite in chosen.suites:
         for side in sides:
             side.rate(suite, 0, chosen.cases)

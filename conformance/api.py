@@ -21,8 +21,9 @@ from rocketmq_conformance.conformance.adapter import Adapter, Hello, KeepsLog, S
 from rocketmq_conformance.conformance.engine import boundary_power
 from rocketmq_conformance.conformance.engine import corpus as corpora
 from rocketmq_conformance.conformance.engine.doubt import Doubts
-from rocketmq_conformance.conformance.engine.expected import Entry
-from rocketmq_conformance.conformance.engine.expected import read as read_expected
+from rocketmq_conformance.conformance.engine.expected_divergences import ExpectedDivergences
+from rocketmq_conformance.conformance.engine.expected_file import Entry
+from rocketmq_conformance.conformance.engine.expected_file import read as read_expected
 from rocketmq_conformance.conformance.engine.handshake import (
     clock_notes,
     configuration_notes,
@@ -37,7 +38,6 @@ from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook, of_version
 from rocketmq_conformance.conformance.engine.runner import Events, Runner
-from rocketmq_conformance.conformance.engine.signed import Signed
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.startup import Listener, starting, unseen
 from rocketmq_conformance.conformance.targets.address import open_address
@@ -196,7 +196,7 @@ def verify_expected(
             hello, profile = introduce(stage, releases or {})
             asked_for = [SUITES[name] for name in {entry.suite for entry in entries} & SUITES.keys()]
             hello = offering(stage, hello, asked_for)
-        signed = [Signed([entry]) for entry in entries]
+        expected = [ExpectedDivergences([entry]) for entry in entries]
         aside: list[str] = []
         asked: dict[str, list[int]] = defaultdict(list)
         for at, entry in enumerate(entries):
@@ -208,10 +208,10 @@ def verify_expected(
             suite = SUITES[name]
             player = Player(stage, Judge(suite, profile.judged(), quirks=hello.quirks or quirks), Doubts(hello))
             for at, judged in zip(places, player.replay([entries[at].rows for at in places]), strict=True):
-                signed[at].take(suite, entries[at], judged)
+                expected[at].take(suite, entries[at], judged)
         return [
             entry.event(aside=why) if why else next(one.events())
-            for entry, why, one in zip(entries, aside, signed, strict=True)
+            for entry, why, one in zip(entries, aside, expected, strict=True)
         ]
     finally:
         if stage:

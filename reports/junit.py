@@ -140,11 +140,11 @@ def _rule_cases(
         # Divergences with the same fingerprint differ only in values: the first one represents them.
         failed = [found for found in divergences if found.rules and found.rules[0].get("id", "") == one.rule]
         if failed:
-            stories = {divergence.fingerprint: divergence for divergence in reversed(failed)}
+            by_fingerprint = {divergence.fingerprint: divergence for divergence in reversed(failed)}
             message = f"expected {failed[0].expected}, observed {failed[0].observed}"
             bodies = [
-                plain_text(story, _WIDTH, summary.case_name(story.suite, story.case))
-                for story in reversed(stories.values())
+                plain_text(divergence, _WIDTH, summary.case_name(divergence.suite, divergence.case))
+                for divergence in reversed(by_fingerprint.values())
             ]
             cases.append(_TestCase(one.rule, "failure", message, "\n\n".join(bodies)))
         elif one.result == HOLDS:

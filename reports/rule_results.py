@@ -31,7 +31,7 @@ _UNDEFINED = "undefined"
 #: Suites whose reasons are named, of a rule that several could have reached.
 _SUITES = 2
 #: A kind of steps: the rule that decides them, the suite, and the kind of state.
-Place = tuple[str, str, str]
+StepKind = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ListedRule:
     #: Why none of them can, or "".
     unseen: str = ""
     #: The words of its clauses, each with the steps that show it.
-    clauses: Mapping[str, frozenset[Place]] = field(default_factory=dict)
+    clauses: Mapping[str, frozenset[StepKind]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -73,10 +73,10 @@ def rule_results(
 ) -> list[RuleResult]:
     """The results of the rules that are listed, and of all others that the suites saw, in that order."""
     seen: dict[str, _Seen] = {}
-    places: set[Place] = set()
+    step_kinds: set[StepKind] = set()
     rules = {one.id: one for one in listed}
     for suite in ended:
-        _add(seen, places, suite)
+        _add(seen, step_kinds, suite)
         for silent in suite.silent_rules:
             rules.setdefault(silent, ListedRule(silent, suites=(suite.suite,)))
     for one in divergences:
@@ -96,7 +96,7 @@ def rule_results(
     by_name: dict[str, list[SuiteEnded]] = {}
     for suite in ended:
         by_name.setdefault(suite.suite, []).append(suite)
-    return [_result(rule, seen.get(rule.id, _Seen()), places, by_name) for rule in rules.values()]
+    return [_result(rule, seen.get(rule.id, _Seen()), step_kinds, by_name) for rule in rules.values()]
 
 
 def borne_out(said: RuleResult, own: RuleResult | None) -> RuleResult:
@@ -174,7 +174,7 @@ def _of(seen: dict[str, _Seen], rule: str) -> _Seen:
     return seen.setdefault(rule, _Seen())
 
 
-def _add(seen: dict[str, _Seen], places: set[Place], suite: SuiteEnded) -> None:
+def _add(seen: dict[str, _Seen], step_kinds: set[StepKind], suite: SuiteEnded) -> None:
     counts = not does_not_count(suite)
     agreed: Counter[str] = Counter()
     for row in suite.coverage:
@@ -189,7 +189,7 @@ def _add(seen: dict[str, _Seen], places: set[Place], suite: SuiteEnded) -> None:
         of.promised = True
         agreed[rule] += times
         if counts:
-            places.add((rule, suite.suite, kind))
+            step_kinds.add((rule, suite.suite, kind))
     if counts:
         for rule, times in agreed.items():
             _of(seen, rule).agreed += max(0, times - suite.unproven.get(rule, 0))
@@ -200,9 +200,11 @@ def is_row(row: Sequence[object]) -> bool:
     return len(row) == 4 and all(isinstance(text, str) for text in row[:3]) and type(row[3]) is int
 
 
-def _result(rule: ListedRule, seen: _Seen, places: set[Place], suites: Mapping[str, list[SuiteEnded]]) -> RuleResult:
+def _result(
+    rule: ListedRule, seen: _Seen, step_kinds: set[StepKind], suites: Mapping[str, list[SuiteEnded]]
+) -> RuleResult:
     result = DIFFERS if seen.different else HOLDS if seen.agreed else NOT_REACHED
-    reached = [words for words, shown in rule.clauses.items() if result != NOT_REACHED and shown & places]
+    reached = [words for words, shown in rule.clauses.items() if result != NOT_REACHED and shown & step_kinds]
     return RuleResult(
         rule=rule.id,
         sentence=rule.sentence,

@@ -34,7 +34,7 @@ from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
-from rocketmq_conformance.conformance.engine.verdict import together
+from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, Event
@@ -77,7 +77,7 @@ class Driver:
         self.stopped = ""
         #: The error of a worker or of Spark that ended the session, or "".
         self.failure = ""
-        self._told = 0.0
+        self._last_progress = 0.0
         self._before = (0, 0)
 
     def run(self, opened: PlayerSupervisor) -> int:
@@ -170,8 +170,8 @@ class Driver:
     def _look(self) -> None:
         """Count new blocks, emit progress, and stop the campaign at its limits."""
         now = time.monotonic()
-        if now - self._told >= PROGRESS:
-            self._told = now
+        if now - self._last_progress >= PROGRESS:
+            self._last_progress = now
             self.progress.look()
             self._progress()
         if self.stopped:
@@ -260,7 +260,7 @@ class Driver:
         totals[event.COULD_NOT_RUN] += bool(self.failure)
         totals[UNDECIDED] += self.stopped not in _ASKED_FOR if self.stopped else self._left() > 0
         totals[UNDECIDED] += self.progress.unplayed
-        verdict = together(totals)
+        verdict = worst_of(totals)
         return UNDECIDED if verdict == CONFORMS and not closing.sound else verdict
 
     def _write_run(self, hellos: list[dict[str, Any]], ended: tuple[str, int, str] | None) -> None:

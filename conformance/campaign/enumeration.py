@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.campaign.spark.failure import failure_sent
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.enumeration import Enumeration, Expanded, Search, Way, enumerated
 from rocketmq_conformance.conformance.engine.handshake import introduce
-from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import BROKEN, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
@@ -33,7 +33,7 @@ _WAYS, _PLANS = 16, 64
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedPlans:
     """How the plans of an enumeration ended."""
 
     #: Plans by verdict.
@@ -56,7 +56,7 @@ def enumerated_on(
 
 def played_on(
     spark: SparkSession, address: str, suite: str, plans: Sequence[Sequence[Row]], releases: Mapping[str, str]
-) -> Played:
+) -> PlayedPlans:
     """Play plans, numbered from 1, on an address that each process opens for itself; CannotRunError of Spark's.
 
     ``releases`` judge a side, by side.
@@ -67,7 +67,7 @@ def played_on(
         verdicts[verdict] += 1
         if verdict != CONFORMS:
             kinds.setdefault(kind, (number, reason))
-    return Played(dict(verdicts), dict(sorted(kinds.values())))
+    return PlayedPlans(dict(verdicts), dict(sorted(kinds.values())))
 
 
 def _on(spark: SparkSession, task: Any, work: Sequence[Any], least: int) -> list[Any]:
@@ -120,5 +120,5 @@ def _play(
     for played in player.play((number, list(rows)) for number, rows in plans):
         kind = played.verdict
         if played.verdict == DIVERGES and played.judged:
-            kind = fingerprint(player.suite, played.judged.steps[-1])
+            kind = fingerprint_of(player.suite, played.judged.steps[-1])
         yield played.number, played.verdict, kind, played.reason

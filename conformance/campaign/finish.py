@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.campaign.tables.folder import STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import rule_json
-from rocketmq_conformance.conformance.engine.verdict import together
+from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.decode import event_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNDECIDED, Event
@@ -160,7 +160,7 @@ class ClosingEvents:
 
     def _verdict(self, part: Part) -> tuple[str, str]:
         counts = self.progress.counts[part]
-        verdict = together(counts)
+        verdict = worst_of(counts)
         if verdict in (COULD_NOT_RUN, UNDECIDED):
             return verdict, self._commonest_reason(part, verdict) if counts[verdict] else "no generated case was played"
         if verdict != CONFORMS:

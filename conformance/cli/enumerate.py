@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.cli.exit import UNDECIDED, CouldNot
 from rocketmq_conformance.conformance.cli.options import Judging, judging_options, out_option
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.campaign.enumeration import Played
+    from rocketmq_conformance.conformance.campaign.enumeration import PlayedPlans
     from rocketmq_conformance.conformance.engine.enumeration import Enumeration
     from rocketmq_conformance.models.profile import Profile
 
@@ -96,7 +96,7 @@ def enumerate_(
 
 def _on_spark(
     master: str, suite: str, profile: Profile, address: str | None, bound: tuple[int, int, int], judging: Judging
-) -> tuple[Enumeration, Played | None]:
+) -> tuple[Enumeration, PlayedPlans | None]:
     """Search on Spark, and play there when there is an address."""
     from rocketmq_conformance.conformance.adapter import CannotRunError
     from rocketmq_conformance.conformance.campaign.enumeration import enumerated_on, played_on
@@ -116,7 +116,7 @@ def _on_spark(
         raise CouldNot(str(error)) from error
 
 
-def _played(played: Played, bound: str, master: str) -> list[str]:
+def _played(played: PlayedPlans, bound: str, master: str) -> list[str]:
     ended = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(played.verdicts.items()))
     reasons = [f"  plan {number}: {reason}" for number, reason in played.examples.items() if reason]
     return [bound, f"played on {master}: {ended}", *reasons[:10]]

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.engine.expected import Entry
+    from rocketmq_conformance.conformance.engine.expected_file import Entry
     from rocketmq_conformance.reports.event import ExpectedDivergence
     from rocketmq_conformance.reports.run_summary import RunSummary
 
@@ -44,7 +44,7 @@ def expect() -> None:
 @click.option("--link", default="", help="Where it is followed up.")
 @click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help=f"The last day.  [default: in {DAYS} days]")
 @click.option("--releases", help="Versions that it concerns: all, 2.1.2, or 2.1.0..2.1.2.  [default: that of the run]")
-@click.option("--fingerprint", "marks", multiple=True, help="Only this divergence. May be repeated.")
+@click.option("--fingerprint", "fingerprints", multiple=True, help="Only this divergence. May be repeated.")
 def add(
     file: Path,
     folder: Path,
@@ -53,11 +53,11 @@ def add(
     link: str,
     expires: datetime | None,
     releases: str | None,
-    marks: tuple[str, ...],
+    fingerprints: tuple[str, ...],
 ) -> None:
     """Add to FILE the divergences of a run, of its folder DIR, that are not in it yet."""
     from rocketmq_conformance.conformance.cli.reporting import summary_of
-    from rocketmq_conformance.conformance.engine import expected
+    from rocketmq_conformance.conformance.engine import expected_file
 
     summary = summary_of(folder)
     known = {entry.fingerprint for entry in read_expected(file)} if file.exists() else set()
@@ -65,33 +65,37 @@ def add(
     entries = [
         replace(entry, reason=reason, owner=owner, link=link, releases=releases or entry.releases)
         for entry in _found(summary, last)
-        if entry.fingerprint not in known and (not marks or entry.fingerprint in marks)
+        if entry.fingerprint not in known and (not fingerprints or entry.fingerprint in fingerprints)
     ]
-    missing = [mark for mark in marks if mark not in known and mark not in {entry.fingerprint for entry in entries}]
+    missing = [
+        fingerprint
+        for fingerprint in fingerprints
+        if fingerprint not in known and fingerprint not in {entry.fingerprint for entry in entries}
+    ]
     if missing:
         raise click.UsageError(f"{folder} has no minimal plan of a divergence {missing[0]}.")
     before = file.read_text("utf-8") if file.exists() else ""
-    _write(file, "\n".join(filter(None, (before.rstrip("\n") and before, expected.text_of(entries)))))
+    _write(file, "\n".join(filter(None, (before.rstrip("\n") and before, expected_file.text_of(entries)))))
     click.echo(f"{file}: {len(entries)} added")
 
 
 def _found(summary: RunSummary, expires: date) -> list[Entry]:
     """The divergences of a run that have a minimal plan, as entries that nobody has signed for."""
-    from rocketmq_conformance.conformance.engine import expected, plan
+    from rocketmq_conformance.conformance.engine import expected_file, plan
 
-    header, entries = summary.header, dict[str, expected.Entry]()
+    header, entries = summary.header, dict[str, expected_file.Entry]()
     assert header is not None
     for one in summary.divergences:
         if not one.plan or one.fingerprint in entries:
             continue
         read = read_plan(Path(one.plan), None)
         (rows,) = read.cases.values()
-        entries[one.fingerprint] = expected.Entry(
+        entries[one.fingerprint] = expected_file.Entry(
             file="",
             line=0,
             suite=one.suite,
             rule=one.rules[0]["id"],
-            implementation=_anywhere(header.implementation),
+            implementation=_in_any_folder(header.implementation),
             releases=header.version or "all",
             fingerprint=one.fingerprint,
             reason="",
@@ -105,7 +109,7 @@ def _found(summary: RunSummary, expires: date) -> list[Entry]:
     return list(entries.values())
 
 
-def _anywhere(implementation: str) -> str:
+def _in_any_folder(implementation: str) -> str:
     """The name of an implementation; of a program with an absolute path, one that it has in any folder."""
     command, *words = implementation.split(" ")
     return " ".join([f"*/{Path(command).name}" if command.startswith("/") else command, *words])
@@ -130,7 +134,7 @@ def verify(file: Path, address: str, quirks: bool, judging: Judging) -> None:
 @judging_options
 def prune(file: Path, address: str, quirks: bool, judging: Judging) -> None:
     """Replay the plans of FILE on ADDRESS, and take the entries out of FILE that do not diverge any more."""
-    from rocketmq_conformance.conformance.engine.signed import GONE
+    from rocketmq_conformance.conformance.engine.expected_divergences import GONE
 
     found = _checked(file, address, quirks, judging)
     gone = {one.line for one in found if one.fault == GONE}

@@ -43,7 +43,7 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
     run in the folder found it.
     """
     if _FINGERPRINT.fullmatch(rule_id):
-        click.echo(_told_again(rule_id.lower(), folder))
+        click.echo(_divergence_text(rule_id.lower(), folder))
         return
     chosen = overrides(releases, like)
     made = None if chosen else made_explanation(rule_id)
@@ -63,7 +63,7 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
     click.echo(suite_explanation(suite, profile) if suite else explanation(rule_named(rule_id), profile), nl=False)
 
 
-def _told_again(mark: str, folder: Path) -> str:
+def _divergence_text(fingerprint: str, folder: Path) -> str:
     """The full block of a divergence, from the newest events that hold it."""
     from rocketmq_conformance.reports import jsonl
     from rocketmq_conformance.reports.divergence_block import plain_text
@@ -73,12 +73,13 @@ def _told_again(mark: str, folder: Path) -> str:
     for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
         try:
             for event in jsonl.stream(file):
-                if isinstance(event, DivergenceFound) and event.fingerprint == mark and event.steps:
+                if isinstance(event, DivergenceFound) and event.fingerprint == fingerprint and event.steps:
                     return plain_text(event, shutil.get_terminal_size().columns, f"case {event.case} of {file.parent}")
         except ValueError:
             continue  # damaged, or of something else than a run
     raise click.UsageError(
-        f"No run in {folder} has a divergence {mark}: name the folder of the run with --in, or give the id of a rule."
+        f"No run in {folder} has a divergence {fingerprint}: "
+        "name the folder of the run with --in, or give the id of a rule."
     )
 
 

@@ -61,7 +61,7 @@ def corrupt(
         on_start=display,
     )
     human = CorruptionReport(sys.stdout, verbose=asked.verbose)
-    finish(_reported(_begun(events, display), _reports(human, asked)))
+    finish(_reported(_show_start(events, display), _reports(human, asked)))
 
 
 def run_mutants(names: Sequence[str], asked: Asked, to: Path | None) -> None:
@@ -88,7 +88,7 @@ def _reports(human: Report, asked: Asked) -> list[Report]:
     return reports
 
 
-def _begun(events: Events, display: StartDisplay) -> Events:
+def _show_start(events: Events, display: StartDisplay) -> Events:
     """The events; what is under way until the first of them is displayed."""
     with display:
         first = next(events)

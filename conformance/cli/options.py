@@ -21,7 +21,7 @@ from rocketmq_conformance.models.release import Release
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.engine.corpus import StoredCase
-    from rocketmq_conformance.conformance.engine.expected import Entry
+    from rocketmq_conformance.conformance.engine.expected_file import Entry
     from rocketmq_conformance.conformance.engine.plan import Plan
     from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
     from rocketmq_conformance.models.rule import Rule
@@ -299,11 +299,11 @@ def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list
 
 def read_expected(path: Path) -> tuple[Entry, ...]:
     """The entries of a file of expected divergences; a usage error when it is none."""
-    from rocketmq_conformance.conformance.engine import expected
+    from rocketmq_conformance.conformance.engine import expected_file
 
     try:
-        return tuple(expected.read(path))
-    except expected.ExpectedError as error:
+        return tuple(expected_file.read(path))
+    except expected_file.ExpectedError as error:
         raise click.UsageError(str(error)) from error
 
 

@@ -77,8 +77,8 @@ def allocation(
         parse_queues,
         predict_allocation,
     )
+    from rocketmq_conformance.conformance.predict.allocation_page import allocation_document, allocation_page
     from rocketmq_conformance.conformance.predict.api import consumer_of
-    from rocketmq_conformance.conformance.predict.more_pages import allocation_document, allocation_page
 
     if (members is None) != (queues is None):
         raise click.UsageError("--members and --queues go together: give both, or the name servers of a cluster.")
@@ -136,8 +136,8 @@ def reset(
     Exits with 1 when it would be refused.
     """
     from rocketmq_conformance.conformance.predict.api import consumer_of
-    from rocketmq_conformance.conformance.predict.more_pages import reset_document, reset_page
     from rocketmq_conformance.conformance.predict.reset import AT_TIME, REFUSED, predict_reset
+    from rocketmq_conformance.conformance.predict.reset_page import reset_document, reset_page
 
     if target not in {"end", "beginning"} and not target.isdecimal():
         raise click.BadParameter(f"write end, beginning or a time in ms, not {target!r}", param_hint="--to")
@@ -180,9 +180,9 @@ def upgrade(
     Exits with 1 when consumers would start elsewhere.
     """
     from rocketmq_conformance.conformance.predict.api import access, consumer_of
-    from rocketmq_conformance.conformance.predict.more_pages import upgrade_document, upgrade_page
     from rocketmq_conformance.conformance.predict.releases import range_of
     from rocketmq_conformance.conformance.predict.upgrade import predict_upgrade
+    from rocketmq_conformance.conformance.predict.upgrade_page import upgrade_document, upgrade_page
 
     def releases(text: str, option: str) -> tuple[Release, ...]:
         try:

@@ -37,16 +37,16 @@ def scenario(name: str | None, names: tuple[str, ...], plan: Path | None, compar
             click.echo(f"{one.name:<{width}}  {one.title}  [{one.suite.name}]")
         return
     try:
-        told = scenarios.find(name)
+        chosen = scenarios.find(name)
     except scenarios.ScenarioError as error:
         raise click.UsageError(str(error)) from error
     if plan:
-        told.write_plan(plan)
+        chosen.write_plan(plan)
         if not names:
             return
     if not names:
-        raise click.UsageError(f"Name addresses that play {told.suite.name}, such as {told.example}.")
+        raise click.UsageError(f"Name addresses that play {chosen.suite.name}, such as {chosen.example}.")
     found = addresses(names, "", "ADDRESS")
-    made = matrix(found, [told.plans], comparing.stored(), progress=progress, **comparing.limits)
-    write(comparing.form, lambda: scenario_page(told, made), lambda: scenario_document(told, made))
+    made = matrix(found, [chosen.plans], comparing.stored(), progress=progress, **comparing.limits)
+    write(comparing.form, lambda: scenario_page(chosen, made), lambda: scenario_document(chosen, made))
     finish(EXIT_CODES[verdict_of(made)])

@@ -216,13 +216,13 @@ def _noticed(
     if corrupted is UNFIT:
         return None
     answers = iter([*played.outcomes[:at], outcome_of(corrupted), *played.outcomes[at + 1 :]])
-    judged = _again(judge, played, lambda row: next(answers, Unsupported("the case took another way")))
+    judged = _judge_again(judge, played, lambda row: next(answers, Unsupported("the case took another way")))
     if judged.verdict == DIVERGES:
         return _Seen(True)
     return _Seen(False, _reason(judge, played.judged.steps[at], at, judged, corrupted), repr(corrupted))
 
 
-def _again(judge: Judge, played: _Played, do: object) -> Judged:
+def _judge_again(judge: Judge, played: _Played, do: object) -> Judged:
     """Judge a case that was played once more, with other answers."""
     times = Recorded(played.judged.spans) if played.judged.spans else None
     return judge.judge(played.judged.rows, do, count=False, times=times)  # type: ignore[arg-type]

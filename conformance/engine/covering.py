@@ -137,9 +137,9 @@ def profiles(suite: Suite, probes: int) -> Iterator[Profile]:
             continue
         tours, drawn = Tours(suite, profile), Sampler(suite, profile)
         answers = [step.behaviour for case in range(probes) for step in tours.play(drawn.case(SEED, case, suite.steps))]
-        mark = blake2b(repr(answers).encode()).digest()
-        if mark not in known:
-            known.add(mark)
+        digest = blake2b(repr(answers).encode()).digest()
+        if digest not in known:
+            known.add(digest)
             yield profile
 
 
@@ -172,7 +172,7 @@ def _more(
     tours, drawn = tours_of(suite, profile), Sampler(suite, profile)
     before = {one for plan in plans for one in shown(tours.play(plan), pairs=pairs)}
     known, found = set(before), list[tuple[Rows, set[Hashable]]]()
-    begins = Begins()
+    prefixes = Prefixes()
 
     def keep(seen: Sequence[Seen], new: Sequence[int], *, alone: bool = False) -> None:
         kept = _up_to(tours, seen, new[-1])
@@ -182,19 +182,19 @@ def _more(
 
     for case in range(cases):
         seen = tours.play(drawn.case(SEED, case, suite.steps))
-        begins.note(seen)
+        prefixes.note(seen)
         new = [at for at, step in enumerate(seen) if not known.issuperset(step.shown(pairs=pairs))]
         if new:
             keep(seen, new)
     vain = 0
-    for case, begin in enumerate(begins.turns(suite.steps) if fruitless else (), start=cases):
+    for case, prefix in enumerate(prefixes.in_turn(suite.steps) if fruitless else (), start=cases):
         if vain == fruitless:
             break
-        rows = drawn.case(SEED, case, suite.steps)[len(begin) :]
-        seen = [*begin, *tours.play(rows, begin[-1].after)]
+        rows = drawn.case(SEED, case, suite.steps)[len(prefix) :]
+        seen = [*prefix, *tours.play(rows, prefix[-1].after)]
         new = [at for at, step in enumerate(seen) if not known.issuperset(step.behaviours)]
         vain = 0 if new else vain + 1
-        begins.note(seen)
+        prefixes.note(seen)
         if new:
             keep(seen, new, alone=True)
     for case in range(others):
@@ -211,7 +211,7 @@ def _up_to(tours: Tours, seen: Sequence[Seen], at: int) -> Sequence[Seen]:
     return head if tours.decides(head) else seen
 
 
-class Begins:
+class Prefixes:
     """Two ways to every behaviour that was found: the shortest, and the last one."""
 
     def __init__(self) -> None:
@@ -226,13 +226,13 @@ class Begins:
                 self._shortest[step.behaviour] = seen[:at]
             self._last[step.behaviour] = seen[:at]
 
-    def turns(self, steps: int) -> Iterator[list[Seen]]:
+    def in_turn(self, steps: int) -> Iterator[list[Seen]]:
         """All of them in turn, without end, those that are shorter than so many steps."""
-        while any(len(begin) < steps for begin in self._shortest.values()):
+        while any(len(prefix) < steps for prefix in self._shortest.values()):
             for ways in (self._shortest, self._last):
-                for begin in [*ways.values()]:
-                    if len(begin) < steps:
-                        yield begin
+                for prefix in [*ways.values()]:
+                    if len(prefix) < steps:
+                        yield prefix
 
 
 def _greedy(found: Sequence[tuple[Rows, set[Hashable]]]) -> list[tuple[Rows, set[Hashable]]]:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint_of
 from rocketmq_conformance.conformance.engine.shrink import Shrunk
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.transcript import Message
@@ -29,7 +29,7 @@ _LONGEST_DETAIL = 200
 def divergence_event(
     suite: Suite,
     number: int,
-    mark: str,
+    fingerprint: str,
     shrunk: Shrunk,
     found: int,
     plan: str,
@@ -40,9 +40,9 @@ def divergence_event(
 ) -> event.DivergenceFound:
     """The event of a divergence.
 
-    ``mark`` is its fingerprint, ``found`` the length in steps of the plan that found it, ``plan`` the file of the
-    minimal plan ("" when it is not kept), ``command`` the words of the command line that replay it, ``messages``
-    those of each step (``listen``), or nothing when none were recorded, and ``unshrunk`` why it was not shrunk.
+    ``found`` is the length in steps of the plan that found it, ``plan`` the file of the minimal plan ("" when it is
+    not kept), ``command`` the words of the command line that replay it, ``messages`` those of each step (``listen``),
+    or nothing when none were recorded, and ``unshrunk`` why it was not shrunk.
     """
     steps = shrunk.judged.steps
     last = steps[-1]
@@ -51,7 +51,7 @@ def divergence_event(
     return event.DivergenceFound(
         suite=suite.name,
         case=number,
-        fingerprint=mark,
+        fingerprint=fingerprint,
         rules=[
             rule_json(name) | ({"level": Level.QUIRK.value} if last.why.quirk else {})
             for name in sorted(last.why.rules, key=lambda name: name != first)
@@ -91,15 +91,22 @@ def listen(
         recorder.take()
         again = judge.judge(rows, do, count=False, times=stage.times, goes_on=goes_on)
         stage.end()
-    marks = [fingerprint(suite, judged.steps[-1]) if judged.steps else "" for judged in (shrunk.judged, again)]
-    if again.verdict != DIVERGES or again.rows != rows or len(messages) != len(rows) or marks[0] != marks[1]:
+    fingerprints = [
+        fingerprint_of(suite, judged.steps[-1]) if judged.steps else "" for judged in (shrunk.judged, again)
+    ]
+    if (
+        again.verdict != DIVERGES
+        or again.rows != rows
+        or len(messages) != len(rows)
+        or fingerprints[0] != fingerprints[1]
+    ):
         return shrunk, []
     return Shrunk(again, shrunk.executions), messages
 
 
-def plan_file(folder: Path, suite: Suite, mark: str) -> Path:
+def plan_file(folder: Path, suite: Suite, fingerprint: str) -> Path:
     """Where the minimal plan of a divergence is kept."""
-    return folder / f"{suite.name}.{mark}.plan.jsonl"
+    return folder / f"{suite.name}.{fingerprint}.plan.jsonl"
 
 
 def format_result(result: object) -> str:

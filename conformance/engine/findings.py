@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.adapter import CRASHED
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.corpus import SUFFIX, StoredCase
 from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
-from rocketmq_conformance.conformance.engine.judge import Forecast, Judge, Judged, fingerprint, forecast
+from rocketmq_conformance.conformance.engine.judge import Forecast, Judge, Judged, fingerprint_of, forecast
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Player
 from rocketmq_conformance.conformance.engine.shrink import BUDGET, Shrunk, shrink
@@ -88,17 +88,17 @@ class Findings:
         plays = any(self._suite.operations[at].spec.side is not Side.WORLD for at, _ in left)
         return left if plays else rows
 
-    def found(self, player: Player, number: int, judged: Judged) -> Iterator[DivergenceFound]:
+    def report(self, player: Player, number: int, judged: Judged) -> Iterator[DivergenceFound]:
         """The events of a case up to a step that diverges: none while that may follow from an earlier one."""
-        mark = fingerprint(self._suite, judged.steps[-1])
+        fingerprint = fingerprint_of(self._suite, judged.steps[-1])
         found = len(judged.steps)
         if self._options.brief:
-            yield self._report(number, mark, Shrunk(judged, 0), found, [], NOT_SHRUNK_BRIEF)
+            yield self._event(number, fingerprint, Shrunk(judged, 0), found, [], NOT_SHRUNK_BRIEF)
             return
-        if mark in self._reported:
-            yield self._report(number, mark, Shrunk(judged, 0), found, [], NOT_SHRUNK_AGAIN)
+        if fingerprint in self._reported:
+            yield self._event(number, fingerprint, Shrunk(judged, 0), found, [], NOT_SHRUNK_AGAIN)
             return
-        alone = self._alone(player, number, mark, judged)
+        alone = self._isolate(player, number, fingerprint, judged)
         if alone is None and judged.certain < len(judged.differing) - 1:
             return
         goes_on = alone is None
@@ -106,7 +106,7 @@ class Findings:
         try:
 
             def execute(rows: Sequence[Row]) -> Judged:
-                return self._up_to(mark, player.execute(rows, number, goes_on=goes_on))
+                return self._up_to(fingerprint, player.execute(rows, number, goes_on=goes_on))
 
             shrunk, why = shrink(self._judge, execute, shrunk.judged, self._budget(judged), self._may_shrink), ""
             if self._may_shrink():
@@ -114,31 +114,31 @@ class Findings:
         except BROKEN:
             pass  # reported as found, without shrinking or messages
         except KeyboardInterrupt:
-            yield self._report(number, mark, shrunk, found, messages, why and NOT_SHRUNK_INTERRUPTED)
+            yield self._event(number, fingerprint, shrunk, found, messages, why and NOT_SHRUNK_INTERRUPTED)
             raise
-        self._reported.add(mark)
-        yield self._report(number, mark, shrunk, found, messages, why)
+        self._reported.add(fingerprint)
+        yield self._event(number, fingerprint, shrunk, found, messages, why)
 
-    def _alone(self, player: Player, number: int, mark: str, judged: Judged) -> Judged | None:
+    def _isolate(self, player: Player, number: int, fingerprint: str, judged: Judged) -> Judged | None:
         """The case without the steps that diverge before the last one, if the last one then diverges as before."""
         earlier = judged.differing[:-1]
         if not earlier:
             return judged
-        self._consequences[mark] += 1
-        if self._consequences[mark] > ATTEMPTS or not self._may_shrink():
+        self._consequences[fingerprint] += 1
+        if self._consequences[fingerprint] > ATTEMPTS or not self._may_shrink():
             return None
         rows = [row for at, row in enumerate(judged.rows) if at not in earlier]
         try:
             found = player.execute(rows, number)
         except BROKEN:
             return None
-        same = found.differing and fingerprint(self._suite, found.steps[-1]) == mark
+        same = found.differing and fingerprint_of(self._suite, found.steps[-1]) == fingerprint
         return found if same else None
 
-    def _up_to(self, mark: str, judged: Judged) -> Judged:
+    def _up_to(self, fingerprint: str, judged: Judged) -> Judged:
         """A case up to the divergence of this kind; one that conforms when the case does not show it for certain."""
         for one in judged.differences():
-            if fingerprint(self._suite, one.steps[-1]) == mark and one.certain >= len(one.differing) - 1:
+            if fingerprint_of(self._suite, one.steps[-1]) == fingerprint and one.certain >= len(one.differing) - 1:
                 return one
         return Judged(CONFORMS)
 
@@ -148,39 +148,39 @@ class Findings:
             return IN_MINUTES
         return IN_TIME if self._stage.times or judged.steps[-1].observed == Err(CRASHED) else BUDGET
 
-    def _report(
-        self, number: int, mark: str, shrunk: Shrunk, found: int, messages: list[list[Message]], unshrunk: str
+    def _event(
+        self, number: int, fingerprint: str, shrunk: Shrunk, found: int, messages: list[list[Message]], unshrunk: str
     ) -> DivergenceFound:
         """The event of a divergence; ``unshrunk`` is why it was not shrunk, or "".
 
         The first of its kind is kept as a plan when it is minimal; the others are replayed from the seed.
         """
         path, options = "", self._options
-        command = self._again(number)
-        if options.out and not unshrunk and mark not in self._kept:
-            self._kept.add(mark)
-            of = self._stored.get(number)
-            kept, seed = (of.number, of.seed) if of else (number, options.seed)
-            file = plan_file(options.out, self._suite, mark)
+        command = self._replay_command(number)
+        if options.out and not unshrunk and fingerprint not in self._kept:
+            self._kept.add(fingerprint)
+            stored = self._stored.get(number)
+            kept, seed = (stored.number, stored.seed) if stored else (number, options.seed)
+            file = plan_file(options.out, self._suite, fingerprint)
             plan.write(file, self._suite, self._profile, seed, [(kept, shrunk.judged.rows)])
             path = str(file)
             command = ["replay", path, options.address]
         command += options.judged_as
         return divergence_event(
-            self._suite, number, mark, shrunk, found, path, command, messages=messages, unshrunk=unshrunk
+            self._suite, number, fingerprint, shrunk, found, path, command, messages=messages, unshrunk=unshrunk
         )
 
-    def _again(self, number: int) -> list[str]:
+    def _replay_command(self, number: int) -> list[str]:
         """The words of the command line that play a case of this run once more, by itself where that can be asked."""
         options = self._options
-        of = self._stored.get(number)
-        if of and of.tier == CORPUS:
-            return ["replay", str(of.path), options.address, "--case", str(of.number)]
+        stored = self._stored.get(number)
+        if stored and stored.tier == CORPUS:
+            return ["replay", str(stored.path), options.address, "--case", str(stored.number)]
         if options.plan:
             return ["replay", str(options.plan), options.address, "--case", str(number)]
         words = ["run", options.address, "-k", self._suite.name]
-        if of:
-            return [*words, "--tier", of.tier]
+        if stored:
+            return [*words, "--tier", stored.tier]
         cases = self._suite.cases if options.cases is None else options.cases
         given = self._suite.name in options.plans
         drawn = number >= cases and not given

@@ -315,7 +315,7 @@ def _marshalled(result: Err | Undefined) -> object:
     return ... if isinstance(result, Undefined) else (b"error", result.code, result.definite)
 
 
-def fingerprint(suite: Suite, step: Step) -> str:
+def fingerprint_of(suite: Suite, step: Step) -> str:
     """Equal for two divergences that differ in nothing but values.
 
     It depends on suite, operation, responsible rule, and the classes of what was expected and observed: not on seed,

@@ -30,7 +30,7 @@ FEW = 100
 Met = tuple[int, str]
 
 
-class Place(NamedTuple):
+class TourPlace(NamedTuple):
     """Where a tour stands between two steps."""
 
     state: Any
@@ -50,7 +50,7 @@ class Seen(NamedTuple):
     behaviours: tuple[Hashable, ...]
     uses: tuple[Hashable, ...]
     pairs: tuple[Hashable, ...]
-    after: Place
+    after: TourPlace
 
     def shown(self, *, pairs: bool) -> tuple[Hashable, ...]:
         """What it showed: behaviours, their uses, and if asked to the pairs that it ended."""
@@ -72,9 +72,9 @@ class Tours:
         #: Places of the arguments of each operation that have few values.
         self._few = [_few_values(operation.spec) if uses else () for operation in suite.operations]
         #: Where every tour begins.
-        self.begin = Place(bound.initial, None, None, 10)
+        self.begin = TourPlace(bound.initial, None, None, 10)
 
-    def allows(self, position: int, place: Place) -> bool:
+    def allows(self, position: int, place: TourPlace) -> bool:
         """May an operation that the profile has be done there?"""
         guard = self._specs[position].guard
         return guard is None or guard(place.state)
@@ -83,7 +83,7 @@ class Tours:
         """Is the outcome of one of the steps known for certain, so that a case of them decides something?"""
         return any(not self._specs[step.row[0]].may_be_indeterminate for step in seen)
 
-    def play(self, rows: Iterable[Row], place: Place | None = None) -> list[Seen]:
+    def play(self, rows: Iterable[Row], place: TourPlace | None = None) -> list[Seen]:
         """Play a plan, from ``place`` on; steps that the profile lacks or the state does not allow are left out."""
         state, last, change, clock = place or self.begin
         seen = []
@@ -112,7 +112,7 @@ class Tours:
             if changes:
                 change = met
             state, last = after, met
-            seen.append(Seen(row, behaviour, behaviours, uses, pairs, Place(state, last, change, clock)))
+            seen.append(Seen(row, behaviour, behaviours, uses, pairs, TourPlace(state, last, change, clock)))
         return seen
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
-from rocketmq_conformance.conformance.engine.expected import Entry
+from rocketmq_conformance.conformance.engine.expected_file import Entry
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
-from rocketmq_conformance.reports.rule_results import Place
+from rocketmq_conformance.reports.rule_results import StepKind
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
@@ -50,7 +50,7 @@ class Options:
     #: The rule book whose rules count; divergences from newer ones are counted, and no failure.
     rulebook: RuleBook | None = None
     #: By rule and the words of its clause: which steps show it.
-    clauses: Mapping[str, Mapping[str, frozenset[Place]]] = field(default_factory=dict)
+    clauses: Mapping[str, Mapping[str, frozenset[StepKind]]] = field(default_factory=dict)
 
     def examples_of(self, suite: Suite) -> int:
         """How many cases Hypothesis draws: a step that it draws costs as much as many from the seed."""

@@ -176,10 +176,10 @@ def _cases(path: Path, suite: Suite, lines: list[str]) -> Iterator[tuple[int, li
     for number, line in enumerate(lines, start=2):
         case = _object(path, number, line)
         steps = case.get("steps")
-        of = case.get("case")
-        if type(of) is not int or of < 0 or not isinstance(steps, list):
+        case_number = case.get("case")
+        if type(case_number) is not int or case_number < 0 or not isinstance(steps, list):
             raise PlanError(f"{path}, line {number}: a case needs a number, from 0 up, and a list of steps.")
-        yield of, [_row(path, number, suite, step) for step in steps]
+        yield case_number, [_row(path, number, suite, step) for step in steps]
 
 
 def rows_of(suite: Suite, steps: Iterable[Any]) -> tuple[Row, ...]:

@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.adapter import (
     Streams,
 )
 from rocketmq_conformance.conformance.engine.doubt import Doubts
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.outcome import Expected, Unsupported, result_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED
@@ -134,7 +134,7 @@ class Player:
             if self._whole:
                 return self._at_once(number, rows, start)
             judged = self.execute(rows, number, goes_on=self._goes_on)
-            return self._settled(number, rows, judged, time.monotonic() - start)
+            return self._settle(number, rows, judged, time.monotonic() - start)
         except NoAnswerError as error:
             return Played(number, rows, UNDECIDED, 0, time.monotonic() - start, "", str(error))
         except BROKEN as error:
@@ -147,7 +147,7 @@ class Player:
             judged = self.execute(rows, number, goes_on=self._goes_on)
             if judged.verdict == CONFORMS:
                 judged.verdict, judged.reason = UNDECIDED, ENDED_ONCE
-            return self._settled(number, rows, judged, time.monotonic() - start)
+            return self._settle(number, rows, judged, time.monotonic() - start)
         done: list[Row] = []
         results: list[Expected] = []
         lacks: dict[str, str] = {}
@@ -162,7 +162,7 @@ class Player:
             return Played(number, done, CONFORMS, len(done), time.monotonic() - start, found, unsupported=lacks)
         answers = iter(outcomes)
         judged = self.judge.judge(rows, lambda _: next(answers), count=False, goes_on=self._goes_on)
-        return self._settled(number, rows, judged, time.monotonic() - start)
+        return self._settle(number, rows, judged, time.monotonic() - start)
 
     def execute(self, rows: Sequence[Row], number: int = 0, *, goes_on: bool = False) -> Judged:
         """Play a plan step by step; it counts for nothing. AdapterError and CannotRunError when that cannot be done."""
@@ -185,7 +185,7 @@ class Player:
         adapter = self.stage.adapter
         if self.lanes > 1 and isinstance(adapter, Streams):
             stored = ((number, list(plan)) for number, plan in enumerate(plans))
-            for _, _, judged in self._streamed(adapter, stored, "stored plan", goes_on=True):
+            for _, _, judged in self._stream(adapter, stored, "stored plan", goes_on=True):
                 yield judged
             return
         for plan in plans:
@@ -213,7 +213,7 @@ class Player:
                 yield numbered
 
         start = time.monotonic()
-        for number, rows, judged in self._streamed(adapter, mixed(), "case", goes_on=self._goes_on):
+        for number, rows, judged in self._stream(adapter, mixed(), "case", goes_on=self._goes_on):
             case = of.popleft()
             if case is not None:
                 case.again.append(judged)
@@ -225,11 +225,11 @@ class Player:
                 waiting.append(ended)
                 start = time.monotonic()
             while waiting and len(waiting[0].again) == waiting[0].repeats:
-                yield self._played(waiting.popleft())
+                yield self._finish(waiting.popleft())
         plans = ((case.number, case.rows) for case in tuple(again))
-        for _, _, judged in self._streamed(adapter, plans, "case", goes_on=self._goes_on):
+        for _, _, judged in self._stream(adapter, plans, "case", goes_on=self._goes_on):
             again.popleft().again.append(judged)
-        yield from map(self._played, waiting)
+        yield from map(self._finish, waiting)
 
     def _new_kind(self, judged: Judged | Broken) -> str:
         """The kind of a difference that counts only once it was played again; "" of anything else."""
@@ -237,19 +237,19 @@ class Player:
             return ""
         if all(map(self._known, judged.differences())):
             return ""
-        mark = fingerprint(self.suite, judged.steps[-1])
-        return "" if mark in self._repeated else mark
+        fingerprint = fingerprint_of(self.suite, judged.steps[-1])
+        return "" if fingerprint in self._repeated else fingerprint
 
-    def _played(self, ended: _Ended) -> Played:
+    def _finish(self, ended: _Ended) -> Played:
         """A case in its lane, once it was played again as often as it is to be."""
         try:
             if isinstance(ended.judged, BROKEN):
                 raise ended.judged
-            return self._settled(ended.number, ended.rows, ended.judged, ended.seconds, ended.again)
+            return self._settle(ended.number, ended.rows, ended.judged, ended.seconds, ended.again)
         except BROKEN as error:
             return Played(ended.number, ended.rows, COULD_NOT_RUN, 0, ended.seconds, "", str(error))
 
-    def _streamed(
+    def _stream(
         self, adapter: Streams, cases: Iterable[Numbered], name: str, *, goes_on: bool
     ) -> Iterator[tuple[int, list[Row], Judged | Broken]]:
         """The cases, and what comes of each; ``name`` says what one is that breaks."""
@@ -287,14 +287,14 @@ class Player:
         """All outcomes of a batch are taken first, then judged."""
         start = time.monotonic()
         try:
-            found = self._judged_together([rows for _, rows in batch], f"cases {batch[0][0]} to {batch[-1][0]}")
+            found = self._judge_together([rows for _, rows in batch], f"cases {batch[0][0]} to {batch[-1][0]}")
         except BROKEN as error:
             share = (time.monotonic() - start) / len(batch)
             return [Played(number, rows, COULD_NOT_RUN, 0, share, "", str(error)) for number, rows in batch]
         share = (time.monotonic() - start) / len(batch)
-        return [self._settled(number, rows, judged, share) for (number, rows), judged in zip(batch, found, strict=True)]
+        return [self._settle(number, rows, judged, share) for (number, rows), judged in zip(batch, found, strict=True)]
 
-    def _judged_together(self, plans: Sequence[Sequence[Row]], what: str) -> list[Judged]:
+    def _judge_together(self, plans: Sequence[Sequence[Row]], what: str) -> list[Judged]:
         """Play plans side by side and judge them; AdapterError and CannotRunError when that cannot be done."""
         adapter = self.stage.adapter
         assert isinstance(adapter, SideBySide)
@@ -320,29 +320,29 @@ class Player:
         """Is a difference played again before it counts?"""
         return bool(self.stage.times and self.suite.confirmations)
 
-    def _confirmed(self, judged: Judged, again: Sequence[Judged | Broken] = ()) -> Judged:
+    def _confirm(self, judged: Judged, again: Sequence[Judged | Broken] = ()) -> Judged:
         """A difference on a real clock counts when it shows every time; otherwise the case is undecided.
 
         ``again`` is what came of its plan when it was played again; that is done now if there is nothing. Of a kind
         that showed every time in one case, others are not played again.
         """
-        mark = fingerprint(self.suite, judged.steps[-1])
-        if mark in self._repeated:
+        fingerprint = fingerprint_of(self.suite, judged.steps[-1])
+        if fingerprint in self._repeated:
             return judged
-        again = again or self._again(judged.rows)
+        again = again or self._repeat(judged.rows)
         same = 0
         for one in again:
             if isinstance(one, BROKEN):
                 raise one
-            same += one.verdict == DIVERGES and fingerprint(self.suite, one.steps[-1]) == mark
+            same += one.verdict == DIVERGES and fingerprint_of(self.suite, one.steps[-1]) == fingerprint
         if same == len(again):
-            self._repeated.add(mark)
+            self._repeated.add(fingerprint)
             return judged
         judged.verdict = UNDECIDED
         judged.reason = f"it differed in {same + 1} of {len(again) + 1} plays: {describe(self.suite, judged.steps[-1])}"
         return judged
 
-    def _again(self, rows: Sequence[Row]) -> list[Judged]:
+    def _repeat(self, rows: Sequence[Row]) -> list[Judged]:
         """Play a plan again, as often as a difference has to show."""
         plans = [rows] * self.suite.confirmations
         adapter = self.stage.adapter
@@ -351,13 +351,13 @@ class Player:
                 return [ended.result() for ended in adapter.stream(self.suite, map(self._play, plans))]
         return [self.execute(plan) for plan in plans]
 
-    def _settled(
+    def _settle(
         self, number: int, rows: list[Row], judged: Judged, seconds: float, again: Sequence[Judged | Broken] = ()
     ) -> Played:
         """A case that was played, as it counts: it is counted here, once."""
         judged, differences = self._doubts.settle(self.suite, judged)
         if self._repeats and not all(map(self._known, differences)):
-            judged = self._confirmed(judged, again)
+            judged = self._confirm(judged, again)
         self.judge.count(judged)
-        of = (judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
-        return Played(number, rows, *of, differences if judged.verdict == DIVERGES else ())
+        result = (judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
+        return Played(number, rows, *result, differences if judged.verdict == DIVERGES else ())

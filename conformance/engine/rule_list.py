@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Level
-from rocketmq_conformance.reports.rule_results import ListedRule, Place
+from rocketmq_conformance.reports.rule_results import ListedRule, StepKind
 from rocketmq_conformance.reports.text import first_names
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
@@ -30,7 +30,7 @@ def listed_rules(
     suites: Sequence[Suite],
     hello: Hello,
     profile: Profile,
-    clauses: Mapping[str, Mapping[str, frozenset[Place]]],
+    clauses: Mapping[str, Mapping[str, frozenset[StepKind]]],
     *,
     quirks: bool,
 ) -> Iterator[ListedRule]:
@@ -39,11 +39,11 @@ def listed_rules(
     every = {**SUITES, **chosen}
     reached: dict[str, Mapping[str, str]] = {name: shows(suite, profile) for name, suite in every.items()}
     own = {rule.id: rule for suite in suites for rule in suite.own_rules}
-    # which halves of the rule book are judged: that of brokers (True), that of clients (False), or both.
-    halves = {side == Side.BROKER.value for side in hello.sides}
+    # whose rules are judged: those of brokers (True), of clients (False), or both.
+    judged_sides = {side == Side.BROKER.value for side in hello.sides}
     for rule in sorted((*rulebook.RULES.values(), *own.values()), key=lambda rule: rule.id):
         naming = [name for name, reasons in reached.items() if rule.id in reasons]
-        judged = rule.id in own or (rule.id in rulebook.OF_BROKERS) in halves
+        judged = rule.id in own or (rule.id in rulebook.OF_BROKERS) in judged_sides
         if not judged and not any(name in chosen for name in naming):
             continue
         able = [name for name in naming if not reached[name][rule.id]]

@@ -15,7 +15,8 @@ from rocketmq_conformance.conformance.adapter import Hello, SideBySide, Streams,
 from rocketmq_conformance.conformance.engine import covering_plans, plan
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
-from rocketmq_conformance.conformance.engine.expected import Entry
+from rocketmq_conformance.conformance.engine.expected_divergences import ExpectedDivergences
+from rocketmq_conformance.conformance.engine.expected_file import Entry
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
 from rocketmq_conformance.conformance.engine.handshake import newer_than_known
 from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
@@ -23,10 +24,9 @@ from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.peak_memory import peak_memory
 from rocketmq_conformance.conformance.engine.player import Numbered
 from rocketmq_conformance.conformance.engine.rule_list import listed_rules
-from rocketmq_conformance.conformance.engine.signed import Signed
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.suite_run import Stop, SuiteRun
-from rocketmq_conformance.conformance.engine.verdict import together
+from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
@@ -151,7 +151,7 @@ class Runner:
         return event.RulesJudged(rules=rule_results(listed, self.ended, self.found, self.occurred))
 
     def _verdict(self, stopped: str) -> str:
-        verdict = together(Counter(self.verdicts))
+        verdict = worst_of(Counter(self.verdicts))
         if self.expected_faults and verdict in (CONFORMS, UNSUPPORTED):
             return DIVERGES
         return UNDECIDED if verdict == CONFORMS and stopped not in ("", event.TIME_LIMIT) else verdict
@@ -189,21 +189,21 @@ class Runner:
             draw = sampler(suite, self.profile)
             cases = ((number, draw.case(self.options.seed, number, steps)) for number in range(generated))
         file = self.options.out / f"{suite.name}.plan.jsonl" if self.options.out and not refused else None
-        of = len(stored) + generated + examples
+        number_of_cases = len(stored) + generated + examples
         files = [event.CorpusPlan(plan=str(case.path), case=case.number, tier=case.tier) for case in plans]
         yield event.SuiteStarted(
             suite=suite.name,
             sentence=suite.sentence,
-            cases=of,
+            cases=number_of_cases,
             steps=steps,
             plan=str(file or ""),
             corpus=files,
             hypothesis=generated if examples else None,
-            expected_seconds=0.0 if refused else self._expected_seconds(suite, of),
+            expected_seconds=0.0 if refused else self._expected_seconds(suite, number_of_cases),
         )
         limit = self.options.max_time
         share = None if limit is None else max(0.0, limit - self.playing) / left
-        signed = Signed(
+        expected = ExpectedDivergences(
             (entry for entry in self.options.expected if not refused and not self._aside(entry, {suite.name})),
             self.options.rulebook,
         )
@@ -217,12 +217,12 @@ class Runner:
                 self.profile,
                 self.options,
                 suite,
-                of=of,
+                number_of_cases=number_of_cases,
                 share=share,
                 stored=stored,
                 writer=writer,
                 drawn=drawn,
-                signed=signed,
+                expected=expected,
                 quirks=self.hello.quirks or self.options.quirks,
             )
             try:
@@ -239,12 +239,12 @@ class Runner:
             self.totals[verdict] += count
         self.ended += [part.ended] if part.ended else []
         self.found += part.found
-        self.occurred += part.signed.events()
+        self.occurred += part.expected.events()
         self.steps += part.steps
         self.playing += part.playing
         self.divergences += part.divergences
-        self.signed += part.signed.occurred
-        self.expected_faults += part.signed.faults
+        self.signed += part.expected.occurred
+        self.expected_faults += part.expected.faults
         self.silent += part.silent
         self.verdicts.append(part.verdict)
         if part.control is not None:

@@ -7,7 +7,7 @@ import time
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 
 
-class PacedClock:
+class ScaledClock:
     """Ms of standard time since it began: the machine's steady clock times the pace."""
 
     def __init__(self, pace: float, clock: SteadyClock = time) -> None:

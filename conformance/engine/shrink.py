@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.suite import Row
 
@@ -36,7 +36,7 @@ class _Shrinker:
         self.budget = budget
         self.more = more
         self.executions = 0
-        self.story = self._story(failing)
+        self.fingerprint = self._fingerprint(failing)
         self.tried: set[str] = {repr(failing.rows)}
 
     def fails(self, rows: Sequence[Row]) -> bool:
@@ -47,14 +47,14 @@ class _Shrinker:
         self.tried.add(key)
         self.executions += 1
         judged = self.execute(rows)
-        if judged.verdict != DIVERGES or self._story(judged) != self.story:
+        if judged.verdict != DIVERGES or self._fingerprint(judged) != self.fingerprint:
             return False
         self.best = judged
         return True
 
-    def _story(self, judged: Judged) -> str:
+    def _fingerprint(self, judged: Judged) -> str:
         """What must stay the same: operation, rule and kinds of outcome. The kind of state may become a simpler one."""
-        return fingerprint(self.judge.suite, judged.steps[-1])
+        return fingerprint_of(self.judge.suite, judged.steps[-1])
 
     def by_model(self) -> None:
         """Leave out every step without which the model expects the last answer for the same reason."""

@@ -12,14 +12,14 @@ from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
+from rocketmq_conformance.conformance.engine.expected_divergences import ExpectedDivergences, without_differences
 from rocketmq_conformance.conformance.engine.findings import Findings
 from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
-from rocketmq_conformance.conformance.engine.signed import Signed, without_differences
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.engine.verdict import together
+from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED, Event
@@ -52,12 +52,12 @@ class SuiteRun:
         options: Options,
         suite: Suite,
         *,
-        of: int,
+        number_of_cases: int,
         share: float | None,
         stored: Mapping[int, StoredCase],
         writer: plan.PlanWriter | None,
         drawn: HypothesisCases | None = None,
-        signed: Signed | None = None,
+        expected: ExpectedDivergences | None = None,
         quirks: bool = True,
     ) -> None:
         self.stage = stage
@@ -67,7 +67,7 @@ class SuiteRun:
         self.options = options
         self.suite = suite
         #: Number of its cases.
-        self.of = of
+        self.number_of_cases = number_of_cases
         #: Cases of stored plans, by the negative number that they have in this run.
         self.stored = stored
         #: Seconds of playing after which no case begins: every suite gets its share of the time limit.
@@ -105,7 +105,7 @@ class SuiteRun:
         #: A case with expected divergences, without them: it carries the control when there is no better one.
         self._rest: Numbered | None = None
         #: Divergences that are expected.
-        self.signed = signed or Signed(())
+        self.expected = expected or ExpectedDivergences(())
         self.failed_in_row = 0
         self.reason = ""
         #: A case that conformed, for the control: a generated one if there is any.
@@ -126,7 +126,7 @@ class SuiteRun:
         return self.share is None or self.playing < self.share + SHRINKS_ON
 
     def run(self, cases: Iterable[Numbered]) -> Iterator[Event]:
-        """Play the cases (``of`` of them), then the control; always ends with SuiteEnded.
+        """Play the cases (``number_of_cases`` of them), then the control; always ends with SuiteEnded.
 
         Stop and KeyboardInterrupt go on after it.
         """
@@ -143,11 +143,11 @@ class SuiteRun:
                     self.control = control(self.stage, self.judge, self.good[1])
             except (Stop, KeyboardInterrupt) as error:
                 stop = error
-                self.reason = f"{str(error) or event.INTERRUPTED} after {self.done} of {self.of} cases"
+                self.reason = f"{str(error) or event.INTERRUPTED} after {self.done} of {self.number_of_cases} cases"
             except BROKEN as error:
                 self.reason = str(error)
             yield from self._waiting
-        yield from self.signed.events()
+        yield from self.expected.events()
         yield self._end(stop)
         if stop:
             raise stop
@@ -158,24 +158,24 @@ class SuiteRun:
             self.judge,
             self.doubts,
             goes_on=not self.options.stop_at_first,
-            known=partial(self.signed.knows, self.suite),
+            known=partial(self.expected.knows, self.suite),
         )
-        self.findings.avoid(self.signed.replay(player, self.suite))
+        self.findings.avoid(self.expected.replay(player, self.suite))
         for played in player.play(self._offered(self._in_time(cases))):
             yield from self._settle(player, played)
         if self.cut_short:
-            self.reason = f"{event.TIME_LIMIT} after {self.done} of {self.of} cases"
+            self.reason = f"{event.TIME_LIMIT} after {self.done} of {self.number_of_cases} cases"
 
     def _in_time(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
         """The cases that begin before the suite's share of the time is used up; the first one always does."""
         waiting = iter(cases)
-        for at in range(self.of):
+        for at in range(self.number_of_cases):
             if at and self.share is not None and self.playing >= self.share:
                 self.cut_short = True
                 return
             planned = self._planned(waiting)
             if planned is None:  # Hypothesis finds no further case
-                self.of = at
+                self.number_of_cases = at
                 return
             yield planned
 
@@ -210,11 +210,11 @@ class SuiteRun:
         if self.drawn and played.differences:
             self.drawn.diverges(played.number)
         whole, differing = not played.differences, played
-        played = self.signed.settle(self.suite, played)
+        played = self.expected.settle(self.suite, played)
         found: list[Event] = []
         stop: BaseException | None = None
         if len(differing.differences) > len(played.differences) > 0:
-            found, stop = _taken(self._diverged(player, played.number, played.differences))
+            found, stop = _take_all(self._diverged(player, played.number, played.differences))
             if not found and stop is None:  # they may follow from those that are expected
                 played = without_differences(played)
         if differing.judged is not None and played.verdict == CONFORMS and not whole:
@@ -272,7 +272,7 @@ class SuiteRun:
             event.Progress(
                 suite=self.suite.name,
                 cases=self.done,
-                of=self.of,
+                of=self.number_of_cases,
                 steps=self.steps,
                 seconds=now - self.started,
             ),
@@ -282,10 +282,10 @@ class SuiteRun:
         """The events of the divergences of a case, each kind once."""
         seen: set[str] = set()
         for one in differences:
-            mark = fingerprint(self.suite, one.steps[-1])
-            if mark not in seen:
-                seen.add(mark)
-                for found in self.findings.found(player, number, one):
+            fingerprint = fingerprint_of(self.suite, one.steps[-1])
+            if fingerprint not in seen:
+                seen.add(fingerprint)
+                for found in self.findings.report(player, number, one):
                     self.divergences += 1
                     self.found.append(found)
                     yield found
@@ -293,7 +293,7 @@ class SuiteRun:
             raise Stop("first divergence")
 
     def _end(self, stop: BaseException | None) -> event.SuiteEnded:
-        self.verdict = self._judged(stop)
+        self.verdict = self._verdict(stop)
         coverage = self.judge.coverage.rows()
         fired = {row[0] for row in coverage}
         if self.done and not self.refused and not self.options.plan:
@@ -317,11 +317,11 @@ class SuiteRun:
         )
         return self.ended
 
-    def _judged(self, stop: BaseException | None) -> str:
+    def _verdict(self, stop: BaseException | None) -> str:
         """The verdict. What the corpus alone says is no pass: its plans are few, and known to implementers."""
         if self.refused:
             return UNSUPPORTED
-        verdict = together(self.counts)
+        verdict = worst_of(self.counts)
         if verdict == CONFORMS:
             weak = (
                 stop or not self.control or self._by_corpus_alone or self._is_absent or not self.judge.coverage.rows()
@@ -357,7 +357,7 @@ class SuiteRun:
         return "the planted wrong answer was not noticed" if self.control is False else "no control could be played"
 
 
-def _taken(events: Iterator[Event]) -> tuple[list[Event], BaseException | None]:
+def _take_all(events: Iterator[Event]) -> tuple[list[Event], BaseException | None]:
     """All events, and what ended them before their time."""
     taken: list[Event] = []
     try:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED
 
 
-def together(counts: Mapping[str, int]) -> str:
+def worst_of(counts: Mapping[str, int]) -> str:
     """The verdict on a whole, from the number of its parts by verdict.
 
     The worst of them; what is unsupported takes nothing from those that conform, and nothing at all decides nothing.

@@ -24,7 +24,7 @@ class WholeCase:
         #: Places in ``rows`` of the operations that the implementation does.
         self._places = [at for at, (op, _) in enumerate(rows) if suite.operations[op].spec.side is not Side.WORLD]
         #: The operations that the implementation does.
-        self.operations = [self._given(rows[at]) for at in self._places]
+        self.operations = [self._operation(rows[at]) for at in self._places]
         #: The operation that is being done; -1 before the first one.
         self._at = -1
         #: The commits that each operation sent.
@@ -56,7 +56,7 @@ class WholeCase:
         self._answered += 1
         return with_commits(self.operations[at].spec, outcome, self._commits[at])
 
-    def _given(self, row: Row) -> Operation:
+    def _operation(self, row: Row) -> Operation:
         operation = self._suite.operations[row[0]]
         lasts = self._moves and operation.spec.duration
         return self._suite.operation(row) if lasts else operation.for_implementation(row[1])

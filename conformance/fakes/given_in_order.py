@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.orderly_work import Place, given_in_order
+from rocketmq_conformance.models.client.orderly_work import MemberQueue, given_in_order
 from rocketmq_conformance.models.outcome import Value
 
 
@@ -10,7 +10,7 @@ class GivenInOrder:
     """The messages of one step, and of each queue the latest of the steps before."""
 
     def __init__(self) -> None:
-        self._latest: dict[Place, int] = {}
+        self._latest: dict[MemberQueue, int] = {}
         self._lines: list[tuple[int, int, int]] = []
         self._places: Value = ()
 

@@ -11,7 +11,7 @@ from rocketmq_conformance.models.broker.memory_ratio import is_hot
 from rocketmq_conformance.models.broker.state import ABSENT
 
 #: A topic and a queue id.
-Place = tuple[str, int]
+TopicQueue = tuple[str, int]
 
 
 class PageResidency:

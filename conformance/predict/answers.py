@@ -20,7 +20,7 @@ ALL_GROUPS = requests.Ask(Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, {})
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class ConsumerConnections:
     """The members of a group, and how they consume."""
 
     members: tuple[MemberFacts, ...] = ()
@@ -30,7 +30,7 @@ class Members:
     topics: tuple[str, ...] = ()
 
 
-def members_of(answers: Iterator[Command]) -> Members:
+def members_of(answers: Iterator[Command]) -> ConsumerConnections:
     """The members by the brokers' lists of connections; every broker has all of them."""
     for answer in answers:
         if answer.code:
@@ -41,14 +41,14 @@ def members_of(answers: Iterator[Command]) -> Members:
             release = of_ordinal(int(each.get("version") or 0))
             members.append(MemberFacts(client=str(each["clientId"]), release="" if release is None else str(release)))
         if members:
-            return Members(
+            return ConsumerConnections(
                 tuple(sorted(members, key=lambda member: member.client)),
                 LITE if body.get("consumeType") == "CONSUME_ACTIVELY" else PUSH,
                 BROADCASTING if body.get("messageModel") == "BROADCASTING" else CLUSTERING,
                 str(body.get("consumeFromWhere") or ""),
                 tuple(map(str, body.get("subscriptionTable") or ())),
             )
-    return Members()
+    return ConsumerConnections()
 
 
 def known_groups(answer: Command) -> tuple[str, ...] | None:

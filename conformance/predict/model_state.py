@@ -24,7 +24,7 @@ from rocketmq_conformance.models.release import NEWEST, Release
 _ORDINARY = next(at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC)
 _RETRY = next(at for at, queue in enumerate(QUEUES) if queue.topic == RETRY_TOPIC)
 #: A Java on which brokers see what is in memory: whether they do is what they were observed to answer.
-SEEING = 11
+JAVA_SHOWING_PAGES = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def model_queue(facts: QueueFacts, group: str) -> ModelQueue:
     return ModelQueue(facts, offsets, _RETRY if facts.topic == retry_topic(group) else _ORDINARY)
 
 
-def broker_profile(broker: BrokerFacts, client: Release = NEWEST, java: int = SEEING) -> Profile:
+def broker_profile(broker: BrokerFacts, client: Release = NEWEST, java: int = JAVA_SHOWING_PAGES) -> Profile:
     """The profile of a client with a broker."""
     profile = Profile(client, Release.parse(broker.release), java)
     known = {name: value for name, value in broker.configuration.items() if name in SETTINGS}

@@ -48,21 +48,21 @@ class Server:
 
     def try_to_ask(self, ask: requests.Ask) -> Command:
         """The response to a request that the account may be too weak for: it may be a refusal of either."""
-        return self._answered([ask])[0]
+        return self._exchange([ask])[0]
 
     def ask_all(self, asks: Sequence[requests.Ask]) -> Iterator[Command]:
         """The responses to requests, in their order."""
         for at in range(0, len(asks), _TOGETHER):
-            yield from self._asked(asks[at : at + _TOGETHER])
+            yield from self._ask(asks[at : at + _TOGETHER])
 
-    def _asked(self, asks: Sequence[requests.Ask]) -> list[Command]:
-        answers = self._answered(asks)
+    def _ask(self, asks: Sequence[requests.Ask]) -> list[Command]:
+        answers = self._exchange(asks)
         for answer in answers:
             if refuses_account(answer):
                 raise CannotRunError(refused_account(self._connection.address, answer, self._access))
         return answers
 
-    def _answered(self, asks: Sequence[requests.Ask]) -> list[Command]:
+    def _exchange(self, asks: Sequence[requests.Ask]) -> list[Command]:
         connection = self._connection
         try:
             numbers = [connection.post(ask.code, ask.ext, ask.body) for ask in asks]

@@ -50,7 +50,7 @@ from rocketmq_conformance.conformance.proof.side_by_side import More, in_process
 from rocketmq_conformance.conformance.proof.unit import Unit
 from rocketmq_conformance.conformance.targets.broker import page_cache
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.launch_config import java, java_feature, seeing_java
+from rocketmq_conformance.conformance.targets.broker.launch_config import java, java_feature, java_showing_pages
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.broker.configuration import (
     LIGHT,
@@ -229,7 +229,7 @@ def _prove_steps(steps: Sequence[_Step], release: Release, profile: Profile, tal
 
 def _spared() -> frozenset[str]:
     """The rules of pages that are out of memory, where none can be put there or no Java sees them."""
-    return frozenset() if seeing_java() and not page_cache.missing() else frozenset({"BQ-MEM-1", "BQ-MEM-2"})
+    return frozenset() if java_showing_pages() and not page_cache.missing() else frozenset({"BQ-MEM-1", "BQ-MEM-2"})
 
 
 def prove_all(

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.launch_config import seeing_java
+from rocketmq_conformance.conformance.targets.broker.launch_config import java_showing_pages
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.outcome import Err, Outcome, Result, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
@@ -115,7 +115,7 @@ def prove_cold(adapter: BrokerAdapter, tally: Tally) -> bool:
 
 def prove_seen_cold(tally: Tally) -> bool:
     """The same on a broker of its own, whose Java sees which pages are in memory; False where there is no such Java."""
-    java = seeing_java()
+    java = java_showing_pages()
     if not java:
         return False
     with own_broker(tally, java=java) as (adapter, _):

@@ -366,10 +366,10 @@ def prove(release: str) -> list[ProofRow]:
     """Send the requests to a real broker of a release and to the fake one; CannotRunError when there is none."""
     broker = Broker(Release.parse(release), sizes=FILES)
     with broker:
-        story = Conversation(connecting(broker.address))
-        expected = story.hold()
+        conversation = Conversation(connecting(broker.address))
+        expected = conversation.hold()
     observed = fake_answers(release)
-    return rows(release, story.chapters, expected, observed)
+    return rows(release, conversation.chapters, expected, observed)
 
 
 def rows(release: str, chapters: dict[str, str], expected: Answers, observed: Answers) -> list[ProofRow]:

@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Part, S
 from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.measured_time import by_time
+from rocketmq_conformance.suites.declare.measured_time import depends_on_time
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -27,7 +27,7 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 #: The side of its rows.
 SIDE = "clock"
 #: Suites whose answers depend on time.
-TIMED = {name: suite for name, suite in SUITES.items() if suite.side is Side.CLIENT and by_time(suite)}
+TIMED = {name: suite for name, suite in SUITES.items() if suite.side is Side.CLIENT and depends_on_time(suite)}
 #: How many times faster than standard the timers are: 20 s between two rounds are 80 ms.
 PACE = 250
 #: Cases of each suite, and their steps.

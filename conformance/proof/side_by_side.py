@@ -34,7 +34,7 @@ def in_processes(prove: Prove, units: Sequence[Unit], workers: int, more: More, 
         # each thread waits for a process of its own
         with ThreadPoolExecutor(workers) as threads:
             try:
-                yield from together(threads.submit, processes.prove, units, workers, more)
+                yield from prove_side_by_side(threads.submit, processes.prove, units, workers, more)
             except BaseException:
                 for process in active_children():
                     process.kill()
@@ -51,7 +51,7 @@ def one_by_one(prove: Prove, units: Iterable[Unit], more: More) -> Iterator[Proo
         yield prove(unit)
 
 
-def together(
+def prove_side_by_side(
     submit: Callable[[Prove, Unit], Future[ProofResult]],
     prove: Prove,
     units: Iterable[Unit],

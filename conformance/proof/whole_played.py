@@ -55,7 +55,7 @@ _HOLD_LIMIT, _GIVE_LIMIT = 60.0, 10.0
 #: Timeout of an in-flight poll (s).
 _POLL_TIME = 0.5
 #: Seconds between two observations.
-_PACE = 0.1
+_POLL_INTERVAL = 0.1
 #: How many cases are played at the same time, and how often one is tried whose consumer does not start.
 _TOGETHER, _ATTEMPTS = 24, 3
 
@@ -241,7 +241,7 @@ def wait_for(done: Callable[[], bool], limit: float) -> None:
     """Wait until a condition holds, and no longer than ``limit`` (s)."""
     until = time.monotonic() + limit
     while not done() and time.monotonic() < until:
-        time.sleep(_PACE)
+        time.sleep(_POLL_INTERVAL)
 
 
 def play_all(numbers: Sequence[int], play: Callable[[int, int], Shown]) -> dict[int, Shown]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from rocketmq_conformance.conformance.predict.releases import RELEASES
-from rocketmq_conformance.conformance.provenance.history import UNTOLD
+from rocketmq_conformance.conformance.provenance.history import UNKNOWN
 from rocketmq_conformance.conformance.provenance.named import Named, members_of
 from rocketmq_conformance.conformance.provenance.published import Published, published_sources
 from rocketmq_conformance.conformance.provenance.review import digest_of
@@ -26,5 +26,5 @@ def hashed(
     for release in releases:
         published = sources(release)
         for named, row in rows.items():
-            row.append((release, digest_of(published, named) or UNTOLD))
+            row.append((release, digest_of(published, named) or UNKNOWN))
     return rows

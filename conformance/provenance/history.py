@@ -19,8 +19,8 @@ from rocketmq_conformance.models.release import Release
 FILE = Path(__file__).parent / "history.txt"
 #: The hash of a member that a release does not have.
 ABSENT = "-"
-#: Stands for what a release does not tell.
-UNTOLD = "?"
+#: Stands for the hash of a member whose sources were not published.
+UNKNOWN = "?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def _of_ranges(parts: Iterable[str]) -> Iterable[tuple[Release, str]]:
     for part in parts:
         between, _, digest = part.partition("=")
         first, _, last = between.partition("..")
-        if digest == UNTOLD:
+        if digest == UNKNOWN:
             continue
         begin, end = Release.parse(first), Release.parse(last or first)
         yield from ((release, digest) for release in RELEASES if begin <= release <= end)
@@ -69,7 +69,7 @@ def text_of(rows: Mapping[Named, Sequence[tuple[Release, str]]]) -> str:
     for named, row in sorted(rows.items()):
         runs: list[tuple[Release, Release, str]] = []
         for release, digest in row:
-            if digest == UNTOLD and runs and runs[-1][2] != ABSENT:
+            if digest == UNKNOWN and runs and runs[-1][2] != ABSENT:
                 continue
             if runs and runs[-1][2] == digest:
                 runs[-1] = (runs[-1][0], release, digest)

@@ -22,12 +22,12 @@ def headline(made: Review) -> str:
     beside = "what was reviewed" if made.before == made.release else f"{made.before}"
     again = len({rule for finding in made.findings for rule in finding.rules})
     result = f"{len(made.findings)} differ: {again} rules to be read again" if made.findings else "none differs"
-    untold = (
-        f"; {made.untold} cannot be told, as the sources of {', '.join(made.lacking) or made.before} are not published"
-        if made.untold
+    unknown = (
+        f"; {made.unknown} cannot be told, as the sources of {', '.join(made.lacking) or made.before} are not published"
+        if made.unknown
         else ""
     )
-    return f"{made.release} beside {beside}: {made.compared} sources of {made.rules} rules compared, {result}{untold}"
+    return f"{made.release} beside {beside}: {made.compared} sources of {made.rules} rules compared, {result}{unknown}"
 
 
 def findings(made: Review, old: Published | None, new: Published) -> Iterator[str]:

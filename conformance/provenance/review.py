@@ -45,7 +45,7 @@ class Mistake:
 @dataclass(frozen=True, slots=True)
 class Review:
     """A release beside one that was reviewed. ``lacking`` are artifacts whose sources were not published with it,
-    ``untold`` the members that may be in these."""
+    ``unknown`` counts the members that may be in these."""
 
     release: Release
     before: Release
@@ -53,14 +53,14 @@ class Review:
     compared: int
     rules: int
     lacking: tuple[str, ...]
-    untold: int
+    unknown: int
 
 
 def review(release: Release, published: Published, history: History, before: Release, rules: Iterable[Rule]) -> Review:
     """Compare what the rules of a release name in it with what it was in the release ``before``."""
     concerned = _concerned(rules, release)
     findings: list[Finding] = []
-    compared = untold = 0
+    compared = unknown = 0
     for named, ids in concerned.items():
         row = history.hashes.get(named)
         old = row.get(before) if row else None
@@ -68,14 +68,14 @@ def review(release: Release, published: Published, history: History, before: Rel
         if row is None:
             findings.append(Finding(named, Change.NEW, ids))
         elif new is None or old is None:
-            untold += 1
+            unknown += 1
         else:
             compared += 1
             if old != new:
                 change = Change.GONE if new == ABSENT else Change.CAME if old == ABSENT else Change.CHANGED
                 findings.append(Finding(named, change, ids))
     count = len({rule for ids in concerned.values() for rule in ids})
-    return Review(release, before, tuple(findings), compared, count, published.lacking, untold)
+    return Review(release, before, tuple(findings), compared, count, published.lacking, unknown)
 
 
 def _concerned(rules: Iterable[Rule], release: Release) -> Mapping[Named, tuple[str, ...]]:

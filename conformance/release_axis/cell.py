@@ -80,7 +80,7 @@ def play_cell(
                     hello = implementation.hello
                     cell.implementation = f"{hello.name} {hello.version}, by {implementation.profile}"
                 progress(address, plan.suite.name)
-                record = _played(implementation, plan)
+                record = _play(implementation, plan)
             except (AdapterError, CannotRunError) as error:
                 cell.reason = str(error)
                 break
@@ -89,7 +89,7 @@ def play_cell(
     return cell
 
 
-def _played(implementation: Opened, plan: Plans) -> SuiteRecord:
+def _play(implementation: Opened, plan: Plans) -> SuiteRecord:
     start = monotonic()
     refused = implementation.refuses(plan.suite)
     if refused:

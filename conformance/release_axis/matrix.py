@@ -58,7 +58,7 @@ class Matrix:
     @property
     def comparable(self) -> bool:
         """Was a suite played at two addresses?"""
-        return any(sum(_played(cell, plan.suite.name) for cell in self.cells) > 1 for plan in self.plans)
+        return any(sum(_has_played(cell, plan.suite.name) for cell in self.cells) > 1 for plan in self.plans)
 
     @property
     def complete(self) -> bool:
@@ -126,7 +126,7 @@ def _rows(cells: Sequence[Cell], found: Sequence[Parting]) -> Iterator[RuleRow]:
                         against.setdefault(rule, {})[cell.address] = None
     for rule in sorted(steps):
         mine = [parting for parting in found if rule in parting.rules]
-        played = [cell.address for cell in cells if any(_played(cell, suite) for suite in suites[rule])]
+        played = [cell.address for cell in cells if any(_has_played(cell, suite) for suite in suites[rule])]
         groups = classes(played, mine)
         yield RuleRow(
             rule=rule,
@@ -139,7 +139,7 @@ def _rows(cells: Sequence[Cell], found: Sequence[Parting]) -> Iterator[RuleRow]:
         )
 
 
-def _played(cell: Cell, suite: str) -> bool:
+def _has_played(cell: Cell, suite: str) -> bool:
     return suite in cell.suites and bool(cell.suites[suite].cases)
 
 

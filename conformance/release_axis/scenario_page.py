@@ -8,7 +8,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.release_axis.addresses import names_of
 from rocketmq_conformance.conformance.release_axis.cell import ALLOWED
-from rocketmq_conformance.conformance.release_axis.cell import Cell as Played
+from rocketmq_conformance.conformance.release_axis.cell import Cell as PlayedCell
 from rocketmq_conformance.conformance.release_axis.matrix import Matrix
 from rocketmq_conformance.conformance.release_axis.matrix_page import missing_lines
 from rocketmq_conformance.conformance.release_axis.records import CaseRecord
@@ -53,43 +53,43 @@ def answers_to(made: Matrix, step: int) -> list[Answer]:
     return [Answer(tuple(names), *key) for key, names in ordered]
 
 
-def scenario_page(told: Scenario, made: Matrix) -> Page:
+def scenario_page(scenario: Scenario, made: Matrix) -> Page:
     """The page: every step with its sentence, who answers what, and by which rules."""
     order = [cell.address for cell in made.cells]
     sections = []
-    for at, (row, sentence) in enumerate(zip(told.rows, told.sentences, strict=True)):
+    for at, (row, sentence) in enumerate(zip(scenario.rows, scenario.sentences, strict=True)):
         rows = tuple(
             (
                 Cell(names_of(one.addresses, order)),
-                _answer_cell(_named(told, at, one.observed), one.allowed),
+                _answer_cell(_named(scenario, at, one.observed), one.allowed),
                 Cell(", ".join(one.rules)),
             )
             for one in answers_to(made, at)
         )
-        operation = str(told.suite.operation(row))
+        operation = str(scenario.suite.operation(row))
         lines = (Cell(operation, CODE),) if sentence else ()
         columns = ("by", "answer", "rules") if rows else ()
         sections.append(Section(f"{at + 1}. {sentence or operation}", columns, rows, lines))
     missing = missing_lines(made)
     if missing:
         sections.append(Section("What was not played", lines=missing))
-    return Page(told.title, _answer(made), tuple(sections))
+    return Page(scenario.title, _answer(made), tuple(sections))
 
 
-def scenario_document(told: Scenario, made: Matrix) -> dict[str, Any]:
+def scenario_document(scenario: Scenario, made: Matrix) -> dict[str, Any]:
     """The same as JSON."""
     return {
         "kind": KIND,
         "format": FORMAT,
-        "scenario": told.name,
-        "title": told.title,
-        "suite": told.suite.name,
+        "scenario": scenario.name,
+        "title": scenario.title,
+        "suite": scenario.suite.name,
         "verdict": verdict_of(made),
         "addresses": [cell.address for cell in made.cells],
         "could_not_run": {cell.address: cell.reason for cell in made.cells if cell.reason},
         "steps": [
             {
-                "step": str(told.suite.operation(row)),
+                "step": str(scenario.suite.operation(row)),
                 "says": sentence,
                 "answers": [
                     {
@@ -101,7 +101,7 @@ def scenario_document(told: Scenario, made: Matrix) -> dict[str, Any]:
                     for one in answers_to(made, at)
                 ],
             }
-            for at, (row, sentence) in enumerate(zip(told.rows, told.sentences, strict=True))
+            for at, (row, sentence) in enumerate(zip(scenario.rows, scenario.sentences, strict=True))
         ],
     }
 
@@ -131,11 +131,11 @@ def _ways(made: Matrix) -> str:
     return f", in {len(made.classes)} ways" if len(made.classes) > 1 else ", and all behave alike"
 
 
-def _named(told: Scenario, at: int, text: str) -> str:
+def _named(scenario: Scenario, at: int, text: str) -> str:
     """An answer of several parts with their names."""
     if text == str(None):
         return "done"
-    names = list(told.suite.operations[told.rows[at][0]].spec.answer)
+    names = list(scenario.suite.operations[scenario.rows[at][0]].spec.answer)
     try:
         value = literal_eval(text)
     except (ValueError, SyntaxError):
@@ -145,5 +145,5 @@ def _named(told: Scenario, at: int, text: str) -> str:
     return "; ".join(f"{name}: {part}" for name, part in zip(names, value, strict=False))
 
 
-def _case(cell: Played) -> CaseRecord:
+def _case(cell: PlayedCell) -> CaseRecord:
     return next((case for record in cell.suites.values() for case in record.cases.values()), CaseRecord(()))

@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.clauses import CLAUSES
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import DIVERGES
-from rocketmq_conformance.reports.rule_results import Place
+from rocketmq_conformance.reports.rule_results import StepKind
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -28,13 +28,15 @@ CASES = 150
 
 
 @cache
-def clause_steps() -> Mapping[str, Mapping[str, frozenset[Place]]]:
+def clause_steps() -> Mapping[str, Mapping[str, frozenset[StepKind]]]:
     """By rule and the words of its clause: where a step shows it; nothing for one that no mutant breaks."""
     kept = json.loads(FILE.read_text("utf-8"))
-    found: dict[str, dict[str, frozenset[Place]]] = {}
+    found: dict[str, dict[str, frozenset[StepKind]]] = {}
     for clause in CLAUSES:
-        places = kept.get(clause.rule, {}).get(clause.words, ())
-        found.setdefault(clause.rule, {})[clause.words] = frozenset((rule, suite, kind) for rule, suite, kind in places)
+        step_kinds = kept.get(clause.rule, {}).get(clause.words, ())
+        found.setdefault(clause.rule, {})[clause.words] = frozenset(
+            (rule, suite, kind) for rule, suite, kind in step_kinds
+        )
     return found
 
 
@@ -43,13 +45,13 @@ def text() -> str:
     found: dict[str, dict[str, list[list[str]]]] = {}
     for clause in CLAUSES:
         if clause.mutant:
-            places = sorted(set(_places(clause.mutant, clause.blamed or clause.rule)))
-            found.setdefault(clause.rule, {})[clause.words] = [list(place) for place in places]
+            step_kinds = sorted(set(_step_kinds(clause.mutant, clause.blamed or clause.rule)))
+            found.setdefault(clause.rule, {})[clause.words] = [list(step_kind) for step_kind in step_kinds]
     lines = (f"{json.dumps(rule)}: {json.dumps(clauses, ensure_ascii=False)}" for rule, clauses in found.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def blaming(name: str, rule: str) -> Iterator[Place]:
+def blaming(name: str, rule: str) -> Iterator[StepKind]:
     """The steps that notice a mutant and that the rule decides, one after the other."""
     # mutants come with the port and the fake broker, which a run may not need
     from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, profile_of, suites_of
@@ -72,7 +74,7 @@ def blaming(name: str, rule: str) -> Iterator[Place]:
 
 
 @cache
-def _places(name: str, rule: str) -> tuple[Place, ...]:
+def _step_kinds(name: str, rule: str) -> tuple[StepKind, ...]:
     return tuple(dict.fromkeys(blaming(name, rule)))
 
 

@@ -133,7 +133,7 @@ def _resolve(artifacts: Sequence[str], version: str, form: str) -> str:
     if not text:
         with (
             phase(f"waiting for another Maven, to download the jars of {what}"),
-            _alone(),
+            _exclusive_lock(),
             phase(f"downloading the jars of {what} by Maven") as describe,
         ):
             text, error = _run(launcher, artifacts, version, form, (), describe)
@@ -143,7 +143,7 @@ def _resolve(artifacts: Sequence[str], version: str, form: str) -> str:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def _exclusive_lock() -> Iterator[None]:
     """Hold a lock while Maven downloads, as its repository is not safe for concurrent use; best effort."""
     with ExitStack() as held:
         with suppress(OSError):

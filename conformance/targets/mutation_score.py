@@ -13,7 +13,7 @@ from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.engine import covering_plans, plan
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.divergence import plan_file
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import BROKEN, Player
 from rocketmq_conformance.conformance.engine.runner import Events
 from rocketmq_conformance.conformance.engine.selection import select, selection_notes
@@ -156,7 +156,7 @@ def _keep(plans: Path, judged: Judged, player: Player, seed: int, number: int) -
     judge = player.judge
     with suppress(*BROKEN):
         shrunk = shrink(judge, lambda rows: player.execute(rows, number), judged).judged
-        file = plan_file(plans, judge.suite, fingerprint(judge.suite, shrunk.steps[-1]))
+        file = plan_file(plans, judge.suite, fingerprint_of(judge.suite, shrunk.steps[-1]))
         plan.write(file, judge.suite, player.stage.profile, seed, [(number, shrunk.rows)])
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 #: The number of a member, and of a queue.
-Place = tuple[int, int]
+MemberQueue = tuple[int, int]
 #: Member, queue, first offset and messages, one after the other.
 Given = tuple[tuple[int, int, int, int], ...]
 
@@ -28,27 +28,27 @@ class OrderlyWork(NamedTuple):
 
 
 def given_in_order(
-    latest: Mapping[Place, int], lines: Iterable[tuple[int, int, int]]
-) -> tuple[Given, Given, dict[Place, int]]:
+    latest: Mapping[MemberQueue, int], lines: Iterable[tuple[int, int, int]]
+) -> tuple[Given, Given, dict[MemberQueue, int]]:
     """The messages that listeners were given, from lines of (member, queue, offset): those that came after another one,
     joined where they follow each other, by member and queue; those that were given once more right after they had been
-    given; and the latest of each place now.
+    given; and the latest of each member and queue now.
 
     How often a message is given once more depends on time, and is left out. ``latest`` is what was given before.
     """
     found = dict(latest)
-    runs: dict[Place, list[tuple[int, int]]] = {}
+    runs: dict[MemberQueue, list[tuple[int, int]]] = {}
     again: set[tuple[int, int, int, int]] = set()
     for member, queue, offset in lines:
-        place = member, queue
-        if found.get(place) == offset:
+        member_queue = member, queue
+        if found.get(member_queue) == offset:
             again.add((member, queue, offset, 1))
             continue
-        found[place] = offset
-        mine = runs.setdefault(place, [])
+        found[member_queue] = offset
+        mine = runs.setdefault(member_queue, [])
         if mine and sum(mine[-1]) == offset:
             mine[-1] = mine[-1][0], mine[-1][1] + 1
         else:
             mine.append((offset, 1))
-    given = tuple((*place, first, count) for place in sorted(runs) for first, count in runs[place])
+    given = tuple((*member_queue, first, count) for member_queue in sorted(runs) for first, count in runs[member_queue])
     return given, tuple(sorted(again)), found

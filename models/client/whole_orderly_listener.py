@@ -19,7 +19,7 @@ A member that gets back a queue of which its listener still holds a message give
 from __future__ import annotations
 
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, MEMBERS, QUEUES, SUCCEEDS
-from rocketmq_conformance.models.client.orderly_work import Given, Place, given_in_order
+from rocketmq_conformance.models.client.orderly_work import Given, MemberQueue, given_in_order
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_group_state import WholeGroup, WholeMember, with_member, with_reason
@@ -240,7 +240,7 @@ def may_move(state: WholePushState) -> bool:
 
 def _given_since(group: WholeGroup, owners: tuple[Value, ...]) -> tuple[Given, Given, WholeGroup]:
     """What listeners were given since the last look, and once more; and the group after that."""
-    latest: dict[Place, int] = {}
+    latest: dict[MemberQueue, int] = {}
     lines: list[tuple[int, int, int]] = []
     for name, member in group.members.items():
         number = MEMBERS.index(name)

@@ -324,8 +324,8 @@ def _place(group: WholeGroup, name: str | None, queue: int) -> Value:
 
 def _woken(group: WholeGroup) -> WholeGroup:
     """The group whose members are notified that others come or go."""
-    told = any(member.registered for member in group.members.values())
-    return group._replace(reasons=(*group.reasons, _WOKEN)) if told else group
+    registered = any(member.registered for member in group.members.values())
+    return group._replace(reasons=(*group.reasons, _WOKEN)) if registered else group
 
 
 def _in_order(group: WholeGroup) -> WholeGroup:

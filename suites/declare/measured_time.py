@@ -107,6 +107,6 @@ class Elapsed:
         return TimedAnswer(state, passed, expected, why)
 
 
-def by_time(suite: Suite) -> bool:
+def depends_on_time(suite: Suite) -> bool:
     """Do answers of the suite depend on how much time passed?"""
     return suite.clock is not None

@@ -32,7 +32,7 @@ from rocketmq_conformance.suites.declare.indeterminate import (
     narrowed,
     unanswered,
 )
-from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Ready, Span, by_time
+from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Ready, Span, depends_on_time
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
@@ -111,7 +111,7 @@ class Oracle:
         self._possible: list[Possibility] = []
         #: Does no possible state explain what was observed?
         self._lost = False
-        self._elapsed = Elapsed(suite, bound) if timed and by_time(suite) else None
+        self._elapsed = Elapsed(suite, bound) if timed and depends_on_time(suite) else None
 
     @property
     def possibilities(self) -> int:

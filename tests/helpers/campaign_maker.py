@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, o
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import format_result
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import open_address
@@ -255,7 +255,7 @@ def _divergence(suite: Suite, number: int, address: str, against: str, steps: Se
         "address": address,
         "against": against,
         "step": len(steps),
-        "fingerprint": fingerprint(suite, last),
+        "fingerprint": fingerprint_of(suite, last),
         "operation": suite.operations[last.row[0]].spec.name,
         "rules": list(last.why.rules),
         "state_kind": last.why.kind,

@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 #: Rule, kind of state and outcome class.
 Cell = tuple[str, str, str]
 #: The cell of behaviours whose meaning no block stores: the player that met them first died before that.
-UNTOLD: Cell = ("?", "?", "?")
+UNKNOWN: Cell = ("?", "?", "?")
 
 
 def coverage(campaign: Campaign) -> dict[tuple[str, str], list[list[Any]]]:
@@ -55,7 +55,7 @@ def count_cells(cases: pa.Table, begin: int, size: int, cells: dict[int, list[Ce
     shown, ids = incidence(cases, begin, size, ("answers",))
     columns: dict[Cell, list[int]] = {}
     for column, behaviour in enumerate(ids.tolist()):
-        for cell in cells.get(behaviour, [UNTOLD]):
+        for cell in cells.get(behaviour, [UNKNOWN]):
             columns.setdefault(cell, []).append(column)
     if not columns:
         return {}

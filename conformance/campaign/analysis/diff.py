@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rocketmq_conformance.conformance.campaign.analysis.in_process_comparison import InProcessComparison
 from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide
-from rocketmq_conformance.conformance.campaign.analysis.side_by_side import SideBySide
 from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import REBUILT, differences
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
 from rocketmq_conformance.conformance.engine import plan
@@ -74,7 +74,7 @@ def diff(
 
         engine = f"by Spark on {spark.sparkContext.master}"
         compared = compare(spark, known, (a, of_a), (b, of_b), rebuilt)
-    suites, found = _together(shared, compared)
+    suites, found = _collect(shared, compared)
     result = CampaignDifference(
         _side(a, of_a),
         _side(b, of_b),
@@ -123,11 +123,11 @@ def _notes(a: Campaign, b: Campaign) -> Iterator[str]:
 def _compare(suite: str, a: Campaign, of_a: str, b: Campaign, of_b: str, rebuilt: int) -> _Compared:
     """One suite, in this process."""
     side_a, side_b = CampaignSide(a, suite, of_a), CampaignSide(b, suite, of_b)
-    compared = SideBySide(suite, side_a, side_b).compare(rebuilt)
+    compared = InProcessComparison(suite, side_a, side_b).compare(rebuilt)
     return compared.counted, list(differences(suite, side_a, side_b, compared))
 
 
-def _together(shared: Sequence[str], compared: dict[str, _Compared]) -> tuple[list[SuiteDifference], list[Difference]]:
+def _collect(shared: Sequence[str], compared: dict[str, _Compared]) -> tuple[list[SuiteDifference], list[Difference]]:
     suites, found = [], []
     for suite in shared:
         if suite in compared:

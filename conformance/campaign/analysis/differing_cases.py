@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rocketmq_conformance.conformance.campaign.analysis.parting import AGREED, part
 from rocketmq_conformance.conformance.campaign.analysis.results import DIVERGING
-from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide, Side
+from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide, ComparedSide
+from rocketmq_conformance.conformance.campaign.analysis.trace_difference import AGREED, trace_difference
 
 #: Columns of what is found: the case, the number of the step, its operation, A's kind of state, what either side did.
 COLUMNS = ["case", "step", "operation", "kind", "class_a", "class_b"]
@@ -57,16 +57,16 @@ def by_divergences(a: CampaignSide, b: CampaignSide, cases: Any) -> pd.DataFrame
     return rows[(only_a | only_b | both).to_numpy()].astype({"step": np.int64})
 
 
-def by_steps(a: Side, b: Side, cases: Iterable[int]) -> FirstDifferences:
+def by_steps(a: ComparedSide, b: ComparedSide, cases: Iterable[int]) -> FirstDifferences:
     """The first differences of cases, found by rebuilding the steps of both sides."""
     found = FirstDifferences()
     rows = []
     for case in cases:
-        parting = part(a.trace(case), b.trace(case))
-        if isinstance(parting, str):
-            found.undecided[parting] += 1
+        difference = trace_difference(a.trace(case), b.trace(case))
+        if isinstance(difference, str):
+            found.undecided[difference] += 1
         else:
-            rows.append((case, *parting))
+            rows.append((case, *difference))
     found.add(pd.DataFrame(rows, columns=COLUMNS))
     return found
 

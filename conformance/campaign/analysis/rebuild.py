@@ -39,7 +39,7 @@ Rows = list[dict[str, Any]]
 OTHER_DIGEST = "what the seed gives has another digest than the case: another kit or rule book wrote the campaign"
 
 
-class StoredCase(NamedTuple):
+class CaseFacts(NamedTuple):
     """The stored facts of one case on one address."""
 
     case: int
@@ -122,9 +122,9 @@ class Rebuilder:
 
     def traces(self, cases: Iterable[int]) -> Iterator[Trace]:
         """Cases by number, ascending; those that no finished block has are left out."""
-        return (self.rebuild(fact) for fact in self.stored_cases(cases))
+        return (self.rebuild(facts) for facts in self.stored_cases(cases))
 
-    def stored_cases(self, cases: Iterable[int]) -> Iterator[StoredCase]:
+    def stored_cases(self, cases: Iterable[int]) -> Iterator[CaseFacts]:
         """What the tables say of cases, ascending; those that no finished block has are left out."""
         wanted: dict[int, list[int]] = {}
         for case in sorted(set(cases)):
@@ -134,7 +134,7 @@ class Rebuilder:
             if block in finished:
                 yield from self._stored_cases(block, pa.array(numbers, pa.int64()))
 
-    def _stored_cases(self, block: int, cases: pa.Array) -> Iterator[StoredCase]:
+    def _stored_cases(self, block: int, cases: pa.Array) -> Iterator[CaseFacts]:
         columns = ["case", "verdict", "steps", "digest", "reason", "unsupported"]
         rows = self._rows("cases", columns, block, cases)
         diverging = self._rows("divergences", ["case", "step", "observed", "against"], block, cases)
@@ -143,7 +143,7 @@ class Rebuilder:
         }
         for row in sorted(rows.to_pylist(), key=lambda row: int(row["case"])):
             row["unsupported"] = tuple(row["unsupported"])
-            yield StoredCase(**row, divergence=divergences.get(row["case"]))
+            yield CaseFacts(**row, divergence=divergences.get(row["case"]))
 
     def _rows(self, table: str, columns: list[str], block: int, cases: pa.Array) -> pa.Table:
         wanted = [*columns, *({"case", "address"} - set(columns))]
@@ -151,40 +151,40 @@ class Rebuilder:
         mine = pc.and_(pc.equal(found["address"], self.address), pc.is_in(found["case"], cases))
         return found.filter(mine).select(columns)
 
-    def rebuild(self, fact: StoredCase) -> Trace:
+    def rebuild(self, facts: CaseFacts) -> Trace:
         """The steps of a case of which these facts are known."""
-        steps, missing = self._from_seed(fact)
+        steps, missing = self._from_seed(facts)
         if missing and not steps:
-            stored = self._stored(fact.case)
+            stored = self._stored(facts.case)
             if stored:
-                whole = fact.verdict in (CONFORMS, DIVERGES)
-                return Trace(self.suite, self.address, fact.case, fact.verdict, stored, "" if whole else missing)
-        return Trace(self.suite, self.address, fact.case, fact.verdict, steps, missing)
+                whole = facts.verdict in (CONFORMS, DIVERGES)
+                return Trace(self.suite, self.address, facts.case, facts.verdict, stored, "" if whole else missing)
+        return Trace(self.suite, self.address, facts.case, facts.verdict, steps, missing)
 
-    def is_reproducible(self, fact: StoredCase) -> bool:
+    def is_reproducible(self, facts: CaseFacts) -> bool:
         """Does the seed give the case that was stored, or is it from another kit or rule book?"""
-        return self._from_seed(fact)[1] != OTHER_DIGEST
+        return self._from_seed(facts)[1] != OTHER_DIGEST
 
-    def _from_seed(self, fact: StoredCase) -> tuple[tuple[Step, ...], str]:
-        if fact.verdict not in (CONFORMS, DIVERGES, UNDECIDED) or not fact.steps:
-            return (), fact.reason or fact.verdict
+    def _from_seed(self, facts: CaseFacts) -> tuple[tuple[Step, ...], str]:
+        if facts.verdict not in (CONFORMS, DIVERGES, UNDECIDED) or not facts.steps:
+            return (), facts.reason or facts.verdict
         if self.judge.observes:
             return (), "its results depend on the time of the run, and its steps were not stored"
-        left_out = {self.suite.index[name] for name in fact.unsupported if name in self.suite.index}
-        expected = self.judge.expected([row for row in self.plan(fact.case) if row[0] not in left_out])
-        steps = [step._replace(observed=step.expected) for step in expected[: fact.steps]]
-        if fact.unsupported and fact.verdict == CONFORMS and len(expected) > fact.steps:
+        left_out = {self.suite.index[name] for name in facts.unsupported if name in self.suite.index}
+        expected = self.judge.expected([row for row in self.plan(facts.case) if row[0] not in left_out])
+        steps = [step._replace(observed=step.expected) for step in expected[: facts.steps]]
+        if facts.unsupported and facts.verdict == CONFORMS and len(expected) > facts.steps:
             return (), "which of its steps were left out is not known"
-        if len(steps) < fact.steps or (fact.verdict == CONFORMS and len(expected) > fact.steps):
+        if len(steps) < facts.steps or (facts.verdict == CONFORMS and len(expected) > facts.steps):
             return (), OTHER_DIGEST
-        if fact.verdict == DIVERGES:
-            if fact.divergence is None or fact.divergence[0] != fact.steps:
+        if facts.verdict == DIVERGES:
+            if facts.divergence is None or facts.divergence[0] != facts.steps:
                 return (), "its divergence is not stored"
-            steps[-1] = steps[-1]._replace(observed=parse_result(fact.divergence[1]))
+            steps[-1] = steps[-1]._replace(observed=parse_result(facts.divergence[1]))
         readable = not isinstance(steps[-1].observed, UnparsedResult)
-        if readable and fact.digest and signed(digest(Judged(fact.verdict, steps))) != fact.digest:
+        if readable and facts.digest and signed(digest(Judged(facts.verdict, steps))) != facts.digest:
             return (), OTHER_DIGEST
-        return tuple(steps), fact.reason if fact.verdict == UNDECIDED else ""
+        return tuple(steps), facts.reason if facts.verdict == UNDECIDED else ""
 
     def _stored(self, case: int) -> tuple[Step, ...]:
         return tuple(self._read_step(row) for row in sorted(self._stored_rows(case), key=lambda row: int(row["step"])))

@@ -19,7 +19,13 @@ COLUMNS = ("case", "verdict", "digest", "unsupported")
 DIVERGING, UNDECIDING = VERDICTS.index(DIVERGES), VERDICTS.index(UNDECIDED)
 #: How two results relate, where both sides decided: equal digests, other digests; without digests: the same verdict,
 #: another one.
-RELATIONS = UNDECIDED_PAIR, SAME, OTHER, BARE, TURNED = "", "same", "other", "bare", "turned"
+RELATIONS = UNDECIDED_PAIR, SAME, OTHER, SAME_VERDICT, OTHER_VERDICT = (
+    "",
+    "same",
+    "other",
+    "same verdict",
+    "other verdict",
+)
 
 
 class Results(NamedTuple):
@@ -91,8 +97,8 @@ def paired(a: Results, b: Results) -> Pairs:
     digests = (digests_a != 0) & (digests_b != 0)
     relations = np.select(
         [~decided, digests & (digests_a == digests_b), digests, verdicts_a == verdicts_b],
-        [np.int8(RELATIONS.index(relation)) for relation in (UNDECIDED_PAIR, SAME, OTHER, BARE)],
-        np.int8(RELATIONS.index(TURNED)),
+        [np.int8(RELATIONS.index(relation)) for relation in (UNDECIDED_PAIR, SAME, OTHER, SAME_VERDICT)],
+        np.int8(RELATIONS.index(OTHER_VERDICT)),
     )
     whole = ~(a.left_out[at_a] | b.left_out[at_b])
     return Pairs(numbers, verdicts_a, verdicts_b, relations, whole, at_a, at_b)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder, StoredCase, Trace
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import CaseFacts, Rebuilder, Trace
 from rocketmq_conformance.conformance.campaign.analysis.results import (
     UNDECIDING,
     array,
@@ -33,7 +33,7 @@ DIVERGENCE = (
 PROBES = 3
 
 
-class Side(ABC):
+class ComparedSide(ABC):
     """What a comparison asks of one side."""
 
     #: Divergences from the model, by case: of every case that diverges, or at least of those that are asked for.
@@ -46,16 +46,16 @@ class Side(ABC):
         self.profile = campaign.profile(address).judged()
 
     @abstractmethod
-    def stored_case(self, case: int) -> StoredCase:
+    def case_facts(self, case: int) -> CaseFacts:
         """What the tables say of a case."""
 
     @abstractmethod
-    def probes(self) -> list[StoredCase]:
+    def probes(self) -> list[CaseFacts]:
         """The first cases (as many as PROBES) that were decided and have a digest."""
 
     def trace(self, case: int) -> Trace:
         """The steps of a case, rebuilt."""
-        return self.rebuilder.rebuild(self.stored_case(case))
+        return self.rebuilder.rebuild(self.case_facts(case))
 
     def rebuilds(self) -> bool:
         """Does this kit rebuild the campaign's cases? True when there is none to try."""
@@ -69,7 +69,7 @@ class Side(ABC):
         return [self.campaign.steps or suite.steps, *suite.offered(profile)]
 
 
-class CampaignSide(Side):
+class CampaignSide(ComparedSide):
     """All cases of a suite on one address, as arrays in the order of their numbers."""
 
     def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
@@ -79,8 +79,10 @@ class CampaignSide(Side):
         self._steps = array(cases["steps"])
         self._unsupported = cases["unsupported"]
         self.divergences = self._read_divergences(suite)
-        told = zip(self.divergences["step"].tolist(), self.divergences["observed"].tolist(), strict=True)
-        self._told: dict[int, tuple[int, str]] = dict(zip(self.divergences.index.tolist(), told, strict=True))
+        rows = zip(self.divergences["step"].tolist(), self.divergences["observed"].tolist(), strict=True)
+        self._first_divergence: dict[int, tuple[int, str]] = dict(
+            zip(self.divergences.index.tolist(), rows, strict=True)
+        )
 
     def _read_divergences(self, suite: str) -> pd.DataFrame:
         rows = self.campaign.read("divergences", suite=suite)
@@ -88,20 +90,20 @@ class CampaignSide(Side):
         found = without_dictionaries(rows.filter(mine).select(["case", *DIVERGENCE])).to_pandas()
         return found.drop_duplicates("case").set_index("case").sort_index()
 
-    def stored_case(self, case: int) -> StoredCase:
+    def case_facts(self, case: int) -> CaseFacts:
         numbers, verdicts, digests, left_out = self.results
         at = int(np.searchsorted(numbers, case))
-        return StoredCase(
+        return CaseFacts(
             case,
             VERDICTS[int(verdicts[at])],
             int(self._steps[at]),
             int(digests[at]),
             "",
             tuple(self._unsupported[at].as_py()) if left_out[at] else (),
-            self._told.get(case),
+            self._first_divergence.get(case),
         )
 
-    def probes(self) -> list[StoredCase]:
+    def probes(self) -> list[CaseFacts]:
         found = self.results
         decided = np.flatnonzero((found.verdicts < UNDECIDING) & (found.digests != 0))[:PROBES]
-        return [self.stored_case(int(case)) for case in found.numbers[decided]]
+        return [self.case_facts(int(case)) for case in found.numbers[decided]]

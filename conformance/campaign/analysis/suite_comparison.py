@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from rocketmq_conformance.conformance.campaign.analysis.parting import AGREED
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Trace
 from rocketmq_conformance.conformance.campaign.analysis.separating_features import Sample, separators
-from rocketmq_conformance.conformance.campaign.analysis.side import Side
+from rocketmq_conformance.conformance.campaign.analysis.side import ComparedSide
+from rocketmq_conformance.conformance.campaign.analysis.trace_difference import AGREED
 from rocketmq_conformance.conformance.engine.divergence import format_result, rule_json
 from rocketmq_conformance.models.outcome import agrees
 from rocketmq_conformance.reports.campaign_diff import Difference, SideAnswer, SuiteDifference
@@ -54,7 +54,7 @@ class SuiteComparison:
     rebuilds: bool = False
 
 
-def incomparable(name: str, a: Side, b: Side) -> str:
+def incomparable(name: str, a: ComparedSide, b: ComparedSide) -> str:
     """Why the cases of a suite are not those of the other side; "" when they are."""
     plans_a, plans_b = a.plans(), b.plans()
     if plans_a[0] != plans_b[0]:
@@ -75,22 +75,22 @@ def other_kit(name: str, rebuilds: tuple[bool, bool], same_kit: bool) -> str:
     return f"{which} from a kit that plans other cases of {name}"
 
 
-def are_of_one_kit(a: Side, b: Side) -> bool:
+def are_of_one_kit(a: ComparedSide, b: ComparedSide) -> bool:
     """Were both judged by the same kit and rule book?"""
     return (a.campaign.kit, a.campaign.rulebook) == (b.campaign.kit, b.campaign.rulebook)
 
 
-def differences(name: str, a: Side, b: Side, compared: SuiteComparison) -> Iterator[Difference]:
+def differences(name: str, a: ComparedSide, b: ComparedSide, compared: SuiteComparison) -> Iterator[Difference]:
     """The differences of a suite, the most frequent first, each with what separates it if steps can be rebuilt."""
     others = _steps(a, compared.same) if compared.rebuilds and compared.groups else []
     for at, group in enumerate(compared.groups):
-        mark = blake2b(repr((name, *group.parts)).encode(), digest_size=4).hexdigest()
+        fingerprint = blake2b(repr((name, *group.parts)).encode(), digest_size=4).hexdigest()
         separates = _separated(a, group, others) if compared.rebuilds and at < SEPARATED else []
         trace_a, trace_b = a.trace(group.case), b.trace(group.case)
-        operation, before = _story(trace_a if len(trace_a.steps) >= group.step else trace_b, group.step)
+        operation, before = _history(trace_a if len(trace_a.steps) >= group.step else trace_b, group.step)
         yield Difference(
             suite=name,
-            fingerprint=mark,
+            fingerprint=fingerprint,
             cases=group.cases,
             case=group.case,
             step=group.step,
@@ -102,11 +102,11 @@ def differences(name: str, a: Side, b: Side, compared: SuiteComparison) -> Itera
         )
 
 
-def _steps(side: Side, cases: Iterable[int]) -> list[Sequence[Step]]:
+def _steps(side: ComparedSide, cases: Iterable[int]) -> list[Sequence[Step]]:
     return [trace.steps for trace in map(side.trace, cases) if trace.steps]
 
 
-def _separated(a: Side, group: DifferenceGroup, others: list[Sequence[Step]]) -> list[Separator]:
+def _separated(a: ComparedSide, group: DifferenceGroup, others: list[Sequence[Step]]) -> list[Separator]:
     """What separates the steps of A at which cases part from steps of cases that are the same."""
     pairs = [(a.trace(case), step) for case, step in group.some]
     differing_samples = [Sample(trace.steps, number - 1) for trace, number in pairs if len(trace.steps) >= number]
@@ -115,7 +115,7 @@ def _separated(a: Side, group: DifferenceGroup, others: list[Sequence[Step]]) ->
     return separators(a.rebuilder.suite, differing_samples, agreeing)
 
 
-def _answer(side: Side, trace: Trace, other: Side, step: int) -> SideAnswer:
+def _answer(side: ComparedSide, trace: Trace, other: ComparedSide, step: int) -> SideAnswer:
     """What one side did in a step: from its steps, or from the divergences of either side."""
     if len(trace.steps) >= step:
         played = trace.steps[step - 1]
@@ -137,12 +137,12 @@ def _answer(side: Side, trace: Trace, other: Side, step: int) -> SideAnswer:
     return SideAnswer(did, expected, True, str(row["state_kind"]), rules)
 
 
-def _story(trace: Trace, step: int) -> tuple[str, list[list[str]]]:
+def _history(trace: Trace, step: int) -> tuple[str, list[list[str]]]:
     """The operation of a step, and [operation, answer] of each step before it; empty when the steps are not known."""
     if len(trace.steps) < step:
         return "", []
-    told = [[str(trace.suite.operation(one.row)), format_result(one.observed)] for one in trace.steps[:step]]
-    return told[-1][0], told[:-1]
+    answered = [[str(trace.suite.operation(one.row)), format_result(one.observed)] for one in trace.steps[:step]]
+    return answered[-1][0], answered[:-1]
 
 
 def _rules(names: Iterable[str]) -> list[dict[str, str]]:

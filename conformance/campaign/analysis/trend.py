@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster, clusters
-from rocketmq_conformance.conformance.campaign.analysis.coverage import UNTOLD, Cell, coverage
+from rocketmq_conformance.conformance.campaign.analysis.coverage import UNKNOWN, Cell, coverage
 from rocketmq_conformance.conformance.campaign.analysis.discovery import discovery
 from rocketmq_conformance.conformance.campaign.tables.folder import require_folder
 from rocketmq_conformance.conformance.campaign.tables.reading import FILE, Campaign, CampaignError, open_campaign
@@ -83,10 +83,10 @@ def _read(folder: Path) -> _Read:
         verdict=last["verdict"],
         left=last["left"],
         clusters=len(found),
-        behaviours=len(shown - {UNTOLD}),
+        behaviours=len(shown - {UNKNOWN}),
         chance=_chance(campaign),
     )
-    return _Read(stored, found, shown - {UNTOLD})
+    return _Read(stored, found, shown - {UNKNOWN})
 
 
 def _chance(campaign: Campaign) -> float:

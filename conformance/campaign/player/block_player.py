@@ -28,7 +28,7 @@ from rocketmq_conformance.conformance.engine.handshake import (
     profile_of,
     release_choice,
 )
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.startup import Listener, starting, unseen
@@ -37,7 +37,7 @@ from rocketmq_conformance.models.outcome import agrees, outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, MODEL, UNSUPPORTED
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.measured_time import by_time
+from rocketmq_conformance.suites.declare.measured_time import depends_on_time
 from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -83,7 +83,7 @@ class Implementation:
 _BY_TIME = {
     suite.name: "answers of different times on a real clock cannot be compared: give it a campaign of its own"
     for suite in SUITES.values()
-    if by_time(suite)
+    if depends_on_time(suite)
 }
 
 
@@ -246,7 +246,7 @@ class _Block:
         """Play the cases; answers parts. The first ones go ``lanes`` at a time, more of them when they are short."""
         for answers in self.answers.values():
             answers.forget()
-        told_at = now = time.monotonic()
+        yielded_at = now = time.monotonic()
         waiting, begin, together = 0, numbers.start, self.lanes
         while begin < numbers.stop:
             began = now
@@ -257,9 +257,9 @@ class _Block:
             waiting += len(plans)
             begin += len(plans)
             now = time.monotonic()
-            if now - told_at >= _OFTEN or waiting >= _MANY:
+            if now - yielded_at >= _OFTEN or waiting >= _MANY:
                 yield self._part(waiting)
-                told_at, waiting = now, 0
+                yielded_at, waiting = now, 0
             if now - began > _LONG:
                 together = max(self.lanes, together // 2)
             elif now - began < _LONG / 4:
@@ -292,7 +292,7 @@ class _Block:
             return ended
         comparable = not player.judge.observes
         ended = []
-        for played in self._played(player, position, plans, lost):
+        for played in self._play_on(player, position, plans, lost):
             packer.add(played, comparable)
             self.failed[address] = self.failed[address] + 1 if played.verdict == COULD_NOT_RUN else 0
             if played.verdict == DIVERGES and played.judged:
@@ -303,7 +303,7 @@ class _Block:
             ended.append(played)
         return ended
 
-    def _played(
+    def _play_on(
         self, player: Player, position: int, plans: list[Numbered], lost: Mapping[int, str]
     ) -> Iterator[Played]:
         if not self.singly and player.lanes > 1 and not self._given_up(position):
@@ -321,21 +321,21 @@ class _Block:
 
     def _diverged(self, address: str, number: int, judged: Judged) -> None:
         step = judged.steps[-1]
-        mark = fingerprint(self.suite, step)
-        self._difference(address, MODEL, number, len(judged.steps), mark, step)
-        kept = self.kept.get((address, mark), 0)
+        fingerprint = fingerprint_of(self.suite, step)
+        self._difference(address, MODEL, number, len(judged.steps), fingerprint, step)
+        kept = self.kept.get((address, fingerprint), 0)
         if kept < _KEPT:
-            self.kept[address, mark] = kept + 1
+            self.kept[address, fingerprint] = kept + 1
             self._keep(address, number, judged.steps)
 
-    def _difference(self, address: str, against: str, number: int, at: int, mark: str, step: Step) -> None:
+    def _difference(self, address: str, against: str, number: int, at: int, fingerprint: str, step: Step) -> None:
         self.divergences.append(
             (
                 number,
                 address,
                 against,
                 at,
-                mark,
+                fingerprint,
                 self.suite.operations[step.row[0]].spec.name,
                 list(step.why.rules),
                 step.why.kind,
@@ -386,5 +386,5 @@ class _Block:
                     found = compare_played(one.player(self.suite), ours, other.player(self.suite), theirs)
                     if found:
                         at, step = found
-                        mark = fingerprint(self.suite, step)
-                        self._difference(address, against, ours.number, at, mark, step)
+                        fingerprint = fingerprint_of(self.suite, step)
+                        self._difference(address, against, ours.number, at, fingerprint, step)

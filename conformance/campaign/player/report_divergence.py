@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rocketmq_conformance.conformance.campaign.player.first_difference import play_and_compare
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
-from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import BROKEN, Player
 from rocketmq_conformance.conformance.engine.shrink import Shrunk, shrink
 from rocketmq_conformance.conformance.engine.transcript import Message
@@ -50,8 +50,10 @@ def report_divergence(
             shrunk, messages = listen(one.stage, judge, shrunk, case)
     except BROKEN:
         pass  # the event has what is known so far
-    mark = fingerprint(suite, shrunk.judged.steps[-1])
-    file = plan_file(Path(folder), suite, mark if one is players.first and not other else f"{mark}-{_tag(one, other)}")
+    fingerprint = fingerprint_of(suite, shrunk.judged.steps[-1])
+    file = plan_file(
+        Path(folder), suite, fingerprint if one is players.first and not other else f"{fingerprint}-{_tag(one, other)}"
+    )
     file.parent.mkdir(parents=True, exist_ok=True)
     hidden = file.with_name(f".{file.name}.{os.getpid()}")  # another process may write the same kind
     plan.write(hidden, suite, one.profile, players.spec.seed, [(case, shrunk.judged.rows)])
@@ -61,7 +63,9 @@ def report_divergence(
         releases = zip(("client", "broker", "java"), _releases(one), _releases(other), strict=True)
         command += [word for side, a, b in releases if a != b for word in ("--with", f"{side}={b}")]
     found = len(failing.steps)
-    return json.dumps(divergence_event(suite, case, mark, shrunk, found, str(file), command, messages=messages).json())
+    return json.dumps(
+        divergence_event(suite, case, fingerprint, shrunk, found, str(file), command, messages=messages).json()
+    )
 
 
 def _releases(one: Implementation) -> tuple[str, str, str]:

@@ -40,8 +40,8 @@ def transition(suite: str, why: ReasonKey, after: ReasonKey) -> Behaviour:
 
 
 def _numbered(suite: str, *what: Any) -> Behaviour:
-    mark = blake2b(repr((suite, *what)).encode(), digest_size=8).digest()
-    return int.from_bytes(mark, "big", signed=True), *what
+    digest = blake2b(repr((suite, *what)).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True), *what
 
 
 class AnswerRecorder(Coverage):

@@ -425,7 +425,7 @@ class BrokerAdapter:
         try:
             answer = self._connected().call(code, ext, body)
         except OSError as error:
-            raise self._broken(error) from error
+            raise self._disconnect_error(error) from error
         if self._record:
             self._record(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
         refused = responses.refused(answer)
@@ -439,9 +439,9 @@ class BrokerAdapter:
         try:
             return run(self._connected(), jobs, self._process.patience(PATIENCE), self._clock)
         except OSError as error:
-            raise self._broken(error) from error
+            raise self._disconnect_error(error) from error
 
-    def _broken(self, error: OSError) -> AdapterError:
+    def _disconnect_error(self, error: OSError) -> AdapterError:
         self.disconnect()
         if isinstance(error, TimeoutError):
             return AdapterError("The broker did not answer in time: see whether it is overloaded, and replay.")

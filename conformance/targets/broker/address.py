@@ -170,9 +170,9 @@ def _contained(release: Release, image: str | None, java: int, properties: Mappi
     asked = asked_access(release, properties, settings_of())
 
     def make() -> Broker:
-        place = Containers(release, image or "", java or None)
+        host = Containers(release, image or "", java or None)
         return Broker(
-            release, store_writer(properties), lease=SHORT_LEASE, place=place, properties=properties, asked=asked
+            release, store_writer(properties), lease=SHORT_LEASE, host=host, properties=properties, asked=asked
         )
 
     return StartedBroker(release, make, image or "", contained=True, properties=properties, asked=asked)

@@ -61,7 +61,7 @@ _JAVA_FOLDERS = (
     "/Library/Java/JavaVirtualMachines/*/Contents/Home",
 )
 #: Javas on which a broker sees which pages are in memory, the likeliest to be found first.
-_SEEING = (11, 8, 13, 12, 10, 9)
+_JAVAS_SHOWING_PAGES = (11, 8, 13, 12, 10, 9)
 #: The first two releases of Apache kept the suffix of their incubation.
 _INCUBATING = ("4.0.0", "4.1.0")
 #: How much of the disk may be full: brokers refuse messages, or delete files, on a disk that is nearly full.
@@ -120,9 +120,9 @@ def _java_of(feature: int) -> str:
     )
 
 
-def seeing_java() -> int:
+def java_showing_pages() -> int:
     """A feature release that is here and on which a broker sees which pages are in memory (BQ-MEM-2); 0 for none."""
-    for feature in _SEEING:
+    for feature in _JAVAS_SHOWING_PAGES:
         with suppress(CannotRunError):
             java(feature)
             return feature

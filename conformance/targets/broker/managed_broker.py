@@ -92,13 +92,13 @@ class StartedBroker:
         return self._local(self._routes.start())
 
     def _local(self, name_server: str) -> Broker:
-        place = LocalJava(self.unpacked.class_path if self.unpacked else class_path, self._java)
+        host = LocalJava(self.unpacked.class_path if self.unpacked else class_path, self._java)
         return Broker(
             self.release,
             store_writer(self.properties),
             name_server,
             lease=self.lease,
-            place=place,
+            host=host,
             properties=self.properties,
             asked=self._asked,
             version=self.unpacked.version if self.unpacked else "",

@@ -217,8 +217,8 @@ def last_error(*places: Path) -> str:
     return next(iter([*telling[-1:], *lines[-1:]]), "no output")[:400]
 
 
-class Place(Protocol):
-    """The place where brokers run: this machine, or containers (container.py)."""
+class BrokerHost(Protocol):
+    """Where brokers run: this machine, or containers (container.py)."""
 
     #: The command that starts a Java program there, and the address that a broker listens on.
     launcher: str
@@ -318,7 +318,7 @@ class Broker:
         jars: ClassPath = class_path,
         sizes: Mapping[str, int] | None = None,
         lease: float | None = None,
-        place: Place | None = None,
+        host: BrokerHost | None = None,
         properties: Mapping[str, str] = MappingProxyType({}),
         ordinary: bool = False,
         asked: AskedAccess = NOTHING,
@@ -326,17 +326,17 @@ class Broker:
     ) -> None:
         """``properties`` are beside the kit's own, or replace them; an ``ordinary`` broker has none of the kit's but
         its places. ``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog;
-        ``lease`` is the lease of its locks (s), a minute unless given; ``place`` is where it runs, this machine with
+        ``lease`` is the lease of its locks (s), a minute unless given; ``host`` is where it runs, this machine with
         ``jars`` unless given; ``asked`` is the access that it asks for; ``version`` names a build, which
         is started as ``release`` is.
         """
-        self._place = place or LocalJava(jars)
-        self.java = self._place.java
-        self._class_path = cache(self._place.class_path)
+        self._host = host or LocalJava(jars)
+        self.java = self._host.java
+        self._class_path = cache(self._host.class_path)
         self._class_path(release)  # what is missing is said before there is a folder
         self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
         prepare(self.home)
-        if isinstance(self._place, LocalJava):
+        if isinstance(self._host, LocalJava):
             tables_in_memory.keep_in_memory(self.home)
         self.port = free_broker_port()
         self._configuration = self.home / "broker.conf"
@@ -347,13 +347,13 @@ class Broker:
 
     def become(self, release: Release, properties: Mapping[str, str], name_server: str) -> None:
         """While it is down: the next start is one of this release, in the same folder and on the same port."""
-        place = self._place
+        host = self._host
         path = self._class_path(release)
         self.release = release
         log = needs.write_logging(release, self.home, "broker")
-        self.process = place.program(f"Broker {self._version or release}", self.home, log, self.port)
+        self.process = host.program(f"Broker {self._version or release}", self.home, log, self.port)
         self._properties = needs.broker_configuration(release, self.home, self.port, name_server)
-        self._properties["bindAddress"] = place.bind_address
+        self._properties["bindAddress"] = host.bind_address
         for ending, size in self._sizes.items():
             self._properties |= {name: str(size) for name in self._properties if name.endswith(ending)}
         if self._ordinary:
@@ -361,7 +361,7 @@ class Broker:
         self._properties |= {**properties, **self._asked.properties}
         main = "org.apache.rocketmq.broker.BrokerStartup"
         flags = (*needs.broker_flags(release, self.java, self._lease), *self._asked.prepare(self.home))
-        self._command = _command(place.launcher, flags, self.home, path, main, self._configuration)
+        self._command = _command(host.launcher, flags, self.home, path, main, self._configuration)
 
     @property
     def address(self) -> str:

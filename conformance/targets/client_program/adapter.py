@@ -14,20 +14,23 @@ from dataclasses import replace
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello, Play, T
 from rocketmq_conformance.conformance.fakes.group_case import DELAY, GroupCase
 from rocketmq_conformance.conformance.startup import phase
-from rocketmq_conformance.conformance.targets.client_program.asked import ASKED, AskedConsumer
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
-from rocketmq_conformance.conformance.targets.client_program.look import Interrupted
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.played_group import NOT_CONNECTED, PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced
+from rocketmq_conformance.conformance.targets.client_program.proxied_case import ProxiedCase
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.real_broker import RealBroker
-from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import (
+    REQUIRED_CONSUMERS,
+    RequiredConsumer,
+)
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Interrupted
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers, whole_commit, whole_pause, whole_subscriptions
@@ -77,7 +80,7 @@ class ClientProgram:
         self._group: PlayedGroup | None = None
         self._connected = False
         #: What a program said of itself, by the consumer that it was to be; None when it did not connect.
-        self._introduced: dict[AskedConsumer, Introduced | None] = {}
+        self._introduced: dict[RequiredConsumer, Introduced | None] = {}
         #: The suites in which one did.
         self._seen_in: set[str] = set()
 
@@ -110,7 +113,7 @@ class ClientProgram:
         """Why the program cannot be judged by a suite, as it says when it starts; once for each kind of consumer."""
         if suite.side is not Side.WHOLE:
             return ""
-        consumer, command = ASKED[suite.name]
+        consumer, command = REQUIRED_CONSUMERS[suite.name]
         if consumer not in self._introduced:
             self._introduced[consumer] = self._introduction(suite)
         introduced = self._introduced[consumer]
@@ -224,13 +227,13 @@ class ClientProgram:
             if not self._connected:
                 raise
             # one program of many that is late on a busy machine decides nothing
-            return group.lose(Err(NOT_CONNECTED, definite=False, detail=str(error)))
+            return group.give_up(Err(NOT_CONNECTED, definite=False, detail=str(error)))
         if group.case.traffic.clients:
             self._connected = True
             self._seen_in.add(group.suite.name)
         wrong = group.members.wrong_line()
         if wrong:
-            return group.lose(Err("BAD_LINE", definite=False, detail=wrong))
+            return group.give_up(Err("BAD_LINE", definite=False, detail=wrong))
         return Err("OWNS_OTHERWISE", detail=otherwise) if otherwise else outcome
 
     def end_case(self) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
-from rocketmq_conformance.conformance.targets.client_program.look import Clock, Interrupted
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Interrupted
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 
 _ROUTES = Request.GET_ROUTEINFO_BY_TOPIC
@@ -26,7 +26,7 @@ _ONE_CLIENT = (
 SIGN = "sign every request to a broker with ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY."
 
 
-class Members:
+class MemberPrograms:
     """The programs of a case's members at its broker, by the members' numbers; ``command`` starts one."""
 
     def __init__(self, command: Sequence[str], timing: Timing, clock: Clock, case: CaseBroker) -> None:

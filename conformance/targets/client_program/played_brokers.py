@@ -88,11 +88,11 @@ class PlayedBrokers(PlayedGroup):
     def _learn_route(self) -> None:
         """Wait until every member has learned the route, is known to all brokers, and had a round since."""
         clients = [self.members.ids[member] for member in self.members.programs]
-        self._asked_twice(Request.GET_ROUTEINFO_BY_TOPIC, self._timing.routes)
+        self._wait_for_two_requests(Request.GET_ROUTEINFO_BY_TOPIC, self._timing.routes)
         self._wait(lambda: self.members.ended() or self.brokers.knows_all(clients), self._timing.routes)
-        self._asked_twice(Request.GET_CONSUMER_LIST_BY_GROUP, 2 * self._timing.round)
+        self._wait_for_two_requests(Request.GET_CONSUMER_LIST_BY_GROUP, 2 * self._timing.round)
 
-    def _asked_twice(self, request: Request, limit: float) -> None:
+    def _wait_for_two_requests(self, request: Request, limit: float) -> None:
         clients = [self.members.ids[member] for member in self.members.programs]
         wanted = {client: self.brokers.times_sent(client, request) + 2 for client in clients}
         self._wait(

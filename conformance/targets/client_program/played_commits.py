@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.targets.client_program.asked import COMMIT
-from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import COMMIT
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Limits
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.suites import whole_commit as operations
 from rocketmq_conformance.suites.declare.operation import Operation

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.client_program.asked import LISTEN, STRATEGY
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced, Program
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import LISTEN, STRATEGY
 from rocketmq_conformance.conformance.targets.client_program.watched_group import STRATEGIES, WatchedGroup
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended
@@ -49,8 +49,8 @@ class PlayedGroup(WatchedGroup):
         """Do one operation, and wait until the traffic shows its result. CannotRunError when a program does not
         connect, Interrupted at the end of a run. A move that the broker cannot make is unsupported, and the case goes
         on without it."""
-        if self._lost:
-            return self._lost
+        if self._failure:
+            return self._failure
         if self._unsupported:
             return Unsupported(self._unsupported)
         before = self._state
@@ -165,15 +165,15 @@ class PlayedGroup(WatchedGroup):
         limits = limits._replace(owners=max(limits.owners - spent, 0.0))
         return self._look(operation.spec, expected, joined, limits, end)
 
-    def lose(self, why: Err) -> Err:
+    def give_up(self, why: Err) -> Err:
         """The rest of the case decides nothing: this is the answer to all that is done from now on."""
-        self._lost = why
+        self._failure = why
         return why
 
     @property
     def misses_member(self) -> bool:
         """Did a member not connect, where others did?"""
-        return self._lost is not None and self._lost.code == NOT_CONNECTED
+        return self._failure is not None and self._failure.code == NOT_CONNECTED
 
     def _is_left_out(self, operation: Operation) -> bool:
         """Does an operation do nothing in this state?"""
@@ -284,10 +284,10 @@ class PlayedGroup(WatchedGroup):
         """Wait until every member has learned the route, and has had a round of rebalance since."""
         if queues != self.case.queues:
             self.case.resize(queues)
-            self._asked_routes()
-            self._asked_members()
+            self._wait_for_route_requests()
+            self._wait_for_member_requests()
 
-    def _asked_routes(self) -> None:
+    def _wait_for_route_requests(self) -> None:
         """Wait until every member has asked for the route of the topic: of two, one is of the retry topic."""
         routes = self.case.traffic.routes
         wanted = {number: count + 2 for number, count in list(routes.items())}
@@ -300,7 +300,7 @@ class PlayedGroup(WatchedGroup):
 
         self._wait(lambda: self.members.ended() or asked(), self._timing.routes)
 
-    def _asked_members(self) -> None:
+    def _wait_for_member_requests(self) -> None:
         """Wait until every member has asked for the members: of two, one is for the retry topic."""
         clients = self.members.clients()
         before = self.members.sent(Request.GET_CONSUMER_LIST_BY_GROUP)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.targets.client_program.asked import PAUSE
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import PAUSE
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole_pause import suspended
 from rocketmq_conformance.models.outcome import Outcome

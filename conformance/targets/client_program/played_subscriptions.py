@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocketmq_conformance.conformance.fakes.traffic import Brought
-from rocketmq_conformance.conformance.targets.client_program.asked import SUBSCRIBE
-from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import SUBSCRIBE
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Limits
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole_deadlines import SUBSCRIBED
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
@@ -50,7 +50,7 @@ class PlayedSubscriptions(PlayedGroup):
             self._end_pulls(self.case.fail_other_pulls, self._pulls_other)
             # the next round lets them go, and shows nothing of that
             self._wait(lambda: self.members.ended() or self._all_said(), self._timing.routes)
-            self._asked_members()
+            self._wait_for_member_requests()
 
     def _pulls_other(self) -> bool:
         """Does the broker hold a pull of the other topic?"""

@@ -62,7 +62,9 @@ class Points:
         operation = self._operation
         if isinstance(operation, whole_allocation.Crowd) or "WHOLE-LIST" in self._rules:
             since = self._step if isinstance(operation, _NOTIFIED) else self._failure
-            silent = [client for client in clients if self._asked(sent, client) <= self._asked(since, client)]
+            silent = [
+                client for client in clients if self._times_asked(sent, client) <= self._times_asked(since, client)
+            ]
             if silent:
                 return f"{silent[0]} was not seen to ask for the members of its group"
         if isinstance(operation, operations.Reset) and "WHOLE-RESET-LITE" in self._rules:
@@ -75,7 +77,7 @@ class Points:
             return f"no member was seen to send {failing.name}, which fails"
         return ""
 
-    def _asked(self, sent: Sent, client: str) -> int:
+    def _times_asked(self, sent: Sent, client: str) -> int:
         """How often a client has asked for the members of its group."""
         return _count(sent, client, _LIST) + (_count(sent, "", _LIST) if self._nameless else 0)
 

@@ -29,7 +29,7 @@ _REASON = 300
 _KEPT = 2000
 _CHUNK = 65536
 #: Seconds between two looks at a process that is to end.
-_PACE = 0.02
+_POLL_INTERVAL = 0.02
 #: Seconds for which the last words of a process that has ended are read: what it started may keep its pipe open.
 _LAST_WORDS = 5.0
 _MISSING = 'the program does not say {{"takes": ["{}"]}} on standard output before it starts (docs/client.md)'
@@ -119,7 +119,7 @@ class Program:
         self._signal(signal.SIGTERM)
         until = time.monotonic() + limit
         while self._group_runs() and time.monotonic() < until:
-            time.sleep(_PACE)
+            time.sleep(_POLL_INTERVAL)
         ended = not self._group_runs()
         self.kill()
         return ended

@@ -68,7 +68,7 @@ _OFFSET = re.compile(rb'"?(\d+)"?:(-?\d+)')
 Address = tuple[str, int]
 
 
-class Place(NamedTuple):
+class CasePlace(NamedTuple):
     """A topic, a group, and for some cases another topic at a broker."""
 
     broker: BrokerInUse
@@ -203,7 +203,7 @@ class RealBroker(Protocol):
         """Start it if need be, and ask it what it is; CannotRunError when that fails."""
         ...
 
-    def take(self, setting: Setting, other_queues: int = 0) -> Place:
+    def take(self, setting: Setting, other_queues: int = 0) -> CasePlace:
         """A topic and a group for a case that begins like this, which is not unsupported; and another topic of so many
         queues that begin alike."""
         ...
@@ -212,7 +212,7 @@ class RealBroker(Protocol):
         """Why no case can begin like this, or ""."""
         ...
 
-    def give_back(self, place: Place) -> None:
+    def give_back(self, place: CasePlace) -> None:
         """A case is over."""
         ...
 
@@ -257,7 +257,7 @@ def _settings(setting: Setting, other_queues: int) -> list[Setting]:
     return [setting, *([setting._replace(queues=other_queues)] if other_queues else [])]
 
 
-def _begin(broker: BrokerInUse, names: _Names, topics: Sequence[tuple[str, Setting]]) -> Place:
+def _begin(broker: BrokerInUse, names: _Names, topics: Sequence[tuple[str, Setting]]) -> CasePlace:
     """A group that has stored what the settings say, at topics that are there.
 
     Of the first commits of a group at a topic a broker may lose some that arrive together (D200), and who commits once
@@ -271,10 +271,10 @@ def _begin(broker: BrokerInUse, names: _Names, topics: Sequence[tuple[str, Setti
             for queue in range(setting.queues):
                 broker.do(requests.commit(group, topic, queue, setting.stored))
     (topic, _), *others = topics
-    return Place(broker, topic, group, *(name for name, _ in others))
+    return CasePlace(broker, topic, group, *(name for name, _ in others))
 
 
-def _made(broker: BrokerInUse, names: _Names, setting: Setting) -> str:
+def _make_topic(broker: BrokerInUse, names: _Names, setting: Setting) -> str:
     """A topic that is made by sending messages."""
     topic = names.new("TOPIC")
     broker.create(topic, setting.queues)
@@ -283,7 +283,7 @@ def _made(broker: BrokerInUse, names: _Names, setting: Setting) -> str:
     return topic
 
 
-def _clean(place: Place) -> None:
+def _clean(place: CasePlace) -> None:
     """Delete what a case made; what cannot be deleted stays."""
     with suppress(AdapterError):
         for topic in filter(None, (place.topic, place.other)):
@@ -305,7 +305,7 @@ class Running:
 
     def hello(self) -> Hello:
         """Ask it what it is, and for its name server."""
-        found = _asked(self._address)
+        found = _ask_hello(self._address)
         host, port = self._address
         broker = BrokerInUse(self._address, self._address)
         read = parse(broker.ask(requests.configuration()).body.decode("utf-8", "replace"))
@@ -325,15 +325,15 @@ class Running:
         """Messages are new, and none has expired."""
         return _TOO_NEW if _is_old(setting) else ""
 
-    def take(self, setting: Setting, other_queues: int = 0) -> Place:
+    def take(self, setting: Setting, other_queues: int = 0) -> CasePlace:
         """Topics that are made now."""
         with self._lock:
             broker = self._broker
             assert broker is not None  # hello() came first
             settings = _settings(setting, other_queues)
-            return _begin(broker, self._names, [(_made(broker, self._names, one), one) for one in settings])
+            return _begin(broker, self._names, [(_make_topic(broker, self._names, one), one) for one in settings])
 
-    def give_back(self, place: Place) -> None:
+    def give_back(self, place: CasePlace) -> None:
         """Delete them."""
         _clean(place)
 
@@ -369,7 +369,7 @@ class _Stocked:
     def take(self, setting: Setting, names: _Names) -> str:
         """A topic from the stock, or one that is made now."""
         if not _is_old(setting):
-            return _made(self.broker, names, setting)
+            return _make_topic(self.broker, names, setting)
         topic = self.topics[setting.shape, setting.queues].pop()
         self.broker.await_route(topic, setting.queues)
         return topic
@@ -397,7 +397,7 @@ class Started:
             if not self._running:
                 self._running.append(_Stocked(self._release, self._names))
             first = self._running[-1]
-        found = _asked(first.broker.address)
+        found = _ask_hello(first.broker.address)
         return Hello(
             found.name,
             found.version,
@@ -413,7 +413,7 @@ class Started:
             return f"no topic of {setting.queues} queues is in stock"
         return ""
 
-    def take(self, setting: Setting, other_queues: int = 0) -> Place:
+    def take(self, setting: Setting, other_queues: int = 0) -> CasePlace:
         """Topics from the stock of one broker, or topics that are made now."""
         settings = _settings(setting, other_queues)
         with self._lock:
@@ -426,7 +426,7 @@ class Started:
             stock.broker.cases += 1
             return _begin(stock.broker, self._names, topics)
 
-    def give_back(self, place: Place) -> None:
+    def give_back(self, place: CasePlace) -> None:
         """Delete the topics; a broker whose stock is used up ends with its last case."""
         _clean(place)
         with self._lock:
@@ -448,7 +448,7 @@ class Started:
                 self._running.remove(one)
 
 
-def _asked(address: Address) -> Hello:
+def _ask_hello(address: Address) -> Hello:
     """What a broker says that it is."""
     adapter = BrokerAdapter(RunningBroker(*address))
     try:

@@ -16,7 +16,7 @@ from rocketmq_conformance.suites.declare.suite import Suite
 _KINDS = (whole_push.SUITE, whole_orderly.SUITE, whole_lite.SUITE)
 #: Seconds for everything that follows the first heartbeat.
 LIMIT = 45.0
-_PACE = 0.05
+_POLL_INTERVAL = 0.05
 
 
 class Seen(NamedTuple):
@@ -66,7 +66,7 @@ def _look_at_member(program: ClientProgram, suite: Suite, limit: float) -> tuple
         until = time.monotonic() + limit
         guard = group.case.guard
         while list(group.case.stored()) != stored and not guard.refused and time.monotonic() < until:
-            time.sleep(_PACE)
+            time.sleep(_POLL_INTERVAL)
         traffic, queues = group.case.traffic, group.case.queues
         pulled = sum(traffic.pulls.get((queue, ""), ("", 0))[0] == client for queue in range(queues))
         committed = sum(offset == end for offset, end in zip(group.case.stored(), stored, strict=True))

@@ -14,14 +14,18 @@ from typing import Any
 from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.client_program.asked import ASKED, BROADCASTING, LISTEN
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
+from rocketmq_conformance.conformance.targets.client_program.claimed_queues import wrong_claim
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
-from rocketmq_conformance.conformance.targets.client_program.look import Clock, Limits, shows
-from rocketmq_conformance.conformance.targets.client_program.members import SIGN, Members
-from rocketmq_conformance.conformance.targets.client_program.owned import differing
+from rocketmq_conformance.conformance.targets.client_program.members import SIGN, MemberPrograms
 from rocketmq_conformance.conformance.targets.client_program.points import Points
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import (
+    BROADCASTING,
+    LISTEN,
+    REQUIRED_CONSUMERS,
+)
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Limits, wait_for_traffic
 from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.fixtures import MEMBERS, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole import BROADCAST
@@ -89,7 +93,7 @@ class WatchedGroup:
         self._setting = Setting()
         self._begun = False
         #: The consumer that its programs are to be, and a command that they need.
-        self.consumer, self._needs = ASKED[suite.name]
+        self.consumer, self._needs = REQUIRED_CONSUMERS[suite.name]
         self._listens = self._needs == LISTEN
         self._retries = suite is whole_listener.SUITE
         #: What listeners were given in order, where they may be given the same again.
@@ -99,7 +103,7 @@ class WatchedGroup:
         #: Why nothing more can be played, or "".
         self._unsupported = ""
         #: The answer to whatever else is to be done, once a member is missing.
-        self._lost: Err | None = None
+        self._failure: Err | None = None
         self._strategy = STRATEGIES[0]
         self._shows_all = suite.name in _SHOW_ALL
         self._broadcasts = self.consumer.model == BROADCASTING
@@ -119,7 +123,7 @@ class WatchedGroup:
         self.case.holds_on = self.consumer.kind != "lite"
         self.case.pace = timing.program_pace
         self.case.guard = access.guard(profile.broker)
-        self.members = Members(command, timing, self._clock, self.case)
+        self.members = MemberPrograms(command, timing, self._clock, self.case)
         self._prepare(Setting())
         if suite is whole_allocation.SUITE:
             self.case.divide(self._setting.queues)
@@ -174,7 +178,7 @@ class WatchedGroup:
             return isinstance(seen, tuple) and isinstance(expected, tuple) and seen[:2] == expected[:2]
 
         def look(limits: Limits) -> bool:
-            return shows(
+            return wait_for_traffic(
                 self._clock,
                 limits,
                 owners,
@@ -315,7 +319,7 @@ class WatchedGroup:
         def differs() -> str:
             running = {MEMBERS[member]: program.owned for member, program in self.members.programs.items()}
             said = {name: queues for name, queues in running.items() if queues is not None}
-            return differing(self._state, self.case.topic, pulled, said)
+            return wrong_claim(self._state, self.case.topic, pulled, said)
 
         self._wait(lambda: self.members.ended() or not differs(), self._timing.look)
         return differs()

@@ -86,11 +86,11 @@ class ExecClient:
         if lacks:
             return Unsupported(lacks)
         if self._crash:
-            return self._crashed()
+            return self._crash_outcome()
         try:
             answer = self._ask(lines.step(operation))
         except EndedError as error:
-            return self._ended(error)
+            return self._note_crash(error)
         with self._protocol():
             return lines.outcome(answer, operation.spec.sets)
 
@@ -142,7 +142,7 @@ class ExecClient:
             )
         except EndedError as error:
             # which step it was, playing the case step by step shows
-            return [self._ended(error)]
+            return [self._note_crash(error)]
         with self._protocol():
             answers = answer.get("steps")
             if not isinstance(answers, list) or len(answers) != len(steps):
@@ -168,7 +168,7 @@ class ExecClient:
                 f"{self._it} cannot be started ({error.strerror}): after exec: stands a command that runs here, in "
                 "shell words."
             ) from None
-        with self._kept():
+        with self._keep_in_step():
             answer = self._program.ask(lines.hello(), seconds)
         with self._protocol():
             self._greeting = greeting(answer.get("hello"))
@@ -180,11 +180,11 @@ class ExecClient:
     def _ask(self, request: Json, reached: Callable[[int], None] | None = None) -> Json:
         assert self._program
         assert self._case
-        with self._kept():
+        with self._keep_in_step():
             return self._program.ask(request, self._case.patience, self._case.exchange, reached)
 
     @contextmanager
-    def _kept(self) -> Iterator[None]:
+    def _keep_in_step(self) -> Iterator[None]:
         """Keep the program only while it is in step with the kit."""
         try:
             with self._protocol():
@@ -219,11 +219,11 @@ class ExecClient:
             return ""
         return self._greeting.lacks.get(f"{self._case.suite.name}.{operation.spec.name}", "")
 
-    def _ended(self, error: EndedError) -> Outcome:
+    def _note_crash(self, error: EndedError) -> Outcome:
         self._crash = f"{error}{self._last_words()}"
-        return self._crashed()
+        return self._crash_outcome()
 
-    def _crashed(self) -> Outcome:
+    def _crash_outcome(self) -> Outcome:
         if self._record:
             self._record("member", "member", self._crash)
         return Err(CRASHED, detail=self._crash)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Methods
-from rocketmq_conformance.conformance.engine.scaled_clock import PacedClock
+from rocketmq_conformance.conformance.engine.scaled_clock import ScaledClock
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import java_release, release_of
@@ -43,7 +43,7 @@ class JavaClient:
         self._before = before
         self.release = java_release(version, pace, before)
         #: The clock by which the adapter runs the client's timers.
-        self._clock = None if pace is None else PacedClock(pace)
+        self._clock = None if pace is None else ScaledClock(pace)
         self._long_waits = {"silent"} if self.release.release >= _FAILS_FAST else {"silent", "cut"}
         #: Parts made so far, and their methods, by suite.
         self._parts: dict[str, tuple[Part, Methods]] = {}

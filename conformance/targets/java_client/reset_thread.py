@@ -15,10 +15,10 @@ PATIENCE, LOOK = 60.0, 0.0002
 
 
 class ResetThread:
-    """A reset under way, in a thread of its own; ``lost`` is called when no step of a plan ended its wait in time."""
+    """A reset under way, in a thread of its own; ``on_timeout`` is called when its wait was not ended in time."""
 
-    def __init__(self, work: Callable[[], None], lost: Callable[[], None]) -> None:
-        self._work, self._lost = work, lost
+    def __init__(self, work: Callable[[], None], on_timeout: Callable[[], None]) -> None:
+        self._work, self._on_timeout = work, on_timeout
         self._goes_on = threading.Event()
         self.waits = self.ended = False
         #: When it wants to go on (ms of the case's clock), and what it waits for, if not for the time alone.
@@ -50,7 +50,7 @@ class ResetThread:
         self._goes_on.clear()
         self.waits = True
         if not self._goes_on.wait(PATIENCE):
-            self._lost()
+            self._on_timeout()
 
     def go_on(self) -> None:
         """End its wait."""

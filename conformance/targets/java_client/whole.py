@@ -35,7 +35,7 @@ _LATER = 3_600_000
 _LOCK_INTERVAL = "rocketmq.client.rebalance.lockInterval"
 PULLS = frozenset({int(Request.PULL_MESSAGE), int(Request.LITE_PULL_MESSAGE)})
 #: (queue id, offset) of a message.
-Place = tuple[int, int]
+QueueOffset = tuple[int, int]
 
 
 @lru_cache(maxsize=64)
@@ -105,7 +105,7 @@ class WholeConsumer:
         self._group = group
         self.name = f"Consumer {release.version} of group {group}"
         #: The messages that it was given, in their order; more come from other threads.
-        self.given: list[Place] = []
+        self.given: list[QueueOffset] = []
         self._release = release
         self._push = kind != LITE
         self._pulls = pulls
@@ -200,7 +200,7 @@ class WholeConsumer:
             progress = f"began {len(self._pulled_queues())} of {queues} queues"
             raise CannotRunError(f"{self.name} {progress} within {BEGIN_LIMIT:.0f} s: try again on a quieter machine.")
 
-    def await_consumed(self, wanted: Collection[Place]) -> bool:
+    def await_consumed(self, wanted: Collection[QueueOffset]) -> bool:
         """Wait until it was given these messages and its offset store is past them: it commits no more than that.
 
         False when that does not happen.

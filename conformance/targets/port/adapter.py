@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Methods
-from rocketmq_conformance.conformance.engine.scaled_clock import PacedClock
+from rocketmq_conformance.conformance.engine.scaled_clock import ScaledClock
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets import port
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
@@ -38,7 +38,7 @@ class Port:
         self.name = name
         self._changed = parts or {}
         #: Its clock, when that is a real one.
-        self._clock = None if pace is None else PacedClock(pace, clock)
+        self._clock = None if pace is None else ScaledClock(pace, clock)
         self._transport: Transport | None = None
         #: The part that plays each suite, and its methods; None for suites that the port does not have.
         self._parts: dict[str, tuple[Part, Methods] | None] = {}

@@ -120,7 +120,7 @@ class StartPosition:
         if where == FIRST:
             return self.first(queue)
         if where == TIMESTAMP:
-            return self.by_time(queue, self.time(text, zone))
+            return self.search_offset(queue, self.time(text, zone))
         return self.last(queue, where)
 
     def is_retry(self, topic: str) -> bool:
@@ -145,7 +145,7 @@ class StartPosition:
         """The next offset to be written."""
         return self.bound(queue, _MAX, self.header(queue))
 
-    def by_time(self, queue: int, time: int) -> int:
+    def search_offset(self, queue: int, time: int) -> int:
         """The first offset that was stored at ``time`` (ms since the epoch) or later."""
         return self.bound(queue, _SEARCH, self.header(queue) | {"timestamp": str(time), "boundaryType": "LOWER"})
 

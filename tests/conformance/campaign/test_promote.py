@@ -57,7 +57,10 @@ def test_a_run_keeps_minimal_plans_beside_whole_ones_and_a_campaign_in_a_folder_
     kept(tmp_path / "run" / "remote-store.plan.jsonl", [REMOVE])
     first = kept(tmp_path / "run" / "remote-store.aaaaaaaa.plan.jsonl", [REMOVE])
     assert minimal_plans(tmp_path / "run") == [first]
-    two = [kept(tmp_path / "campaign" / "plans" / f"remote-store.{mark}.plan.jsonl", [REMOVE]) for mark in "ba"]
+    two = [
+        kept(tmp_path / "campaign" / "plans" / f"remote-store.{fingerprint}.plan.jsonl", [REMOVE])
+        for fingerprint in "ba"
+    ]
     kept(tmp_path / "campaign" / "remote-store.cccccccc.plan.jsonl", [REMOVE])
     assert minimal_plans(tmp_path / "campaign") == two[::-1]
 

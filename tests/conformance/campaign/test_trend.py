@@ -50,7 +50,7 @@ def invoke(*args: str) -> Result:
     return CliRunner().invoke(cli, ["campaign", "trend", *args])
 
 
-def marks(campaign: Path) -> set[str]:
+def fingerprints(campaign: Path) -> set[str]:
     from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 
     return {one.fingerprint for one in clusters(open_campaign(campaign))}
@@ -58,7 +58,7 @@ def marks(campaign: Path) -> set[str]:
 
 def test_what_came_and_went_with_the_last_night(nights: Path) -> None:
     found = trend([nights])
-    second, third = marks(nights / "night-2"), marks(nights / "night-3")
+    second, third = fingerprints(nights / "night-2"), fingerprints(nights / "night-3")
     assert [one.folder for one in found.campaigns] == [str(nights / f"night-{number}") for number in (1, 2, 3)]
     assert {one.fingerprint for one in found.new} == third - second
     assert {one.fingerprint for one in found.gone} == second - third

@@ -11,9 +11,9 @@ import pytest
 from command_line import kit
 
 from rocketmq_conformance import run
-from rocketmq_conformance.conformance.cli.expect import _anywhere
-from rocketmq_conformance.conformance.engine import expected
-from rocketmq_conformance.conformance.engine.signed import GONE
+from rocketmq_conformance.conformance.cli.expect import _in_any_folder
+from rocketmq_conformance.conformance.engine import expected_file
+from rocketmq_conformance.conformance.engine.expected_divergences import GONE
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
@@ -180,28 +180,28 @@ def test_lines_are_counted_past_texts_that_look_like_entries(tmp_path: Path) -> 
     file = tmp_path / "known.toml"
     one = 'suite="allocation"\nrule="MQ-ID-1"\nfingerprint="00000000"\nowner="us"\nplan=""\nexpires=2027-01-01\n'
     file.write_text(f'[[expected]]\n{one}reason = """\n[[expected]]\n"""\n[[expected]]\n{one}reason="b"\n', "utf-8")
-    assert [entry.line for entry in expected.read(file)] == [1, 11]
+    assert [entry.line for entry in expected_file.read(file)] == [1, 11]
 
 
 def test_ranges_of_versions() -> None:
-    assert expected.in_range("2.1.2", "all")
-    assert expected.in_range("v2.1.2", "2.1.2")
-    assert not expected.in_range("2.1.10", "2.1.2")
-    assert expected.in_range("2.1.10", "2.1.2..2.2")
-    assert expected.in_range("2.1.2", "2.1.0..")
-    assert not expected.in_range("2.0.9", "2.1.0..2.2")
-    assert not expected.in_range("5.0.0-ALPHA", "5.0.0..")
+    assert expected_file.in_range("2.1.2", "all")
+    assert expected_file.in_range("v2.1.2", "2.1.2")
+    assert not expected_file.in_range("2.1.10", "2.1.2")
+    assert expected_file.in_range("2.1.10", "2.1.2..2.2")
+    assert expected_file.in_range("2.1.2", "2.1.0..")
+    assert not expected_file.in_range("2.0.9", "2.1.0..2.2")
+    assert not expected_file.in_range("5.0.0-ALPHA", "5.0.0..")
 
 
 def test_entries_are_written_as_they_are_read(whole: str, tmp_path: Path) -> None:
     file = tmp_path / "known.toml"
     file.write_text(whole, "utf-8")
-    read = expected.read(file)
-    assert expected.text_of(read) == whole
+    read = expected_file.read(file)
+    assert expected_file.text_of(read) == whole
     assert all(entry.expires > date(2026, 1, 1) and entry.rows and entry.suite in SUITES for entry in read)
 
 
 def test_an_entry_for_a_program_holds_in_any_folder() -> None:
-    assert _anywhere("/home/me/consumer --fast /x") == "*/consumer --fast /x"
-    assert _anywhere("target/consumer") == "target/consumer"
-    assert _anywhere("rocketmq-client-go") == "rocketmq-client-go"
+    assert _in_any_folder("/home/me/consumer --fast /x") == "*/consumer --fast /x"
+    assert _in_any_folder("target/consumer") == "target/consumer"
+    assert _in_any_folder("rocketmq-client-go") == "rocketmq-client-go"

@@ -12,8 +12,8 @@ from rocketmq_conformance import run
 from rocketmq_conformance.conformance.adapter import CRASHED, Case, Hello
 from rocketmq_conformance.conformance.api import verify_expected
 from rocketmq_conformance.conformance.cli.expect import _found
+from rocketmq_conformance.conformance.engine.expected_divergences import GONE
 from rocketmq_conformance.conformance.engine.judge import ENDED, Judge
-from rocketmq_conformance.conformance.engine.signed import GONE
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.conformance.targets.port.pull import Pull

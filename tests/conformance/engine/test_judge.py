@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pytest
 from every import every
 
-from rocketmq_conformance.conformance.engine.judge import Coverage, Judge, Judged, digest, fingerprint, wrong
+from rocketmq_conformance.conformance.engine.judge import Coverage, Judge, Judged, digest, fingerprint_of, wrong
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Ok, Outcome, Result, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
@@ -182,8 +182,8 @@ def test_a_case_is_judged_at_once_as_it_is_step_by_step() -> None:
     slow, fast = Judge(SUMS, Profile()), Judge(SUMS, Profile())
     adder, calls = Adder(), Adder()
     found = slow.judge(rows, adder.do)
-    mark = fast.agrees_at_once(rows, [lambda *args, at=at: result_of(calls.do((at, args))) for at in range(3)])  # type: ignore[misc,arg-type]
-    assert mark == digest(found)
+    at_once = fast.agrees_at_once(rows, [lambda *args, at=at: result_of(calls.do((at, args))) for at in range(3)])  # type: ignore[misc,arg-type]
+    assert at_once == digest(found)
     assert slow.coverage.rows() == fast.coverage.rows()
 
 
@@ -259,24 +259,24 @@ def test_coverage_forgets_nothing_however_many_results_there_are() -> None:
 
 
 def test_a_fingerprint_is_blind_to_values_and_to_nothing_else() -> None:
-    def mark(suite: Suite, rows: Sequence[Row], **answers: Any) -> str:
-        return fingerprint(suite, judged(suite, rows, **answers).steps[-1])
+    def fingerprint(suite: Suite, rows: Sequence[Row], **answers: Any) -> str:
+        return fingerprint_of(suite, judged(suite, rows, **answers).steps[-1])
 
-    base = mark(SUMS, [ADD_1, SUM], s1=Ok(7))
-    assert mark(SUMS, [ADD_2, ADD_2, ADD_1, SUM], s3=Ok(99)) == base
-    assert mark(SUMS, [ADD_2, SUM], s1=Ok(7)) == base  # another kind of state
+    base = fingerprint(SUMS, [ADD_1, SUM], s1=Ok(7))
+    assert fingerprint(SUMS, [ADD_2, ADD_2, ADD_1, SUM], s3=Ok(99)) == base
+    assert fingerprint(SUMS, [ADD_2, SUM], s1=Ok(7)) == base  # another kind of state
     others = {
-        mark(SUMS, [ADD_1, SUM], s1=Ok(-7)),
-        mark(SUMS, [ADD_1, SUM], s1=Err("CLIENT")),
-        mark(SUMS, [ADD_1], s0=Ok(7)),
-        mark(made(Add, Sum, name="others"), [ADD_1, SUM], s1=Ok(7)),
+        fingerprint(SUMS, [ADD_1, SUM], s1=Ok(-7)),
+        fingerprint(SUMS, [ADD_1, SUM], s1=Err("CLIENT")),
+        fingerprint(SUMS, [ADD_1], s0=Ok(7)),
+        fingerprint(made(Add, Sum, name="others"), [ADD_1, SUM], s1=Ok(7)),
     }
     assert base not in others
     assert len(others) == 4
 
 
 def test_a_fingerprint_is_the_same_in_every_process() -> None:
-    assert fingerprint(SUMS, Step(SUM, 1, 1, 1, 9, ODD)) == "ba19c8bd"
+    assert fingerprint_of(SUMS, Step(SUM, 1, 1, 1, 9, ODD)) == "ba19c8bd"
 
 
 @every("result", [None, True, False, 0, -1, 2**53, "", "a", (), (1, 2), ((0, 12),), Err("CLIENT")])

@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT
 from rocketmq_conformance.conformance.engine.player import TRIES, Played, Player
 from rocketmq_conformance.conformance.engine.real_clock import Recorded, Timekeeper
-from rocketmq_conformance.conformance.engine.scaled_clock import PacedClock
+from rocketmq_conformance.conformance.engine.scaled_clock import ScaledClock
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS
@@ -31,7 +31,7 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites import consume, rebalance
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.hypothesis_machine import machine, play_plan
-from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Span, by_time
+from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Span, depends_on_time
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -40,7 +40,7 @@ from rocketmq_conformance.suites.rebalance_orderly import SUITE
 #: How many times faster than standard the clocks are.
 PACE = 250
 REBALANCE = rebalance.SUITE
-TIMED = [name for name, suite in SUITES.items() if by_time(suite)]
+TIMED = [name for name, suite in SUITES.items() if depends_on_time(suite)]
 
 
 class Timed:
@@ -185,7 +185,7 @@ def test_time_does_not_pass_for_who_cannot_tick() -> None:
 
 def test_a_paced_clock_counts_from_the_last_question() -> None:
     machine_time = SimulatedClock()
-    clock = PacedClock(1000, machine_time)
+    clock = ScaledClock(1000, machine_time)
     machine_time.sleep(0.02)
     assert 20_000 <= clock.passed() <= clock.now() < 20_100
     assert clock.passed() < 100

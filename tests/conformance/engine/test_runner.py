@@ -354,8 +354,8 @@ def test_the_same_difference_is_shrunk_once_and_counted_always() -> None:
     ran = run(Slow(mutant="zero-is-none"), STORE, cases=40)
     found = ran.of(DivergenceFound)
     assert len(found) == ran.end.divergences == ran.end.cases[DIVERGES]
-    for mark in {event.fingerprint for event in found}:
-        same = [event for event in found if event.fingerprint == mark]
+    for fingerprint in {event.fingerprint for event in found}:
+        same = [event for event in found if event.fingerprint == fingerprint]
         later = [event.shrink_executions for event in same[1:]]
         assert later.count(0) >= len(later) - 3
     assert sum(1 for event in found if event.shrink_executions) < len(found) / 2

@@ -11,7 +11,7 @@ import pytest
 from every import every
 
 from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.shrink import BUDGET, Shrunk, shrink
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
@@ -64,8 +64,8 @@ class Bench:
     def shrunk(self, failing: Judged, budget: int = BUDGET) -> Shrunk:
         return shrink(self.judge, self.execute, failing, budget)
 
-    def mark(self, judged: Judged) -> str:
-        return fingerprint(self.suite, judged.steps[-1])
+    def fingerprint(self, judged: Judged) -> str:
+        return fingerprint_of(self.suite, judged.steps[-1])
 
     def described(self, judged: Judged) -> list[str]:
         return [str(self.suite.operation(row)) for row in judged.rows]
@@ -105,7 +105,7 @@ def test_what_is_left_shows_the_same_difference_again(mutant: str, suite: str) -
         again = bench.execute(found.rows)
         assert again.verdict == DIVERGES
         assert again.rows == found.rows
-        assert bench.mark(again) == bench.mark(found) == bench.mark(failing)
+        assert bench.fingerprint(again) == bench.fingerprint(found) == bench.fingerprint(failing)
 
 
 @pytest.mark.parametrize(("mutant", "suite"), NOTICED[:5])
@@ -115,7 +115,9 @@ def test_every_step_that_is_left_is_needed(mutant: str, suite: str) -> None:
         rows = bench.shrunk(failing).judged.rows
         for at in range(len(rows) - 1):
             fewer = bench.execute(rows[:at] + rows[at + 1 :])
-            assert fewer.verdict != DIVERGES or bench.mark(fewer) != bench.mark(failing), bench.described(fewer)
+            assert fewer.verdict != DIVERGES or bench.fingerprint(fewer) != bench.fingerprint(failing), bench.described(
+                fewer
+            )
 
 
 @pytest.mark.parametrize(

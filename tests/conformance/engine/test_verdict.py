@@ -9,7 +9,7 @@ import pytest
 from every import every
 from places import ROOT
 
-from rocketmq_conformance.conformance.engine.verdict import together
+from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     COULD_NOT_RUN,
@@ -26,12 +26,12 @@ WORST_FIRST = (DIVERGES, COULD_NOT_RUN, UNDECIDED, CONFORMS, UNSUPPORTED)
 @every("there", [few for length in range(1, 6) for few in combinations(WORST_FIRST, length)])
 def test_the_worst_is_said_however_many_others_there_are(there: tuple[str, ...]) -> None:
     counts = dict.fromkeys(VERDICTS, 0) | {verdict: 10**at for at, verdict in enumerate(there)}
-    assert together(counts) == there[0]
+    assert worst_of(counts) == there[0]
 
 
 @pytest.mark.parametrize("counts", [{}, dict.fromkeys(VERDICTS, 0)])
 def test_nothing_decides_nothing(counts: dict[str, int]) -> None:
-    assert together(counts) == UNDECIDED
+    assert worst_of(counts) == UNDECIDED
 
 
 def test_the_table_of_exit_codes_is_what_happens() -> None:
@@ -43,5 +43,5 @@ def test_the_table_of_exit_codes_is_what_happens() -> None:
     for length in range(6):
         for there in combinations(VERDICTS, length):
             row = next(row for row, name in zip(rows, named, strict=True) if set(name) <= set(there))
-            verdict = together(dict.fromkeys(there, 3))
+            verdict = worst_of(dict.fromkeys(there, 3))
             assert row[1:] == [verdict, str(EXIT_CODES[verdict])], there

@@ -386,7 +386,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ModelAdapter]:
     monkeypatch.setattr(proof, "java", lambda: "java")
     monkeypatch.setattr(proof, "java_feature", lambda launcher: 17)
     for module in (proof, broker_suites):
-        monkeypatch.setattr(module, "seeing_java", lambda: 11)
+        monkeypatch.setattr(module, "java_showing_pages", lambda: 11)
     monkeypatch.setattr(broker_expiry, "_AGE", 0.0)
     monkeypatch.setattr(broker_expiry, "_SETTLE", 0.0)
     monkeypatch.setattr(broker_expiry, "_LIMIT", 0.5)

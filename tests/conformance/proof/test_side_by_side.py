@@ -7,7 +7,7 @@ from functools import partial
 from threading import Barrier
 
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
-from rocketmq_conformance.conformance.proof.side_by_side import in_processes, one_by_one, together
+from rocketmq_conformance.conformance.proof.side_by_side import in_processes, one_by_one, prove_side_by_side
 from rocketmq_conformance.conformance.proof.unit import Unit
 
 UNITS = [Unit("java", f"5.{number}.0") for number in range(6)]
@@ -19,7 +19,7 @@ def prove(unit: Unit) -> ProofResult:
 
 def test_each_unit_is_proven_once() -> None:
     with ThreadPoolExecutor(3) as pool:
-        found = [done.unit for done in together(pool.submit, prove, UNITS, 3, lambda: True)]
+        found = [done.unit for done in prove_side_by_side(pool.submit, prove, UNITS, 3, lambda: True)]
     assert sorted(map(str, found)) == sorted(map(str, UNITS))
 
 
@@ -31,7 +31,7 @@ def test_as_many_as_there_are_workers_run_at_a_time() -> None:
         return prove(unit)
 
     with ThreadPoolExecutor(6) as pool:
-        assert len(list(together(pool.submit, meet, UNITS, 2, lambda: True))) == len(UNITS)
+        assert len(list(prove_side_by_side(pool.submit, meet, UNITS, 2, lambda: True))) == len(UNITS)
 
 
 def test_no_unit_begins_when_the_time_is_up() -> None:
@@ -42,7 +42,7 @@ def test_no_unit_begins_when_the_time_is_up() -> None:
         return prove(unit)
 
     with ThreadPoolExecutor(2) as pool:
-        found = list(together(pool.submit, record, UNITS, 2, lambda: len(begun) < 2))
+        found = list(prove_side_by_side(pool.submit, record, UNITS, 2, lambda: len(begun) < 2))
     assert len(found) == len(begun) < len(UNITS)
     begun.clear()
     assert len(list(one_by_one(record, UNITS, lambda: len(begun) < 2))) == 2

@@ -71,7 +71,7 @@ def test_a_release_is_compared_with_the_nearest_reviewed_one(
 
 def test_what_is_not_published_is_not_compared(history: History) -> None:
     made = review(GAP, sources(GAP), history, OLD, (RULE,))
-    assert (made.findings, made.compared, made.untold) == ((), 0, 3)
+    assert (made.findings, made.compared, made.unknown) == ((), 0, 3)
     assert page.headline(made).endswith(
         "none differs; 3 cannot be told, as the sources of rocketmq-client are not published"
     )

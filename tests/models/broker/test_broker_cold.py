@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.targets.broker.launch_config import (
     COMMIT_LOG_FILE,
     java,
     java_feature,
-    seeing_java,
+    java_showing_pages,
 )
 from rocketmq_conformance.models.broker.broker_cold import READ_LIMIT, BrokerColdModel, BrokerColdState
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
@@ -294,7 +294,7 @@ def test_a_broker_that_sees_no_pages_takes_all_to_be_in_memory() -> None:
 
 @pytest.mark.broker
 def test_a_broker_that_sees_pages_forgets_where_a_group_starts() -> None:
-    feature = seeing_java()
+    feature = java_showing_pages()
     if not feature:
         pytest.skip("There is no Java 8 to 13 here: set JAVA_HOME_11 to the folder of one.")
     tally = cold_of("5.1.4", feature)
@@ -309,7 +309,7 @@ def test_a_java_that_is_not_here_is_named() -> None:
 
 def test_nothing_is_proven_where_nothing_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     tally = Tally("broker", "5.5.0")
-    monkeypatch.setattr("rocketmq_conformance.conformance.proof.broker.seeing_java", lambda: 0)
+    monkeypatch.setattr("rocketmq_conformance.conformance.proof.broker.java_showing_pages", lambda: 0)
     assert not prove_seen_cold(tally)
     adapter = open_broker("127.0.0.1:1")
     answer = type("Said", (), {"unsupported": {SUITE.name: "no"}})

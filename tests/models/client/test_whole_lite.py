@@ -51,8 +51,8 @@ def test_queues_change_hands_and_nothing_is_polled_twice() -> None:
 
 
 def test_resets_are_for_push_consumers() -> None:
-    told, kind = seen(TWO_QUEUES, (MODEL.join, 0), (MODEL.reset, 3))
-    assert (told, kind) == ((((0, 12), (0, 12)), (), (12, 12), (-1, -1), ()), "told an offset")
+    outcome, kind = seen(TWO_QUEUES, (MODEL.join, 0), (MODEL.reset, 3))
+    assert (outcome, kind) == ((((0, 12), (0, 12)), (), (12, 12), (-1, -1), ()), "told an offset")
 
 
 def test_who_seeks_goes_on_there_and_commits_from_there() -> None:

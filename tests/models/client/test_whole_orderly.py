@@ -88,9 +88,9 @@ def test_who_is_told_an_offset_begins_there_in_order() -> None:
 
 
 def test_who_is_told_an_offset_without_the_lock_waits_for_it() -> None:
-    told = TWO_QUEUES, (MODEL.join, 0), (MODEL.take_locks,), (MODEL.reset, 3)
-    assert seen(*told)[0] == ((NOBODY, NOBODY), (), (3, 12), (-2, -2), ())
-    assert seen(*told, (MODEL.expire_locks,))[0][1] == ((0, 0, 3, 9),)
+    reset = TWO_QUEUES, (MODEL.join, 0), (MODEL.take_locks,), (MODEL.reset, 3)
+    assert seen(*reset)[0] == ((NOBODY, NOBODY), (), (3, 12), (-2, -2), ())
+    assert seen(*reset, (MODEL.expire_locks,))[0][1] == ((0, 0, 3, 9),)
 
 
 def test_a_queue_whose_start_is_unknown_is_locked_all_the_same() -> None:

@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.campaign.analysis.on_spark.frames import (
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.pairs import counted, decided, related, results
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.ranges import counted_in_ranges
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.stored_cases import FetchedCases, FetchedSide
-from rocketmq_conformance.conformance.campaign.analysis.results import BARE, SAME
+from rocketmq_conformance.conformance.campaign.analysis.results import SAME, SAME_VERDICT
 from rocketmq_conformance.conformance.campaign.analysis.separating_features import CASES
 from rocketmq_conformance.conformance.campaign.analysis.side import PROBES
 from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import (
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: A campaign and one of its addresses.
-Played = tuple[Campaign, str]
+PlayedCampaign = tuple[Campaign, str]
 _DECIDED = (CONFORMS, DIVERGES)
 _GROUP = ["suite", "operation", "kind", "class_a", "class_b"]
 
 
 def compare(
-    spark: SparkSession, suites: Sequence[str], a: Played, b: Played, most: int
+    spark: SparkSession, suites: Sequence[str], a: PlayedCampaign, b: PlayedCampaign, most: int
 ) -> dict[str, tuple[SuiteDifference, list[Difference]]]:
     """The counts and the differences of every suite; ``most`` bounds the cases of a suite whose steps are rebuilt."""
     with analysing(spark, a[0], b[0]), ExitStack() as held:
@@ -62,7 +62,7 @@ def compare(
 class _Comparison:
     """Both campaigns, while they are compared."""
 
-    def __init__(self, spark: SparkSession, a: Played, b: Played, held: ExitStack) -> None:
+    def __init__(self, spark: SparkSession, a: PlayedCampaign, b: PlayedCampaign, held: ExitStack) -> None:
         """``held`` releases what Spark keeps meanwhile."""
         self.frames = CampaignFrames(spark, a[0]), CampaignFrames(spark, b[0])
         self.addresses = a[1], b[1]
@@ -171,7 +171,7 @@ class _Comparison:
             same=sum(count for key, count in counts.items() if key[2] == SAME),
             different=sum(group.cases for group in groups),
             not_looked_at=unseen,
-            verdict_only=sum(count for key, count in counts.items() if key[2] == BARE),
+            verdict_only=sum(count for key, count in counts.items() if key[2] == SAME_VERDICT),
             undecided=undecided,
             neither=sum(count for (a, b, _), count in counts.items() if {a, b}.isdisjoint({None, *_DECIDED})),
             only_a=sum(count for key, count in counts.items() if key[1] is None),

@@ -12,8 +12,8 @@ from rocketmq_conformance.conformance.campaign.analysis.on_spark.frames import C
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.pairs import ON
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.rebuilding import PARTED, parting_task
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.stored_cases import divergences, stored_cases
-from rocketmq_conformance.conformance.campaign.analysis.parting import AGREED
-from rocketmq_conformance.conformance.campaign.analysis.results import OTHER, TURNED
+from rocketmq_conformance.conformance.campaign.analysis.results import OTHER, OTHER_VERDICT
+from rocketmq_conformance.conformance.campaign.analysis.trace_difference import AGREED
 from rocketmq_conformance.reports.event import DIVERGES
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class FirstDifferences:
         most: int,
         held: ExitStack,
     ) -> None:
-        """Of ``cases`` with OTHER or TURNED relations.
+        """Of ``cases`` with OTHER or OTHER_VERDICT relations.
 
         ``stored``: do the divergences of both sides say where cases part? ``rebuilt`` are the suites whose steps come
         back from the seed, and ``most`` how many cases of each are rebuilt; ``held`` releases what Spark keeps.
@@ -56,8 +56,8 @@ class FirstDifferences:
         self.held = held
         known = sf.col("whole") & _shown() if stored else sf.lit(False)
         differing = kept(_with_divergences(frames, addresses, cases).withColumn("known", known), held)
-        other, turned = (differing.filter(sf.col("relation") == relation) for relation in (OTHER, TURNED))
-        found = [_by_divergences(other.filter("known")), _by_verdict(turned)]
+        other, other_verdict = (differing.filter(sf.col("relation") == relation) for relation in (OTHER, OTHER_VERDICT))
+        found = [_by_divergences(other.filter("known")), _by_verdict(other_verdict)]
         unknown = other.filter(~sf.col("known"))
         counts = {row.suite: row["count"] for row in unknown.groupBy("suite").count().collect()}
         looked_at = [suite for suite in rebuilt if counts.get(suite)]

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sf
 
-from rocketmq_conformance.conformance.campaign.analysis.results import BARE, OTHER, SAME, TURNED, UNDECIDED_PAIR
+from rocketmq_conformance.conformance.campaign.analysis.results import (
+    OTHER,
+    OTHER_VERDICT,
+    SAME,
+    SAME_VERDICT,
+    UNDECIDED_PAIR,
+)
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 
 if TYPE_CHECKING:
@@ -41,7 +47,7 @@ def related(a: DataFrame, b: DataFrame) -> DataFrame:
     """All cases of either side, with ``relation`` where both decided, and ``whole``: did both play all of it?"""
     digests = (sf.col("digest_a") != 0) & (sf.col("digest_b") != 0)
     with_digests = sf.when(sf.col("digest_a") == sf.col("digest_b"), SAME).otherwise(OTHER)
-    without = sf.when(sf.col("verdict_a") == sf.col("verdict_b"), BARE).otherwise(TURNED)
+    without = sf.when(sf.col("verdict_a") == sf.col("verdict_b"), SAME_VERDICT).otherwise(OTHER_VERDICT)
     both = decided("verdict_a") & decided("verdict_b")
     return (
         a.join(b, ON, "full")
@@ -57,7 +63,7 @@ def counted(pairs: DataFrame) -> DataFrame:
 
     Of a large campaign most cases are the same: one pass counts them, and leaves the others for what follows.
     """
-    apart = sf.col("relation").isin(OTHER, TURNED)
+    apart = sf.col("relation").isin(OTHER, OTHER_VERDICT)
     return pairs.groupBy(
         "suite",
         "verdict_a",

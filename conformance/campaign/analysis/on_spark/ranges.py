@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from rocketmq_conformance.conformance.campaign.analysis.results import (
     OTHER,
+    OTHER_VERDICT,
     RELATIONS,
-    TURNED,
     Results,
     cases_of,
     paired,
@@ -53,7 +53,7 @@ _NAMES: tuple[Sequence[str | None], ...] = ([*VERDICTS, None], [*VERDICTS, None]
 _SIZES = tuple(len(names) for names in _NAMES)
 _NO_CASE = len(VERDICTS)
 #: A campaign and one of its addresses.
-Played = tuple[Campaign, str]
+PlayedCampaign = tuple[Campaign, str]
 
 
 class Range(NamedTuple):
@@ -92,7 +92,7 @@ def _ranges(suite: str, frames: tuple[CampaignFrames, CampaignFrames]) -> Iterat
 
 
 def _counting(
-    ranges: Sequence[Range], a: Played, b: Played
+    ranges: Sequence[Range], a: PlayedCampaign, b: PlayedCampaign
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The task: the rows of ranges, from their places in ``ranges``."""
 
@@ -115,7 +115,7 @@ def _results(one: Range, campaign: Campaign, address: str, at: int) -> Results:
 def _counted(one: Range, a: Results, b: Results) -> pa.Table:
     """Rows of _COUNTED of a range: the counts, and then the cases that differ."""
     pairs = paired(a, b)
-    apart = pairs.are(OTHER, TURNED)
+    apart = pairs.are(OTHER, OTHER_VERDICT)
     kinds = _kinds(pairs.verdicts_a, pairs.verdicts_b, pairs.relations)
     alone_a = _kinds(np.delete(a.verdicts, pairs.at_a), _NO_CASE, 0)
     alone_b = _kinds(_NO_CASE, np.delete(b.verdicts, pairs.at_b), 0)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from rocketmq_conformance.conformance.campaign.analysis.parting import Parting, part
-from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder, StoredCase, Trace
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import CaseFacts, Rebuilder, Trace
+from rocketmq_conformance.conformance.campaign.analysis.trace_difference import TraceDifference, trace_difference
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 
 #: Where a case parts, or ``why`` that is not known.
@@ -25,13 +25,13 @@ PARTED = pa.schema(
     ]
 )
 #: A campaign and one of its addresses.
-Played = tuple[Campaign, str]
+PlayedCampaign = tuple[Campaign, str]
 
 
-def stored_case(row: Mapping[str, Any]) -> StoredCase:
+def case_facts(row: Mapping[str, Any]) -> CaseFacts:
     """What the tables say of a case, from a row of ``stored_cases``; a comparison does not look at its reason."""
     divergence = row["divergence"]
-    return StoredCase(
+    return CaseFacts(
         row["case"],
         row["verdict"],
         row["steps"],
@@ -42,7 +42,9 @@ def stored_case(row: Mapping[str, Any]) -> StoredCase:
     )
 
 
-def parting_task(a: Played, b: Played) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def parting_task(
+    a: PlayedCampaign, b: PlayedCampaign
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The task: rows of PARTED from ``suite``, ``case`` and what is stored on either side, ``a`` and ``b``."""
 
     def find(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -54,12 +56,12 @@ def parting_task(a: Played, b: Played) -> Callable[[Iterable[pa.RecordBatch]], I
                     side.trace(row["suite"], {**row[letter], "case": row["case"]})
                     for side, letter in zip(sides, "ab", strict=True)
                 )
-                parting = part(one, other)
+                difference = trace_difference(one, other)
                 key = {"suite": row["suite"], "case": row["case"]}
-                if isinstance(parting, Parting):
-                    found.append({**key, **parting._asdict(), "why": ""})
+                if isinstance(difference, TraceDifference):
+                    found.append({**key, **difference._asdict(), "why": ""})
                 else:
-                    found.append({**key, "step": 0, "why": parting})
+                    found.append({**key, "step": 0, "why": difference})
             yield from pa.Table.from_pylist(found, PARTED).to_batches()
 
     return find
@@ -78,4 +80,4 @@ class _Tracer:
         if suite not in self._rebuilders:
             self._rebuilders[suite] = Rebuilder(self._campaign, suite, self._address, lambda _: self._stored)
         self._stored = row["stored"] or []
-        return self._rebuilders[suite].rebuild(stored_case(row))
+        return self._rebuilders[suite].rebuild(case_facts(row))

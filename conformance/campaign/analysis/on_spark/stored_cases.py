@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pyspark.sql import functions as sf
 
-from rocketmq_conformance.conformance.campaign.analysis.on_spark.rebuilding import stored_case
-from rocketmq_conformance.conformance.campaign.analysis.rebuild import STEP, Rebuilder, StoredCase
-from rocketmq_conformance.conformance.campaign.analysis.side import DIVERGENCE, Side
+from rocketmq_conformance.conformance.campaign.analysis.on_spark.rebuilding import case_facts
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import STEP, CaseFacts, Rebuilder
+from rocketmq_conformance.conformance.campaign.analysis.side import DIVERGENCE, ComparedSide
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -69,7 +69,7 @@ class FetchedCases:
         return self._rows.get(suite, {})
 
 
-class FetchedSide(Side):
+class FetchedSide(ComparedSide):
     """A side of which only the cases that are asked for are known."""
 
     def __init__(self, frames: CampaignFrames, suite: str, address: str) -> None:
@@ -96,11 +96,11 @@ class FetchedSide(Side):
         """Is the case known?"""
         return case in self._cases
 
-    def stored_case(self, case: int) -> StoredCase:
-        return stored_case(self._cases[case])
+    def case_facts(self, case: int) -> CaseFacts:
+        return case_facts(self._cases[case])
 
-    def probes(self) -> list[StoredCase]:
-        return [self.stored_case(case) for case in self._probes]
+    def probes(self) -> list[CaseFacts]:
+        return [self.case_facts(case) for case in self._probes]
 
     def _steps(self, case: int) -> list[dict[str, Any]]:
         return self._cases[case]["stored"] or []

@@ -179,7 +179,7 @@ class NextRoundStarts(PushedReset):
         self.paused = False
 
 
-class SideBySide(PushedReset):
+class ResetsSideBySide(PushedReset):
     def begin_next(self) -> None:
         for reset in [reset for reset in self.pending if not reset.begun]:
             self.begin_reset(reset)
@@ -299,7 +299,7 @@ MUTANTS = (
     _mutant("reset-not-paused", "D119", "Other queues are pulled during a reset.", NotPaused),
     _mutant("reset-stays-paused", "D118", "After a reset nothing is pulled.", StaysPaused),
     _mutant("reset-next-round", "D118", "Queues come back with the next round.", NextRoundStarts),
-    _mutant("reset-side-by-side", "D60", "Two resets run at once.", SideBySide),
+    _mutant("reset-side-by-side", "D60", "Two resets run at once.", ResetsSideBySide),
     _mutant("reset-second-forgotten", "D60", "A reset during another one is forgotten.", SecondForgotten),
     _mutant("reset-second-replaces", "D60", "A reset during another one ends that.", SecondReplaces),
     _mutant("reset-reads-cpp", "D121", "The list for clients in C++ is taken, too.", BodyForCppRead),

@@ -248,33 +248,33 @@ class MaxIsCount(StartPosition):
 
 
 class TimeNeverStarts(StartPosition):
-    def by_time(self, queue: int, time: int) -> int:
+    def search_offset(self, queue: int, time: int) -> int:
         raise NoStartError
 
 
 class TimeIsLast(StartPosition):
-    def by_time(self, queue: int, time: int) -> int:
+    def search_offset(self, queue: int, time: int) -> int:
         return self.max(queue)
 
 
 class TimeIsFirst(StartPosition):
-    def by_time(self, queue: int, time: int) -> int:
+    def search_offset(self, queue: int, time: int) -> int:
         return 0
 
 
 class TimeInSeconds(StartPosition):
-    def by_time(self, queue: int, time: int) -> int:
-        return super().by_time(queue, time // 1000)
+    def search_offset(self, queue: int, time: int) -> int:
+        return super().search_offset(queue, time // 1000)
 
 
 class ShortTime(StartPosition):
-    def by_time(self, queue: int, time: int) -> int:
-        return super().by_time(queue, (time + 2**31) % 2**32 - 2**31)
+    def search_offset(self, queue: int, time: int) -> int:
+        return super().search_offset(queue, (time + 2**31) % 2**32 - 2**31)
 
 
 class NextMillisecond(StartPosition):
-    def by_time(self, queue: int, time: int) -> int:
-        return super().by_time(queue, time + 1)
+    def search_offset(self, queue: int, time: int) -> int:
+        return super().search_offset(queue, time + 1)
 
 
 class UpperBoundary(StartPosition):

@@ -123,7 +123,7 @@ def test_a_java_of_a_release_is_named_by_a_variable(bare: Path, variable: str, m
     assert needs.java(11) == made
     with pytest.raises(CannotRunError, match="There is no Java 8 here: install one, and set JAVA_HOME_8 to its folder"):
         needs.java(8)
-    assert needs.seeing_java() == 11
+    assert needs.java_showing_pages() == 11
 
 
 @pytest.mark.parametrize("folder", ["jvm/temurin-11", ".jdks/any", "mac/eleven/Contents/Home"])
@@ -138,11 +138,11 @@ def test_a_java_of_a_release_may_be_the_usual_one(bare: Path, monkeypatch: pytes
     made = launcher(bare, 'java version "1.8.0_402"')
     monkeypatch.setenv("PATH", f"{bare / 'bin'}:/usr/bin:/bin")
     assert needs.java(8) == made
-    assert needs.seeing_java() == 8
+    assert needs.java_showing_pages() == 8
 
 
 def test_a_variable_of_another_release_is_not_looked_at(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher(bare / "some", 'openjdk version "11.0.24"')
     for variable in ("JAVA_HOME_17", "HOME_11", "JAVA_HOME_1_11"):
         monkeypatch.setenv(variable, str(bare / "some"))
-    assert needs.seeing_java() == 0
+    assert needs.java_showing_pages() == 0

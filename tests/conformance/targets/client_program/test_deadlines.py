@@ -11,9 +11,9 @@ import pytest
 from places import ROOT
 
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
-from rocketmq_conformance.conformance.targets.client_program.look import Limits
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Limits
 from rocketmq_conformance.models.client.fixtures import EVERY
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile

@@ -21,7 +21,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites import rebalance, rebalance_orderly
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.measured_time import by_time
+from rocketmq_conformance.suites.declare.measured_time import depends_on_time
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.java, pytest.mark.clock]
 
 PACE = 250
 RELEASES = ("4.9.8", "5.5.0")
-TIMED = [name for name, suite in SUITES.items() if by_time(suite)]
+TIMED = [name for name, suite in SUITES.items() if depends_on_time(suite)]
 ROUND = "answer", "answer", "answer"
 
 

@@ -24,7 +24,7 @@ AUTOMATIC, ON_DEMAND = "AUTOMATIC", "ON_DEMAND"
 LISTEN, PAUSE, COMMIT, SUBSCRIBE, STRATEGY = "listen", "pause", "commit", "subscribe", "strategy"
 
 
-class AskedConsumer(NamedTuple):
+class RequiredConsumer(NamedTuple):
     """The consumer that a program is to be: ``ROCKETMQ_KIND``, ``ROCKETMQ_MODEL`` and ``ROCKETMQ_COMMIT``."""
 
     kind: str
@@ -32,9 +32,9 @@ class AskedConsumer(NamedTuple):
     commit: str = AUTOMATIC
 
 
-PUSH, ORDERLY, LITE = AskedConsumer("push"), AskedConsumer("orderly"), AskedConsumer("lite")
+PUSH, ORDERLY, LITE = RequiredConsumer("push"), RequiredConsumer("orderly"), RequiredConsumer("lite")
 #: The consumer that each suite asks a program for, and a command that all of its cases need, or "".
-ASKED: dict[str, tuple[AskedConsumer, str]] = {
+REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_push.SUITE.name: (PUSH, ""),
     whole_orderly.SUITE.name: (ORDERLY, ""),
     whole_broadcast.SUITE.name: (PUSH._replace(model=BROADCASTING), ""),

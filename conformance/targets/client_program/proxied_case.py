@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.remoting.proxy import Address, Proxy
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
-from rocketmq_conformance.conformance.targets.client_program.real_broker import BrokerInUse, Place, RealBroker
+from rocketmq_conformance.conformance.targets.client_program.real_broker import BrokerInUse, CasePlace, RealBroker
 from rocketmq_conformance.models.client.fixtures import BROKER, RETRY_PREFIX
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
@@ -55,7 +55,7 @@ class ProxiedCase(WatchedCase):
         super().__init__(broadcasting)
         self._real = real
         self._setting = Setting()
-        self._place: Place | None = None
+        self._place: CasePlace | None = None
         self._proxy: Proxy | None = None
         #: host:port of the proxy.
         self.address = ""
@@ -93,23 +93,23 @@ class ProxiedCase(WatchedCase):
     @property
     def group(self) -> str:
         """The name of the group."""
-        return self._made().group
+        return self._take_place().group
 
     @property
     def topic(self) -> str:
         """The name of the topic."""
-        return self._made().topic
+        return self._take_place().topic
 
     @property
     def other_topic(self) -> str:
         """The name of the other topic."""
-        return self._made().other
+        return self._take_place().other
 
     def _behind(self) -> tuple[Address, Address]:
-        broker = self._made().broker
+        broker = self._take_place().broker
         return broker.address, broker.name_server
 
-    def _made(self) -> Place:
+    def _take_place(self) -> CasePlace:
         """The topics and group; made at first use, by the thread that plays the case."""
         if self._place is None:
             self._place = self._real.take(self._setting, self._other_queues)
@@ -161,7 +161,7 @@ class ProxiedCase(WatchedCase):
             granted = responses.locked(response)
             names = set() if isinstance(granted, Err) else {(topic, queue) for topic, _, queue in granted}
             for queue, client in self._locked(request):
-                if (self._made().topic, queue) in names:
+                if (self._take_place().topic, queue) in names:
                     self._holders[queue] = client
                 else:
                     self.traffic.refused.add((client, queue))
@@ -178,7 +178,7 @@ class ProxiedCase(WatchedCase):
     def _locked(self, request: Command) -> list[tuple[int, str]]:
         """The queues of the topic that a request is about, and its client."""
         _, client, queues = locked(request.body)
-        return [(queue, client or "") for topic, _, queue in queues if topic == self._made().topic]
+        return [(queue, client or "") for topic, _, queue in queues if topic == self._take_place().topic]
 
     # --- moves ------------------------------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ class ProxiedCase(WatchedCase):
             raise UnsupportedMoveError(f"the proxy does not play the fault {fault}") from None
         if request is Request.HEART_BEAT and self.traffic.clients:
             raise UnsupportedMoveError(FORGETS)
-        self._made()
+        self._take_place()
         self._failing = request, fault
         self.traffic.confirmed = True
         if request is not Request.PULL_MESSAGE:
@@ -253,7 +253,7 @@ class ProxiedCase(WatchedCase):
 
     def crowd(self, before: int, after: int) -> None:
         """Have so many more members that do nothing, each with a connection of its own."""
-        place, wanted = self._made(), Crowded(before, after).clients
+        place, wanted = self._take_place(), Crowded(before, after).clients
         self.traffic.confirmed = True
         for client in self._others.keys() - set(wanted):
             with self._others.pop(client) as connection:
@@ -265,7 +265,7 @@ class ProxiedCase(WatchedCase):
 
     def take_locks(self) -> None:
         """Release all locks in the names of those that have them, and let a client outside the group take them."""
-        place = self._made()
+        place = self._take_place()
         queues = [(place.topic, BROKER, queue) for queue in range(self._queues)]
         self.traffic.refused.clear()
         for _ in range(_TRIES):
@@ -280,7 +280,7 @@ class ProxiedCase(WatchedCase):
 
     def expire_locks(self) -> None:
         """Release the locks of clients that are gone, or outside the group, in their names."""
-        place = self._made()
+        place = self._take_place()
         queues = [(place.topic, BROKER, queue) for queue in range(self._queues)]
         gone = set(self._holders.values()) - set(self.traffic.clients.values())
         for client in (gone | {OUTSIDE}) if self._taken else gone:
@@ -306,14 +306,14 @@ class ProxiedCase(WatchedCase):
 
     def _beat(self) -> None:
         """Let the members that do not exist send a heartbeat."""
-        place = self._made()
+        place = self._take_place()
         topics = [place.topic, f"{RETRY_PREFIX}{place.group}"]
         self._beaten = time.monotonic()
         for client, connection in self._others.items():
             self._call(connection, requests.heartbeat(client, place.group, topics))
 
     def _ask(self) -> BrokerInUse:
-        return self._made().broker
+        return self._take_place().broker
 
     @staticmethod
     def _call(connection: Connection, request: requests.Ask) -> None:
@@ -343,14 +343,14 @@ class ProxiedCase(WatchedCase):
 
     def members(self) -> tuple[str, ...]:
         """The client ids that the broker knows as members of the group."""
-        place = self._made()
+        place = self._take_place()
         listed = responses.listed_members(place.broker.ask(requests.member_list(place.group)))
         # a broker that knows none refuses to say so
         return () if isinstance(listed, Err) else listed
 
     def stored(self) -> tuple[int, ...]:
         """The stored offset of each queue, -1 for none."""
-        place = self._made()
+        place = self._take_place()
         if self._others and time.monotonic() - self._beaten > _BEAT:
             self._beat()
         topics = filter(None, (place.topic, place.other))

@@ -1,4 +1,4 @@
-"""A look at the traffic of a case: it waits for what a step is expected to show, no longer than the client may take.
+"""The wait for the traffic of a case: it waits for what a step is expected to show, no longer than the client may take.
 
 Owners and what was given have a limit of their own, before that of stored offsets, which wait for a timer.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 #: Seconds between two looks at the traffic.
-_PACE = 0.05
+_POLL_INTERVAL = 0.05
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error: the run ends
@@ -42,7 +42,7 @@ class Clock:
         """Wait until something is the case, so many seconds at most."""
         until = self.now() + limit
         while not done() and (left := until - self.now()) > 0:
-            self.pause(min(_PACE, left))
+            self.pause(min(_POLL_INTERVAL, left))
 
 
 class Limits(NamedTuple):
@@ -59,7 +59,7 @@ class Limits(NamedTuple):
     apart: bool = False
 
 
-def shows(
+def wait_for_traffic(
     clock: Clock,
     limits: Limits,
     owners: Callable[[], bool],

@@ -12,7 +12,7 @@ from rocketmq_conformance.models.outcome import outcome_class
 AGREED = "as expected"
 
 
-class Parting(NamedTuple):
+class TraceDifference(NamedTuple):
     """The first step that differs: its number (1 is the first step), operation, A's kind of state, what either did."""
 
     step: int
@@ -22,7 +22,7 @@ class Parting(NamedTuple):
     class_b: str
 
 
-def part(a: Trace, b: Trace) -> Parting | str:
+def trace_difference(a: Trace, b: Trace) -> TraceDifference | str:
     """Where two traces of a case part, or why that is not known."""
     for letter, trace in (("A", a), ("B", b)):
         if not trace.steps:
@@ -32,4 +32,4 @@ def part(a: Trace, b: Trace) -> Parting | str:
         return why
     one, other = a.steps[at], b.steps[at]
     name = a.suite.operations[one.row[0]].spec.name
-    return Parting(at + 1, name, one.why.kind, outcome_class(one.observed), outcome_class(other.observed))
+    return TraceDifference(at + 1, name, one.why.kind, outcome_class(one.observed), outcome_class(other.observed))

@@ -14,10 +14,10 @@ from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.outcome import Value
 
 #: The queues of a member: topic and queue id.
-Owned = Collection[tuple[str, int]]
+ClaimedQueues = Collection[tuple[str, int]]
 
 
-def differing(state: object, topic: str, pulled: Sequence[Value], said: Mapping[str, Owned]) -> str:
+def wrong_claim(state: object, topic: str, pulled: Sequence[Value], claims: Mapping[str, ClaimedQueues]) -> str:
     """One sentence on the first member that says it has other queues of the case's topic than it should have, or "".
     ``pulled`` has for each queue who pulls it, and from where."""
     if not isinstance(state, WholePushState) or state.group.kind != PUSH or state.group.fails:
@@ -28,7 +28,7 @@ def differing(state: object, topic: str, pulled: Sequence[Value], said: Mapping[
         place = pulled[found.id] if found.id < len(pulled) else None
         if found.topic == TOPIC and (not isinstance(place, tuple) or place[0] != MEMBERS.index(name)):
             return ""
-    for name, queues in said.items():
+    for name, queues in claims.items():
         has = sorted(queue for of, queue in queues if of == topic)
         owned = state.group.members[name].pulls
         should = sorted(QUEUES[queue].id for queue in owned if QUEUES[queue].topic == TOPIC)

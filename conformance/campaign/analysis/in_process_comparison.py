@@ -15,10 +15,10 @@ from rocketmq_conformance.conformance.campaign.analysis.differing_cases import (
     by_verdict,
 )
 from rocketmq_conformance.conformance.campaign.analysis.results import (
-    BARE,
     OTHER,
+    OTHER_VERDICT,
     SAME,
-    TURNED,
+    SAME_VERDICT,
     UNDECIDING,
     paired,
 )
@@ -37,7 +37,7 @@ from rocketmq_conformance.reports.campaign_diff import SuiteDifference
 from rocketmq_conformance.reports.event import VERDICTS
 
 
-class SideBySide:
+class InProcessComparison:
     """One suite of both campaigns."""
 
     def __init__(self, name: str, a: CampaignSide, b: CampaignSide) -> None:
@@ -63,9 +63,11 @@ class SideBySide:
         pairs = paired(a.results, b.results)
         numbers = pairs.numbers
         decided_a, decided_b = pairs.verdicts_a < UNDECIDING, pairs.verdicts_b < UNDECIDING
-        same, turned, differing = pairs.are(SAME), pairs.are(TURNED), pairs.are(OTHER)
+        same, other_verdict, differing = pairs.are(SAME), pairs.are(OTHER_VERDICT), pairs.are(OTHER)
         rows, undecided, unseen = self._parted(numbers[differing], pairs.whole[differing], most, rebuilds)
-        rows = pd.concat([rows, by_verdict(a, b, numbers[turned], pairs.verdicts_a[turned])], ignore_index=True)
+        rows = pd.concat(
+            [rows, by_verdict(a, b, numbers[other_verdict], pairs.verdicts_a[other_verdict])], ignore_index=True
+        )
         for letter, mine, theirs, verdicts in (
             ("A", decided_a, decided_b, pairs.verdicts_a),
             ("B", decided_b, decided_a, pairs.verdicts_b),
@@ -78,7 +80,7 @@ class SideBySide:
             same=int(same.sum()),
             different=len(rows),
             not_looked_at=unseen,
-            verdict_only=int(pairs.are(BARE).sum()),
+            verdict_only=int(pairs.are(SAME_VERDICT).sum()),
             undecided=dict(undecided),
             neither=int((~decided_a & ~decided_b).sum()),
             only_a=len(a.results.numbers) - len(numbers),

@@ -21,13 +21,13 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address, through
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.process import free_port
+from rocketmq_conformance.conformance.targets.client_program import proxied_case
 from rocketmq_conformance.conformance.targets.client_program import real_broker as real
-from rocketmq_conformance.conformance.targets.client_program import through as proxied
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
+from rocketmq_conformance.conformance.targets.client_program.proxied_case import ProxiedCase
 from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
-from rocketmq_conformance.conformance.targets.client_program.through import ProxiedCase
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.broker.state import QueueLog
 from rocketmq_conformance.models.client.start import LAST, TIMESTAMP
@@ -289,7 +289,7 @@ def test_members_that_do_not_exist_are_listed_by_the_broker(
     beats = behind.arrived(Request.HEART_BEAT)
     case.stored()
     assert behind.arrived(Request.HEART_BEAT) == beats
-    monkeypatch.setattr(proxied, "_BEAT", 0.0)
+    monkeypatch.setattr(proxied_case, "_BEAT", 0.0)
     case.stored()
     assert behind.arrived(Request.HEART_BEAT) == beats + 1
     case.prepare(1, "empty", -1, LAST)

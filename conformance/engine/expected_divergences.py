@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date
 
-from rocketmq_conformance.conformance.engine.expected import Entry
-from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint
+from rocketmq_conformance.conformance.engine.expected_file import Entry
+from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import BROKEN, Broken, Played, Player
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNSUPPORTED, ExpectedDivergence
@@ -24,16 +24,16 @@ ONLY_EXPECTED = "it shows nothing but what is expected to diverge"
 GONE = "it does not diverge any more: remove it (`expect prune`)"
 
 
-class Signed:
+class ExpectedDivergences:
     """The entries that concern one suite and the implementation."""
 
     def __init__(self, entries: Iterable[Entry], book: RuleBook | None = None, *, today: date | None = None) -> None:
         self.entries = tuple(entries)
         self._book = book
         self._today = today or date.today()
-        self._by_mark = {entry.fingerprint: entry for entry in self.entries}
+        self._by_fingerprint = {entry.fingerprint: entry for entry in self.entries}
         #: Cases that show each of them.
-        self._cases = dict.fromkeys(self._by_mark, 0)
+        self._cases = dict.fromkeys(self._by_fingerprint, 0)
         #: Entries whose divergence is under another rule than they say, with that rule.
         self._rules: dict[str, str] = {}
         #: Fingerprints whose plan could not be replayed, with the reason.
@@ -64,13 +64,13 @@ class Signed:
         if isinstance(judged, BROKEN):
             self._unplayed[entry.fingerprint] = str(judged)
             return []
-        return [one for one in judged.differences() if self._is_signed(suite, one)]
+        return [one for one in judged.differences() if self._count_expected(suite, one)]
 
     def settle(self, suite: Suite, played: Played) -> Played:
         """A case without the divergences that are expected."""
         if played.verdict != DIVERGES or not (self.entries or self._book) or played.judged is None:
             return played
-        left = [one for one in played.differences if not self._is_signed(suite, one)]
+        left = [one for one in played.differences if not self._count_expected(suite, one)]
         return played._replace(differences=left) if left else without_differences(played)
 
     def events(self) -> Iterator[ExpectedDivergence]:
@@ -78,48 +78,52 @@ class Signed:
         for entry in self.entries:
             yield entry.event(cases=self._cases[entry.fingerprint], fault=self._fault(entry))
         if self._book:
-            for (suite, rule, mark), cases in self._newer.items():
-                yield newer_rule(self._book.version, suite, rule, mark, cases)
+            for (suite, rule, fingerprint), cases in self._newer.items():
+                yield newer_rule(self._book.version, suite, rule, fingerprint, cases)
 
     def knows(self, suite: Suite, judged: Judged) -> bool:
         """Is this divergence expected?"""
         step = judged.steps[-1]
-        return self._entry(fingerprint(suite, step)) is not None or self._is_newer(responsible(suite, step))
+        return self._entry(fingerprint_of(suite, step)) is not None or self._is_newer(responsible(suite, step))
 
-    def _entry(self, mark: str) -> Entry | None:
+    def _entry(self, fingerprint: str) -> Entry | None:
         """The entry that signs for divergences with this fingerprint."""
-        entry = self._by_mark.get(mark)
+        entry = self._by_fingerprint.get(fingerprint)
         return None if entry is None or entry.invalid else entry
 
     def _is_newer(self, rule: str) -> bool:
         """Is a rule newer than the rule book?"""
         return self._book is not None and self._book.lacks(rule)
 
-    def _is_signed(self, suite: Suite, judged: Judged) -> bool:
+    def _count_expected(self, suite: Suite, judged: Judged) -> bool:
         """Is this divergence expected? It is counted then."""
-        mark, rule = fingerprint(suite, judged.steps[-1]), responsible(suite, judged.steps[-1])
-        entry = self._entry(mark)
+        fingerprint, rule = fingerprint_of(suite, judged.steps[-1]), responsible(suite, judged.steps[-1])
+        entry = self._entry(fingerprint)
         if entry is not None:
-            self._cases[mark] += 1
+            self._cases[fingerprint] += 1
             if rule != entry.rule:
-                self._rules[mark] = rule
+                self._rules[fingerprint] = rule
         elif self._is_newer(rule):
-            self._newer[suite.name, rule, mark] += 1
+            self._newer[suite.name, rule, fingerprint] += 1
         else:
             return False
         return True
 
     def _fault(self, entry: Entry) -> str:
-        mark = entry.fingerprint
+        fingerprint = entry.fingerprint
         if entry.invalid:
             return f"it is not valid: {entry.invalid}"
         if entry.expires < self._today:
             return f"it expired on {entry.expires.isoformat()}: {entry.owner} has to renew or mend it"
-        if mark in self._unplayed and not self._cases[mark]:
-            return f"its plan could not be replayed: {self._unplayed[mark]}"
-        if not self._cases[mark]:
+        if fingerprint in self._unplayed and not self._cases[fingerprint]:
+            return f"its plan could not be replayed: {self._unplayed[fingerprint]}"
+        if not self._cases[fingerprint]:
             return GONE
-        return f"it is a divergence from {self._rules[mark]}, not {entry.rule}" if mark in self._rules else ""
+        return (
+            f"it is a divergence from {self._rules[fingerprint]}, not {entry.rule}"
+            if fingerprint in self._rules
+            else ""
+        )
 
 
 def without_differences(played: Played) -> Played:
@@ -129,14 +133,14 @@ def without_differences(played: Played) -> Played:
     return played._replace(verdict=verdict, reason=reason, differences=())
 
 
-def newer_rule(version: str, suite: str, rule: str, mark: str, cases: int) -> ExpectedDivergence:
+def newer_rule(version: str, suite: str, rule: str, fingerprint: str, cases: int) -> ExpectedDivergence:
     """The event of divergences from a rule that the rule book of a version does not have."""
     return ExpectedDivergence(
         file=f"rule book {version}",
         line=0,
         suite=suite,
         rule=rule,
-        fingerprint=mark,
+        fingerprint=fingerprint,
         reason=f"the rule is newer than rule book {version}",
         owner="",
         link="",

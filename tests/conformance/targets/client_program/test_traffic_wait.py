@@ -7,8 +7,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from rocketmq_conformance.conformance.targets.client_program.look import Clock, Interrupted, Limits, shows
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import (
+    Clock,
+    Interrupted,
+    Limits,
+    wait_for_traffic,
+)
 from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.whole import BROADCAST, ORDERLY
 from rocketmq_conformance.models.client.whole_deadlines import due, waits_of
@@ -44,7 +49,7 @@ def seen(limits: Limits, owners: float, stored: float, until: float = NEVER) -> 
     def has_owners() -> bool:
         return owners <= passed() < until
 
-    shown = shows(clock, limits, has_owners, lambda: has_owners() and stored <= passed(), lambda: False)
+    shown = wait_for_traffic(clock, limits, has_owners, lambda: has_owners() and stored <= passed(), lambda: False)
     return shown, passed()
 
 
@@ -114,7 +119,7 @@ def test_what_does_not_last_was_not_shown() -> None:
 
 def test_a_member_that_ends_ends_the_look() -> None:
     clock = PlayedClock()
-    assert not shows(clock, Limits(10.0, 15.0, 1.0), lambda: True, lambda: False, lambda: clock.time >= 1003)
+    assert not wait_for_traffic(clock, Limits(10.0, 15.0, 1.0), lambda: True, lambda: False, lambda: clock.time >= 1003)
     assert clock.time == pytest.approx(1003, abs=0.1)
 
 
@@ -134,4 +139,6 @@ def test_a_member_whose_subscription_is_outdated_has_the_time_of_a_heartbeat_mor
             return clock.now() - began >= 35.0
 
         limits = Limits(10.0, 15.0, 1.0, heartbeat=31.0)
-        assert shows(clock, limits, pulls, pulls, lambda: False, lambda outdated=outdated: outdated) is outdated
+        assert (
+            wait_for_traffic(clock, limits, pulls, pulls, lambda: False, lambda outdated=outdated: outdated) is outdated
+        )
