@@ -59,7 +59,7 @@ class Plays:
 
 def recorded(adapter: Plays) -> SuiteRecord:
     stage = Stage(adapter, Profile())
-    found = cell._played(Opened("", stage, adapter.hello(), Profile()), PLANS)
+    found = cell._play(Opened("", stage, adapter.hello(), Profile()), PLANS)
     stage.close()
     return found
 
