@@ -10,7 +10,7 @@ from every import every
 
 from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import NEWEST, Release, Releases, Switch, nearest_published
+from rocketmq_conformance.models.release import NEWEST, Release, Releases, Switch, changes, nearest_published
 from rocketmq_conformance.models.rule import Rule
 
 #: Releases in the order in which rules see them.
@@ -114,7 +114,7 @@ def test_what_is_no_release_is_refused_with_a_sentence(text: str) -> None:
 
 
 def made(v4: str | None = None, v5: str | None = None, until_v5: str | None = None) -> Switch:
-    return Switch("X", "A change", v4=v4, v5=v5, until_v5=until_v5, rules=(), source="")
+    return Switch("X", "A change", v4=v4, v5=v5, until_v5=until_v5, rules=("A-RULE",), source="")
 
 
 @pytest.mark.parametrize(
@@ -163,6 +163,14 @@ def test_a_switch_of_one_line_is_off_in_the_other() -> None:
 
 def test_what_5_lost_again_4_keeps() -> None:
     assert made(v4="4.9.0", v5="5.0.0", until_v5="5.1.0").on(Release.parse("4.9.8"))
+
+
+def test_what_changes_between_two_releases_are_the_switches_that_one_of_them_has() -> None:
+    arrives, leaves, before = made(v5="5.1.0"), made(v5="5.0.0", until_v5="5.1.0"), made(v5="5.0.0")
+    old, new = Release.parse("5.0.0"), Release.parse("5.1.0")
+    switches = (arrives, leaves, before)
+    assert changes(switches, old, new, arrives.rules) == changes(switches, new, old, arrives.rules) == (arrives, leaves)
+    assert changes(switches, old, new, ("ANOTHER-RULE",)) == ()
 
 
 def test_every_switch_of_a_client_is_in_the_table() -> None:
