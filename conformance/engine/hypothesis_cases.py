@@ -81,15 +81,15 @@ class HypothesisCases:
         self._database = DirectoryBasedExampleDatabase(DATABASE)
         #: What the search adds and removes where no plan diverges.
         self._learned = _Postponed(self._database)
-        #: Plans, what broke the search, and None once it has ended.
-        self._plans: SimpleQueue[list[Row] | BaseException | None] = SimpleQueue()
+        #: Cases, what broke the search, and None once it has ended.
+        self._cases: SimpleQueue[Numbered | BaseException | None] = SimpleQueue()
         #: Is a further plan asked for? Otherwise the search is closed.
         self._requests: SimpleQueue[bool] = SimpleQueue()
         self._thread: Thread | None = None
         self._ended = False
-        #: The numbers of the plans that were drawn, and the plans that diverge.
+        #: The numbers of the plans that were drawn, and those of cases that diverge.
         self._drawn: dict[tuple[Row, ...], int] = {}
-        self._diverging: set[tuple[Row, ...]] = set()
+        self._diverging: set[int] = set()
 
     def __iter__(self) -> Iterator[Numbered]:
         return self
@@ -102,15 +102,15 @@ class HypothesisCases:
             self._thread.start()
         else:
             self._requests.put(True)
-        plan = self._plans.get()
-        if isinstance(plan, list):
-            return self._drawn[tuple(plan)], plan
+        case = self._cases.get()
+        if isinstance(case, tuple):
+            return case
         self._ended = True
-        raise plan or StopIteration
+        raise case or StopIteration
 
     def diverges(self, number: int) -> None:
         """A case diverges; it need not be one of these."""
-        self._diverging.update(plan for plan, drawn in self._drawn.items() if drawn == number)
+        self._diverging.add(number)
 
     def close(self) -> None:
         """End the search, and keep what it found; no case may be asked for any more."""
@@ -118,7 +118,7 @@ class HypothesisCases:
             return
         self._requests.put(False)
         self._thread.join()
-        if not self._diverging:
+        if self._diverging.isdisjoint(self._drawn.values()):
             self._learned.write()
             return
         with suppress(_DivergesError, Flaky):
@@ -131,9 +131,9 @@ class HypothesisCases:
         except _Closed:
             pass
         except BaseException as error:
-            self._plans.put(error)
+            self._cases.put(error)
             return
-        self._plans.put(None)
+        self._cases.put(None)
 
     def _search(self, database: ExampleDatabase, handle: Callable[[tuple[Row, ...]], None]) -> None:
         """Search with this database; it is the same each time, up to what ``handle`` raises for a plan."""
@@ -189,11 +189,11 @@ class HypothesisCases:
             return
         if len(self._drawn) == self._examples:
             raise _Closed
-        self._drawn[plan] = self._begin + len(self._drawn)
-        self._plans.put(list(plan))
+        self._drawn[plan] = number = self._begin + len(self._drawn)
+        self._cases.put((number, list(plan)))
         if not self._requests.get():
             raise _Closed
 
     def _must_conform(self, plan: tuple[Row, ...]) -> None:
-        if plan in self._diverging:
+        if self._drawn.get(plan) in self._diverging:
             raise _DivergesError

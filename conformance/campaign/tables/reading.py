@@ -126,6 +126,10 @@ class Campaign:
         return _runs(self.folder)
 
 
+#: A campaign and one of its addresses.
+PlayedCampaign = tuple[Campaign, str]
+
+
 def open_campaign(folder: Path) -> Campaign:
     """Open a campaign's folder; CampaignError when there is none, or none that this kit can read."""
     file = folder / FILE

@@ -38,15 +38,13 @@ from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import 
     incomparable,
     other_kit,
 )
-from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
+from rocketmq_conformance.conformance.campaign.tables.reading import PlayedCampaign
 from rocketmq_conformance.reports.campaign_diff import Difference, SuiteDifference
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, VERDICTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: A campaign and one of its addresses.
-PlayedCampaign = tuple[Campaign, str]
 _DECIDED = (CONFORMS, DIVERGES)
 _GROUP = ["suite", "operation", "kind", "class_a", "class_b"]
 

@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.campaign.analysis.results import (
     paired,
     results_of,
 )
-from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, PlayedCampaign
 from rocketmq_conformance.reports.event import VERDICTS
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ _SCHEMA = ", ".join(f"`{column.name}` {_TYPES[column.type]}" for column in _COUN
 _NAMES: tuple[Sequence[str | None], ...] = ([*VERDICTS, None], [*VERDICTS, None], RELATIONS)
 _SIZES = tuple(len(names) for names in _NAMES)
 _NO_CASE = len(VERDICTS)
-#: A campaign and one of its addresses.
-PlayedCampaign = tuple[Campaign, str]
 
 
 class Range(NamedTuple):

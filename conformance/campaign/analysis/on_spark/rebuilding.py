@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import CaseFacts, Rebuilder, Trace
 from rocketmq_conformance.conformance.campaign.analysis.trace_difference import TraceDifference, trace_difference
-from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, PlayedCampaign
 
 #: Where a case parts, or ``why`` that is not known.
 PARTED = pa.schema(
@@ -24,8 +24,6 @@ PARTED = pa.schema(
         ("why", pa.string()),
     ]
 )
-#: A campaign and one of its addresses.
-PlayedCampaign = tuple[Campaign, str]
 
 
 def case_facts(row: Mapping[str, Any]) -> CaseFacts:
