@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
-from rocketmq_conformance.conformance.campaign.player.first_difference import conforming_steps
 from rocketmq_conformance.conformance.engine.divergence import format_result
+from rocketmq_conformance.conformance.engine.first_difference import conforming_steps
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.release_axis.cache import Cache
 from rocketmq_conformance.conformance.release_axis.plans import Plans

@@ -13,9 +13,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
-from rocketmq_conformance.conformance.campaign.player.first_difference import play_and_compare
 from rocketmq_conformance.conformance.engine import plan as plan_files
 from rocketmq_conformance.conformance.engine.divergence import format_result
+from rocketmq_conformance.conformance.engine.first_difference import play_and_compare
 from rocketmq_conformance.conformance.engine.judge import Judged
 from rocketmq_conformance.conformance.engine.shrink import shrink
 from rocketmq_conformance.conformance.release_axis.classes import Parting

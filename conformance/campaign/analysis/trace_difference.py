@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Trace
-from rocketmq_conformance.conformance.campaign.player.first_difference import first_difference
+from rocketmq_conformance.conformance.engine.first_difference import first_difference
 from rocketmq_conformance.models.outcome import outcome_class
 
 #: Class of what a side did that agreed with its rules, where results depend on the time of the run.

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Hello, Shared
-from rocketmq_conformance.conformance.campaign.player.first_difference import compare_played, conforming_steps
 from rocketmq_conformance.conformance.campaign.player.report_divergence import report_divergence
 from rocketmq_conformance.conformance.campaign.player.taken_servers import TakenServers
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
@@ -21,6 +20,7 @@ from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.doubt import Doubts
+from rocketmq_conformance.conformance.engine.first_difference import compare_played, conforming_steps
 from rocketmq_conformance.conformance.engine.handshake import (
     hello_of,
     newer_than_known,

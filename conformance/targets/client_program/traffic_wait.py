@@ -1,4 +1,4 @@
-"""The wait for the traffic of a case: it waits for what a step is expected to show, no longer than the client may take.
+"""The wait for what a step is expected to show in the traffic of a case, no longer than the client may take.
 
 Owners and what was given have a limit of their own, before that of stored offsets, which wait for a timer.
 """

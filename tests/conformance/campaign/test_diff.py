@@ -17,10 +17,10 @@ from rocketmq_conformance.conformance.campaign.analysis.diff import NothingCompa
 from rocketmq_conformance.conformance.campaign.analysis.differing_cases import by_divergences, by_steps
 from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide
 from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import REBUILT
-from rocketmq_conformance.conformance.campaign.player.first_difference import CUT_SHORT, LEFT_OPEN, LEFT_OUT
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError, open_campaign
 from rocketmq_conformance.conformance.cli.campaign_diff import diff as command
+from rocketmq_conformance.conformance.engine.first_difference import CUT_SHORT, LEFT_OPEN, LEFT_OUT
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile

@@ -81,7 +81,7 @@ def test_an_answer_that_nothing_is_promised_of_is_not_noticed_and_explained() ->
     assert (end.explained, end.exit_code) == (end.tried - end.noticed, 0)
 
 
-class OfAnotherMake(Port):
+class PortWithoutQuirks(Port):
     """The port, which does not say that it follows Java in its accidents."""
 
     def hello(self) -> Hello:
@@ -89,7 +89,7 @@ class OfAnotherMake(Port):
 
 
 def test_accidents_of_java_are_not_noticed_where_they_are_not_judged_and_explained() -> None:
-    cells, end = measured(OfAnotherMake(), "remote-store", cases=20)
+    cells, end = measured(PortWithoutQuirks(), "remote-store", cases=20)
     missed = [one for one in cells if one.noticed < one.tried]
     assert {(one.rule, one.reason) for one in missed} == {("OFF-VAL-1", QUIRK)}
     assert end.exit_code == 0

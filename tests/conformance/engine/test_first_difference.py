@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from broken_adapters import Slow
 
 from rocketmq_conformance.conformance.adapter import Adapter
-from rocketmq_conformance.conformance.campaign.player.first_difference import (
+from rocketmq_conformance.conformance.engine.first_difference import (
     compare_played,
     conforming_steps,
     play_and_compare,
