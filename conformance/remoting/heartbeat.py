@@ -15,6 +15,13 @@ def read(body: bytes) -> tuple[str, list[Consumer]]:
     return str(data["clientID"]), [_consumer(consumer) for consumer in data.get("consumerDataSet") or ()]
 
 
+def versions(body: bytes) -> dict[str, int]:
+    """The versions of a client's subscriptions, by topic."""
+    consumers = java_json.loads(body.decode()).get("consumerDataSet") or ()
+    subscriptions = [item for consumer in consumers for item in consumer.get("subscriptionDataSet") or ()]
+    return {str(item["topic"]): int(item.get("subVersion") or 0) for item in subscriptions}
+
+
 def brevity(body: bytes) -> tuple[bool, int]:
     """Does a heartbeat leave out the subscriptions, since they are those of the one before? And the fingerprint of
     these subscriptions; 0 for none."""

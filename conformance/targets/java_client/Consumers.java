@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Semaphore;
 
 /**
  * Makes consumers of one class and lets them rebalance: a call for each, where Python would need some thirty.
@@ -12,7 +13,9 @@ import java.util.concurrent.BlockingQueue;
  * made ahead in a thread of their own, each to be used once.
  */
 public final class Consumers {
-    private static final int AHEAD = 4;
+    private static final int AHEAD = 8;
+    /** How few of them are left when more are made. */
+    private static final int FEW = 3;
     /** How long one is good for (ns): it knows when it was made. */
     private static final long FRESH = 1_000_000_000L;
 
@@ -30,6 +33,8 @@ public final class Consumers {
     private final String implementation;
     private final Object running;
     private final BlockingQueue<Made> ahead = new ArrayBlockingQueue<>(AHEAD);
+    /** Has a permit when more are to be made: their thread is not woken up for each that is taken. */
+    private final Semaphore wanted = new Semaphore(0);
     /** Makes them ahead; null before the first one is asked for, and where none may be made ahead. */
     private Thread maker;
     private final boolean makesAhead;
@@ -67,13 +72,19 @@ public final class Consumers {
         while (made != null && System.nanoTime() - made.at > FRESH) {
             made = ahead.poll();
         }
+        if (ahead.size() <= FEW && wanted.availablePermits() == 0) {
+            wanted.release();
+        }
         return made == null ? construct() : made.consumer;
     }
 
     private void makeAhead() {
         try {
             while (true) {
-                ahead.put(new Made(construct()));
+                wanted.acquire();
+                while (ahead.remainingCapacity() > 0) {
+                    ahead.put(new Made(construct()));
+                }
             }
         } catch (Exception error) {
             // closed; or none can be made, as the next one who asks for one will find
@@ -149,6 +160,18 @@ public final class Consumers {
         }
         text.append(',');
         return balanced == null ? text.toString() : text.append((Boolean) balanced ? 1 : 0).toString();
+    }
+
+    /**
+     * A listener is done with messages of a queue, as long as the consumer has it, and the next offset is this one: what
+     * the offset store then answers of the queue by this type of read.
+     */
+    public long consume(Map<?, ?> table, Object store, Object queue, long offset, Object read) throws Exception {
+        Object owned = table.get(queue);
+        if (owned != null && !(Boolean) Reflected.call(owned, "isDropped")) {
+            Reflected.call(store, "updateOffset", queue, offset, true);
+        }
+        return (Long) Reflected.call(store, "readOffset", queue, read);
     }
 
     private static int position(Map<?, ?> positions, Object queue) {

@@ -14,11 +14,15 @@ import java.util.function.UnaryOperator;
  * A RemotingClient whose requests are texts to another one: a request and its answer cross to Python once each.
  *
  * <p>The parts of a text have a zero character between them, which no field has. A request is: address, code, 1 when it
- * is one-way, number of fields, their names and values, body. An answer is: A, code, number of fields, their names and
- * values, remark, body; or T or U and a sentence, for a timeout and for a request that could not be sent. A body is as
- * many characters as it has bytes.
+ * is one-way and 2 when its answer would come by a callback, number of fields, their names and values, body. An answer
+ * is: A, code, number of fields, their names and values, remark, body; or T or U and a sentence, for a timeout and for a
+ * request that could not be sent. A body is as many characters as it has bytes. A callback is never called.
  */
 public final class Transport implements InvocationHandler {
+    private static final int SYNC = 0;
+    private static final int ONE_WAY = 1;
+    private static final int ASYNC = 2;
+
     private final UnaryOperator<String> exchange;
     /** Does everything that is not a request, and the requests by methods that are not {@code taken}. */
     private final Object other;
@@ -76,10 +80,15 @@ public final class Transport implements InvocationHandler {
             }
         }
         if (name.equals("invokeSync")) {
-            return ask(given[0], given[1], false);
+            return ask(given[0], given[1], SYNC);
+        }
+        if (name.equals("invokeAsync")) {
+            makeHeader.invoke(given[1]);
+            exchange.apply(request(given[0], given[1], ASYNC));
+            return null;
         }
         try {
-            ask(given[0], given[1], true);
+            ask(given[0], given[1], ONE_WAY);
         } catch (Exception error) {
             if (!timedOut.getDeclaringClass().isInstance(error) && !unsent.getDeclaringClass().isInstance(error)) {
                 throw error;
@@ -88,9 +97,9 @@ public final class Transport implements InvocationHandler {
         return null;
     }
 
-    private Object ask(Object address, Object command, boolean oneWay) throws Exception {
+    private Object ask(Object address, Object command, int way) throws Exception {
         makeHeader.invoke(command);
-        String answer = exchange.apply(request(address, command, oneWay));
+        String answer = exchange.apply(request(address, command, way));
         if (answer.charAt(0) == 'T') {
             throw (Exception) timedOut.newInstance(answer.substring(1));
         }
@@ -100,12 +109,12 @@ public final class Transport implements InvocationHandler {
         return answer(answer);
     }
 
-    private String request(Object address, Object command, boolean oneWay) throws ReflectiveOperationException {
+    private String request(Object address, Object command, int way) throws ReflectiveOperationException {
         Map<?, ?> named = (Map<?, ?>) fields.invoke(command);
         byte[] bytes = (byte[]) body.invoke(command);
         StringBuilder text = new StringBuilder();
         text.append(address == null ? "" : address).append('\0').append(code.invoke(command));
-        text.append('\0').append(oneWay ? 1 : 0).append('\0').append(named == null ? 0 : named.size()).append('\0');
+        text.append('\0').append(way).append('\0').append(named == null ? 0 : named.size()).append('\0');
         if (named != null) {
             for (Map.Entry<?, ?> field : named.entrySet()) {
                 text.append(field.getKey()).append('\0').append(field.getValue()).append('\0');

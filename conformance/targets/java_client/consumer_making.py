@@ -46,6 +46,11 @@ class Making(Protocol):
         """
         ...
 
+    def consume(self, of: Assembled, queue: Any, offset: int, memory: Any) -> int:
+        """A listener is done with messages of a queue, as long as the consumer has it, and the next offset is this one:
+        what the offset table then holds of the queue; ``memory`` is the read type that asks for that."""
+        ...
+
     def close(self) -> None:
         """Make none any more."""
         ...
@@ -115,6 +120,13 @@ class CalledMaking:
         owned = sorted(int(positions.get(queue)) for queue in of.table.keySet())
         return tuple(owned), None if balanced is None else bool(balanced)
 
+    def consume(self, of: Assembled, queue: Any, offset: int, memory: Any) -> int:
+        """A listener is done with messages."""
+        owned = of.table.get(queue)
+        if owned is not None and not owned.isDropped():
+            of.store.updateOffset(queue, offset, True)
+        return int(of.store.readOffset(queue, memory))
+
     def close(self) -> None:
         """None is made ahead."""
 
@@ -144,6 +156,10 @@ class CompiledMaking:
         text = str(self._java.round(of.rebalancing, of.table, positions, orderly, ages))
         owned, balanced = text.split(",")
         return tuple(map(int, owned.split())), bool(int(balanced)) if balanced else None
+
+    def consume(self, of: Assembled, queue: Any, offset: int, memory: Any) -> int:
+        """A listener is done with messages."""
+        return int(self._java.consume(of.table, of.store, queue, offset, memory))
 
     def close(self) -> None:
         """Make none ahead any more."""

@@ -6,8 +6,8 @@ for a pull request, ``persistConsumerOffset``, ``updateTopicRouteInfoFromNameSer
 are taken out of the queue of the pull service; pulls are recorded instead of sent, and get no response.
 
 The classes read the clock of the machine, which cannot be set. A process queue's age is the time of its last pull,
-and that can be set: before a round every process queue is made as old as the case's clock says, less half of the
-smallest tick, so that no delay of this process makes it older than it should be. When the client's clock is
+and that can be set: before a round every process queue is made as old as the case's clock says, if that has moved, less
+half of the smallest tick, so that no delay of this process makes it older than it should be. When the client's clock is
 real, its timers are fast (``release``) and its ages are left alone.
 """
 
@@ -19,10 +19,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Case
+from rocketmq_conformance.conformance.targets.java_client.aging import SLACK, Aging
 from rocketmq_conformance.conformance.targets.java_client.consumer_making import Making, making_for
 from rocketmq_conformance.conformance.targets.java_client.offset_folder import offset_folder
 from rocketmq_conformance.conformance.targets.java_client.part import Part
-from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
+from rocketmq_conformance.conformance.targets.java_client.pull_service import Dispatched, dispatched
+from rocketmq_conformance.conformance.targets.java_client.queue_names import POSITIONS
+from rocketmq_conformance.conformance.targets.java_client.recording_executor import PostponedTasks
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.allocation.nearby import room_of
@@ -42,8 +45,6 @@ from rocketmq_conformance.models.client.group_state import client_id
 from rocketmq_conformance.models.client.pull_request import COMMIT
 from rocketmq_conformance.models.outcome import Result
 
-#: Ms by which process queues are made younger than they are: less than the difference of any two ages.
-SLACK = 5_000
 _STRATEGIES = {
     "AVG": "AllocateMessageQueueAveragely",
     "AVG_BY_CIRCLE": "AllocateMessageQueueAveragelyByCircle",
@@ -55,24 +56,10 @@ _STRATEGIES = {
 _TOPICS = {"CLUSTERING": (TOPIC, OTHER_TOPIC, RETRY_TOPIC), "BROADCASTING": (TOPIC, OTHER_TOPIC)}
 
 
-class Remoting(RemotingCalls):
-    """A RemotingClient that records pulls instead of sending them."""
-
-    def __init__(self, release: JavaRelease) -> None:
-        super().__init__(release)
-        self.pulls: list[dict[str, str]] = []
-
-    def invokeAsync(self, address: Any, command: Any, millis: int, callback: Any) -> None:  # noqa: N802
-        """Record a pull; it gets no response."""
-        command.makeCustomHeaderToNet()
-        fields = command.getExtFields()
-        self.pulls.append({str(entry.getKey()): str(entry.getValue()) for entry in fields.entrySet()})
-
-
 class ClientInstance:
     """A client instance, shared by the consumers of one client id in a process."""
 
-    network: type[Remoting] = Remoting
+    network: type[RemotingCalls] = RemotingCalls
 
     def __init__(self, release: JavaRelease, client: str) -> None:
         self.release = release
@@ -82,25 +69,24 @@ class ClientInstance:
         self.remoting = self.network(release)
         release.put(self.factory.getMQClientAPIImpl(), "remotingClient", self.remoting.proxy)
         service = self.factory.getPullMessageService()
-        self.timers = RecordingExecutor()
+        self.timers = PostponedTasks()
         release.put(service, "scheduledExecutorService", self.timers.proxy)
         waiting = "pullRequestQueue" if release.has_field(service, "pullRequestQueue") else "messageRequestQueue"
-        self._dispatched = release.get(service, waiting)
+        self._waiting = release.get(service, waiting)
         self._tables = [release.get(self.factory, f"{name}Table") for name in ("consumer", "topicRoute", "brokerAddr")]
 
     def forget(self) -> None:
         """Reset to the state of a new instance."""
         for table in self._tables:
             table.clear()
-        self.timers.tasks.clear()
-        self._dispatched.clear()
+        self.timers.forget()
+        self._waiting.clear()
         self.remoting.pulls.clear()
 
-    def dispatched(self) -> list[Any]:
-        """The pull requests dispatched by the step."""
-        for _, task in self.timers.take():
-            task.run()
-        return list(iter(self._dispatched.poll, None))
+    def dispatched(self) -> list[Dispatched]:
+        """The requests dispatched by the step."""
+        self.timers.run()
+        return dispatched(self._waiting)
 
 
 class Consumer:
@@ -129,33 +115,33 @@ class Consumer:
         self.requests: dict[int, Any] = {}
         #: When each process queue was pulled last, by queue, in ms of the case's clock.
         self.pulled: dict[int, int] = {}
+        self._aging = Aging(group.release)
         self._taken: dict[int, Any] = {}
 
     def prepare(self, consumer: Any) -> None:
         """Set what a subclass needs before the consumer begins."""
 
     def ages(self, now: int) -> list[int] | None:
-        """How long ago each queue was pulled last by the case's clock (ms), unless process queues go by the machine's.
+        """How long ago each queue was pulled last by the case's clock (ms); a queue that never was is new.
 
-        A queue that never was is new.
+        None leaves process queues alone.
         """
-        if self.group.release.pace is not None:
-            return None
         return [now - self.pulled.get(queue, now) - SLACK for queue in range(len(QUEUES))]
 
     def run_round(self, now: int) -> tuple[tuple[int, ...], bool | None]:
         """One round: (owned, balanced)."""
-        return self.making.round(self.assembled, self.group.positions, self.orderly, self.ages(now))
+        ages = self.ages(now) if self._aging.is_due(now) else None
+        return self.making.round(self.assembled, self.group.positions, self.orderly, ages)
 
     def rebalance(self, now: int) -> Result:
         """One round: (owned, dispatched, balanced)."""
         owned, balanced = self.run_round(now)
-        dispatched = []
+        begun = []
         for request in self.instance.dispatched():
-            queue = self.group.position(request.getMessageQueue())
-            self.dispatch(queue, request, now)
-            dispatched.append((queue, int(request.getNextOffset())))
-        return owned, tuple(sorted(dispatched)), balanced
+            queue = POSITIONS[request.queue]
+            self.dispatch(queue, request.request, now)
+            begun.append((queue, request.start))
+        return owned, tuple(sorted(begun)), balanced
 
     def dispatch(self, queue: int, request: Any, now: int) -> None:
         """A pull request begins."""
@@ -172,7 +158,7 @@ class Consumer:
         pulls = self.instance.remoting.pulls
         pulls.clear()
         self.inside.pullMessage(request)
-        self.instance.timers.tasks.clear()
+        self.instance.timers.forget()
         if not pulls:
             return None
         asked = pulls[0]
@@ -195,12 +181,7 @@ class Consumer:
 
     def consume(self, queue: int, offset: int) -> Result:
         """A fast listener consumes messages; a slow one keeps those that it has taken."""
-        slow = self._taken.pop(queue, None)
-        self.take(queue)
-        held = self.finish(queue, offset)
-        if slow is not None:
-            self._taken[queue] = slow
-        return held
+        return self.making.consume(self.assembled, self.group.queues[queue], offset, self.group.memory)
 
     def refresh(self) -> None:
         """The route timer runs."""
@@ -233,6 +214,7 @@ class JavaGroup(Part, Generic[M]):
         self.millis = jpype.JClass("java.lang.System").currentTimeMillis
         self._instances: dict[tuple[int, bool], ClientInstance] = {}
         self.members: list[M | None] = []
+        self._strategies: dict[str, Any] = {}
         #: What makes consumers, by their class.
         self._making: dict[str, Making] = {}
         self.now = 0
@@ -269,7 +251,12 @@ class JavaGroup(Part, Generic[M]):
         return int(self.positions.get(queue))
 
     def strategy(self, name: str) -> Any:
-        """A new allocation strategy, configured as the fixtures say."""
+        """An allocation strategy, configured as the fixtures say; it has no state that members could share."""
+        if name not in self._strategies:
+            self._strategies[name] = self._new_strategy(name)
+        return self._strategies[name]
+
+    def _new_strategy(self, name: str) -> Any:
         kind = self.release.load("client.consumer.rebalance." + _STRATEGIES[name])
         if name == "CONSISTENT_HASH":
             return kind(VIRTUAL_NODES)

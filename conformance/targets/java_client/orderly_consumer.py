@@ -4,8 +4,8 @@ The listener service is the release's own (``ConsumeMessageOrderlyService``). It
 plan decides when they run. A slow listener is a thread that waits inside of the real consume request, so that it holds
 what a real one holds; only the lock that a rebalance would wait a second for is replaced by one that answers at once.
 
-The classes compare times of locks and pulls with the clock of the machine, so both are set before every step to the
-age by the case's clock (see ``group``). A lock whose time changed in the step was confirmed in it.
+The classes compare times of locks and pulls with the clock of the machine, so both are made as old as the case's clock
+says, whenever that has moved (``aging``). A lock whose time has changed since was confirmed meanwhile.
 """
 
 from __future__ import annotations
@@ -16,9 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import jpype
 
-from rocketmq_conformance.conformance.targets.java_client.group import SLACK, ClientInstance, Consumer
+from rocketmq_conformance.conformance.targets.java_client.aging import SLACK, Aging
+from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer
+from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
+from rocketmq_conformance.conformance.targets.java_client.queue_names import positions
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.rows import rows, set_each
 from rocketmq_conformance.models.outcome import Result
 
 if TYPE_CHECKING:
@@ -35,7 +39,10 @@ PATIENCE = 60.0
 
 
 class ConsumeLock:
-    """The lock that a listener holds while it works, and that a rebalance tries to take; taking it never waits."""
+    """The lock that a listener holds while it works, and that a rebalance tries to take; taking it never waits.
+
+    ``ConsumeLock.java`` is the same, where Java has a compiler.
+    """
 
     def __init__(self, kind: Any) -> None:
         self.held = 0
@@ -63,6 +70,12 @@ class ConsumeLock:
 
     def writeLock(self) -> Any:  # noqa: N802
         return self.lock_proxy
+
+
+def consume_lock(kind: Any) -> Any:
+    """A new one for Java, of the kind that the release has."""
+    java = compiled("ConsumeLock")
+    return ConsumeLock(kind).proxy if java is None else java()
 
 
 class OrderlyInstance(ClientInstance):
@@ -114,29 +127,30 @@ class OrderlyConsumer(Consumer):
         release.put(self.inside, "consumeMessageService", self.service)
         release.put(self.inside, "consumeOrderly", True)
         self.service.start()
-        #: By queue: its process queue, when its lock was confirmed (ms of the case's clock), and the time (ms of the
-        #: machine) that was set in the process queue for that.
-        self.confirmed: dict[int, tuple[Any, int, int]] = {}
+        #: Process queues by queue; and in the same order, when their locks were confirmed (ms of the case's clock), and
+        #: the times (ms of the machine) that were set in them for that.
+        self._owned = jpype.JClass("java.util.LinkedHashMap")()
+        self._confirmed: dict[int, int] = {}
+        self._stamps: dict[int, int] = {}
+        self._lock_aging = Aging(release)
         self.turns: dict[int, _Turn] = {}
         self.consumed: list[int] = []
 
     # --- time ---------------------------------------------------------------------------------------------
 
-    def set_ages(self, now: int) -> None:
-        """Make locks as old as the case's clock says, unless that is the machine's."""
-        if self.group.release.pace is not None:
+    def keep_ages(self, now: int) -> None:
+        """Before a step: make locks as old as the case's clock says."""
+        then = self._lock_aging.since
+        if not self._lock_aging.is_due(now) or not self._confirmed:
             return
-        machine = int(self.group.millis())
-        for queue, (owned, confirmed, _) in self.confirmed.items():
-            stamp = machine - (now - confirmed) + SLACK
-            owned.setLastLockTimestamp(stamp)
-            self.confirmed[queue] = owned, confirmed, stamp
-
-    def see_confirmed(self, now: int) -> None:
-        """Note which locks the step confirmed."""
-        for queue, (owned, _, stamp) in self.confirmed.items():
-            if int(owned.getLastLockTimestamp()) != stamp:
-                self.confirmed[queue] = owned, now, stamp
+        stamps = rows(self._owned.values(), "getLastLockTimestamp")
+        for (queue, before), (after,) in zip(self._stamps.items(), stamps, strict=True):
+            if int(after) != before:
+                # while the case's clock said so
+                self._confirmed[queue] = now if then is None else then
+        begun = int(self.group.millis()) - now + SLACK
+        self._stamps = {queue: begun + confirmed for queue, confirmed in self._confirmed.items()}
+        set_each(self._owned.values(), "setLastLockTimestamp", [*self._stamps.values()])
 
     # --- work of the threads ------------------------------------------------------------------------------
 
@@ -144,8 +158,9 @@ class OrderlyConsumer(Consumer):
         """A pull request begins, of a new process queue."""
         super().dispatch(queue, request, now)
         owned = request.getProcessQueue()
-        self.group.release.put(owned, self.group.consume_lock, ConsumeLock(self.group.lock_kind).proxy)
-        self.confirmed[queue] = owned, now, 0
+        self.group.release.put(owned, self.group.consume_lock, consume_lock(self.group.lock_kind))
+        self._owned.put(queue, owned)
+        self._confirmed[queue], self._stamps[queue] = now, 0
 
     def rebalance(self, now: int) -> Result:
         """One round: (table, dispatched, balanced, asks for another round)."""
@@ -163,11 +178,9 @@ class OrderlyConsumer(Consumer):
         """The lock timer runs: the queues that count as locked then."""
         for _, task in self.schedule.periodic:
             task.run()
-        return tuple(
-            sorted(
-                self.group.position(entry.getKey()) for entry in self.table.entrySet() if entry.getValue().isLocked()
-            )
-        )
+        locked = rows(self.table.values(), "isLocked")
+        queues = zip(positions(self.table.keySet()), locked, strict=True)
+        return tuple(sorted(queue for queue, (holds,) in queues if holds == "true"))
 
     def receive(self, queue: int, offset: int) -> Result:
         """A message arrives."""
@@ -238,8 +251,8 @@ class OrderlyConsumer(Consumer):
         """The listener."""
         queue = self.group.position(context.getMessageQueue())
         turn = self.turns.get(queue)
-        for message in messages:
-            offset = int(message.getQueueOffset())
+        for (text,) in rows(messages, "getQueueOffset"):
+            offset = int(text)
             if turn is not None and turn.offset is None:
                 turn.offset = offset
                 turn.settled.set()

@@ -26,6 +26,7 @@ from rocketmq_conformance.conformance.targets.java_client.orderly_consumer impor
     OrderlyConsumer,
     OrderlyInstance,
 )
+from rocketmq_conformance.conformance.targets.java_client.queue_names import POSITIONS
 from rocketmq_conformance.conformance.targets.java_client.rebalance_orderly import JavaRebalanceOrderly
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.reset_thread import LOOK, PATIENCE, ResetThread
@@ -212,9 +213,9 @@ class JavaPushedReset(JavaRebalanceOrderly):
         """The pull requests that were dispatched since the last look."""
         begun = []
         for request in self.client.dispatched() if self.consumer else ():
-            queue = self.position(request.getMessageQueue())
-            self.consumer.dispatch(queue, request, self.now)  # type: ignore[union-attr]  # there is one
-            begun.append((queue, int(request.getNextOffset())))
+            queue = POSITIONS[request.queue]
+            self.consumer.dispatch(queue, request.request, self.now)  # type: ignore[union-attr]  # there is one
+            begun.append((queue, request.start))
         self.client.schedule.take()
         return tuple(sorted(begun))
 

@@ -14,8 +14,11 @@ from typing import Any
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Methods
-from rocketmq_conformance.conformance.targets.java_client.group import SLACK, Consumer, JavaGroup
+from rocketmq_conformance.conformance.targets.java_client.aging import SLACK, Aging
+from rocketmq_conformance.conformance.targets.java_client.group import Consumer, JavaGroup
+from rocketmq_conformance.conformance.targets.java_client.queue_names import POSITIONS, names
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.rows import set_each
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import Leave, Persist, Refresh
 from rocketmq_conformance.suites.rebalance_broker import (
@@ -47,28 +50,29 @@ class AssignedConsumer(Consumer):
         if self.group.pops:
             consumer.setClientRebalance(False)
         self.pops, self.popped = {}, {}
+        self._pop_aging = Aging(self.group.release)
 
     def rebalance(self, now: int) -> Result:
         """One round: (pulled, popped, pulls that begin, pops that begin, balanced)."""
         table = self.rebalancing.getPopProcessQueueTable() if self.group.pops else self.group.nothing
-        machine = self.group.millis()
-        for entry in table.entrySet() if self.group.release.pace is None else ():
-            popped_at = self.popped[queue_name(entry.getKey())]
-            if popped_at is not None:
-                entry.getValue().setLastPopTimestamp(machine - (now - popped_at) + SLACK)
+        if self._pop_aging.is_due(now):
+            born = int(self.group.millis()) - now + SLACK
+            popped_at = [self.popped[topic, number] for topic, _, number in names(table.keySet())]
+            times = [None if popped is None else born + popped for popped in popped_at]
+            set_each(table.values(), "setLastPopTimestamp", times)
         pulled, balanced = self.run_round(now)
         pulls, pops = [], []
         for request in self.instance.dispatched():
-            if hasattr(request, "getPopProcessQueue"):
-                named = queue_name(request.getMessageQueue())
-                born = int(request.getPopProcessQueue().getLastPopTimestamp())  # 0 before 5.2.0: as if in 1970
-                self.pops[named], self.popped[named] = request, now if born else None
-                pops.append((*named, int(request.getInitMode())))
+            if request.popped is None:
+                queue = POSITIONS[request.queue]
+                self.dispatch(queue, request.request, now)
+                pulls.append((queue, request.start))
             else:
-                queue = self.group.position(request.getMessageQueue())
-                self.dispatch(queue, request, now)
-                pulls.append((queue, int(request.getNextOffset())))
-        popped = sorted(queue_name(queue) for queue in table.keySet())
+                topic, _, number = request.queue
+                self.pops[topic, number] = request.request
+                self.popped[topic, number] = now if request.popped else None  # 0 before 5.2.0: as if in 1970
+                pops.append((topic, number, request.start))
+        popped = sorted((topic, number) for topic, _, number in names(table.keySet()))
         return pulled, tuple(popped), tuple(sorted(pulls)), tuple(sorted(pops)), balanced
 
     def pop(self, topic: str, queue: int, now: int) -> Result:
@@ -81,7 +85,7 @@ class AssignedConsumer(Consumer):
         asked = self.instance.remoting.pulls
         asked.clear()
         self.group.pop_message.invoke(self.inside, request)
-        self.instance.timers.tasks.clear()
+        self.instance.timers.forget()
         return [(sent["topic"], int(sent["queueId"])) for sent in asked] == [(topic, queue)]
 
 
@@ -122,11 +126,6 @@ class JavaRebalanceBroker(JavaGroup[AssignedConsumer]):
             Update: self.update,
             Tick: self.tick,
         }
-
-
-def queue_name(queue: Any) -> Popped:
-    """Topic and id of a Java queue."""
-    return str(queue.getTopic()), int(queue.getQueueId())
 
 
 PART = JavaRebalanceBroker

@@ -15,8 +15,11 @@ import jpype
 from rocketmq_conformance.conformance.adapter import Answered, Methods
 from rocketmq_conformance.conformance.remoting import heartbeat
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
+from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
+from rocketmq_conformance.conformance.targets.java_client.queue_names import names, positions
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.rows import rows, set_each
+from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites.rebalance import Refresh, Unsubscribe
 from rocketmq_conformance.suites.rebalance_changed import Beat, Join, Limit, Rebalance, Subscribe, Tick
@@ -24,7 +27,7 @@ from rocketmq_conformance.suites.rebalance_changed import Beat, Join, Limit, Reb
 _HEARTBEAT = int(Request.HEART_BEAT)
 
 
-class _Remoting(Remoting):
+class _Remoting(RemotingCalls):
     """A RemotingClient that records heartbeats on their way."""
 
     def __init__(self, release: JavaRelease) -> None:
@@ -35,9 +38,7 @@ class _Remoting(Remoting):
     def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Record a heartbeat."""
         if code == _HEARTBEAT:
-            _, (consumer,) = heartbeat.read(body)
-            versions = {topic: subscribed.version for topic, subscribed in consumer.subscriptions.items()}
-            self.heartbeats.append(None if b'"withoutSub":true' in body else versions)
+            self.heartbeats.append(None if b'"withoutSub":true' in body else heartbeat.versions(body))
         return super().respond(address, code, ext, body, one_way)
 
 
@@ -47,21 +48,25 @@ class ChangedInstance(ClientInstance):
     network = _Remoting
     remoting: _Remoting
 
+    def __init__(self, release: JavaRelease, client: str) -> None:
+        super().__init__(release, client)
+        fields = ("brokerSupportV2HeartbeatSet", "brokerAddrHeartbeatFingerprintTable")
+        self._tables += [release.get(self.factory, name) for name in fields if release.has_field(self.factory, name)]
+
     def forget(self) -> None:
         """Reset to the state of a new instance."""
         super().forget()
-        for table in ("brokerSupportV2HeartbeatSet", "brokerAddrHeartbeatFingerprintTable"):
-            if self.release.has_field(self.factory, table):
-                self.release.get(self.factory, table).clear()
         self.remoting.heartbeats.clear()
 
 
 class _Strategy:
-    """A strategy of the release; the application may unsubscribe from a topic while it allocates."""
+    """The release's strategy for a round in which the application unsubscribes from a topic as that is allocated."""
 
-    def __init__(self, release: JavaRelease, given_up: Callable[[str], None]) -> None:
+    def __init__(self, release: JavaRelease) -> None:
         self.real = release.load("client.consumer.rebalance.AllocateMessageQueueAveragely")()
-        self.given_up = given_up
+        self.topic = ""
+        #: The consumer's method.
+        self.unsubscribe: Callable[[str], None]
         self.proxy = jpype.JProxy(release.load("client.consumer.AllocateMessageQueueStrategy"), inst=self)
 
     def getName(self) -> str:  # noqa: N802 - Java's name
@@ -69,9 +74,8 @@ class _Strategy:
 
     def allocate(self, group: Any, client: Any, queues: Any, clients: Any) -> Any:
         """The share of a client."""
-        for queue in queues:
-            self.given_up(str(queue.getTopic()))
-            break
+        if self.topic in [topic for topic, _, _ in names(queues)[:1]]:
+            self.unsubscribe(self.topic)
         return self.real.allocate(group, client, queues, clients)
 
 
@@ -85,7 +89,6 @@ class ChangedConsumer(Consumer):
         """Set the listener."""
         self.mine = consumer
         self.fails = False
-        self.gives_up = ""
         #: Calls of the listener: (topic, all queues, its queues, heartbeats until then).
         self.notified: list[tuple[str, tuple[int, ...], tuple[int, ...], int]] = []
         if self.group.listener is not None:
@@ -93,7 +96,7 @@ class ChangedConsumer(Consumer):
 
     def messageQueueChanged(self, topic: Any, every: Any, mine: Any) -> None:  # noqa: N802 - Java's name
         """The listener."""
-        all_queues, its_queues = [tuple(sorted(map(self.group.position, queues))) for queues in (every, mine)]
+        all_queues, its_queues = [tuple(sorted(positions(queues))) for queues in (every, mine)]
         self.notified.append((str(topic), all_queues, its_queues, len(self.heartbeats())))
         if self.fails:
             raise jpype.JClass("java.lang.IllegalStateException")("the listener fails")
@@ -102,28 +105,19 @@ class ChangedConsumer(Consumer):
         """The heartbeats of the step, as the network took them."""
         return self.instance.remoting.heartbeats
 
-    def divide_by(self, strategy: Any) -> None:
-        """Set the allocation strategy."""
-        self.rebalancing.setAllocateMessageQueueStrategy(strategy)
-
-    def give_up(self, topic: str) -> None:
-        """The queues of a topic are being allocated."""
-        if topic == self.gives_up:
-            self.inside.unsubscribe(topic)
-
     def turn(self, now: int, fails: bool, given_up: str) -> Result:
         """One round: (owned, balanced, thresholds, changes)."""
-        self.fails, self.gives_up = fails, given_up
-        subscriptions = self.rebalancing.getSubscriptionInner()
-        for data in subscriptions.values():
-            data.setSubVersion(0)
+        self.fails = fails
+        subscriptions = self.rebalancing.getSubscriptionInner().values()
+        set_each(subscriptions, "setSubVersion", [0] * len(subscriptions))
         self.notified.clear()
         beats = self.heartbeats()
         beats.clear()
-        result = self.rebalance(now)
+        result = self._rebalance_without(given_up, now) if given_up else self.rebalance(now)
         assert isinstance(result, tuple)
         owned, _, balanced = result
-        announced = {str(data.getTopic()): False for data in subscriptions.values() if int(data.getSubVersion())}
+        versions = rows(subscriptions, "getTopic", "getSubVersion")
+        announced = {topic: False for topic, version in versions if int(version)}
         changes: dict[str, Value] = dict.fromkeys(announced)
         for topic, every, mine, until in self.notified:
             announced[topic] = _reached(beats[:until], topic)
@@ -139,6 +133,15 @@ class ChangedConsumer(Consumer):
             thresholds,
             tuple(sorted((topic, announced[topic], changes[topic]) for topic in announced)),
         )
+
+    def _rebalance_without(self, topic: str, now: int) -> Result:
+        """One round, in the middle of which the application unsubscribes from a topic."""
+        strategy = self.group.unsubscribing
+        strategy.topic, strategy.unsubscribe = topic, self.inside.unsubscribe
+        self.rebalancing.setAllocateMessageQueueStrategy(strategy.proxy)
+        result = self.rebalance(now)
+        self.rebalancing.setAllocateMessageQueueStrategy(strategy.real)
+        return result
 
     def limit(self, messages: int, size: int) -> Result:
         """Set the thresholds of topics, where the release has them."""
@@ -179,19 +182,19 @@ class JavaRebalanceChanged(JavaGroup[ChangedConsumer]):
         self.divides = "setPullThresholdForTopic" in methods
         listens = "setMessageQueueListener" in methods
         self.listener = release.load("client.consumer.MessageQueueListener") if listens else None
+        self.unsubscribing = _Strategy(release)
 
     def start_member(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
-        """Start a new member with a recording strategy, without brief heartbeats."""
+        """Start a new member, without brief heartbeats."""
         super().start_member(member, twin, mode, where, strategy)
-        who = self._member(member)
-        who.divide_by(_Strategy(self.release, who.give_up).proxy)
-        self._beat_briefly(who, False)
+        self._beat_briefly(self._member(member), False)
         return None
 
     def join(self, member: int, mode: str, brief: bool) -> Result:
         """Start a new member, with brief heartbeats or without."""
         self.start_member(member, False, mode, "CONSUME_FROM_LAST_OFFSET", "AVG")
-        self._beat_briefly(self._member(member), brief)
+        if brief:
+            self._beat_briefly(self._member(member), True)
         return None
 
     def rebalance(self, member: int, fails: bool, given_up: str) -> Result:

@@ -150,10 +150,8 @@ class JavaRebalanceOrderly(JavaGroup[OrderlyConsumer]):
         who = self.members[member]
         if who is None:
             return None
-        who.set_ages(self.now)
-        result = do(who)
-        who.see_confirmed(self.now)
-        return result
+        who.keep_ages(self.now)
+        return do(who)
 
     def calls(self) -> Methods:
         """One callable per operation."""

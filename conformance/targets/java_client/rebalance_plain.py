@@ -13,6 +13,7 @@ import jpype
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
+from rocketmq_conformance.conformance.targets.java_client.queue_names import positions
 from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, QUEUES, TOPIC
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import Leave, Persist
@@ -50,7 +51,7 @@ class PlainConsumer(Consumer):
 
     def messageQueueChanged(self, topic: Any, every: Any, mine: Any) -> None:  # noqa: N802 - Java's name
         """The listener."""
-        all_queues, its_queues = [tuple(sorted(map(self.group.position, queues))) for queues in (every, mine)]
+        all_queues, its_queues = [tuple(sorted(positions(queues))) for queues in (every, mine)]
         self.notified.append((str(topic), all_queues, its_queues))
         if self.fails:
             raise jpype.JClass("java.lang.IllegalStateException")("the listener fails")
@@ -59,11 +60,9 @@ class PlainConsumer(Consumer):
         """One round: (owned, balanced, calls of the listener)."""
         self.fails = fails
         self.notified.clear()
-        before = set(map(self.group.position, self.table.keySet()))
-        result = self.rebalance(now)
-        assert isinstance(result, tuple)
-        owned, _, balanced = result
-        for queue in set(map(self.group.position, self.table.keySet())) - before:
+        before = positions(self.table.keySet())
+        owned, balanced = self.run_round(now)
+        for queue in set(owned).difference(before):
             self.pulled[queue] = now
         return owned, balanced, tuple(sorted(self.notified))
 

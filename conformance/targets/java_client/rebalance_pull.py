@@ -11,15 +11,19 @@ consumer depends on it, so all of them are made as old as the case is.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from operator import itemgetter
+from typing import ClassVar
 
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Answered, Methods
 from rocketmq_conformance.conformance.remoting.codes import Response
-from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup, Remoting
+from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
+from rocketmq_conformance.conformance.targets.java_client.queue_names import POSITIONS, positions
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import no_threads
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.rows import rows
+from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, QUEUES, TOPIC
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import Tick
@@ -44,7 +48,7 @@ _PULLS = (11, 361)
 _PATIENCE = 60_000
 
 
-class _Remoting(Remoting):
+class _Remoting(RemotingCalls):
     """A RemotingClient whose pulls are answered by hand."""
 
     def __init__(self, release: JavaRelease) -> None:
@@ -112,24 +116,21 @@ class LitePullConsumer(Consumer):
     def rebalance(self, now: int) -> Result:
         """One round: (owned, queues with a pull task, balanced)."""
         owned, balanced = self.run_round(now)
-        return owned, self._queues(self._tasks), balanced
+        return owned, tuple(sorted(positions(self._tasks.keySet()))), balanced
 
-    def ages(self, now: int) -> list[int] | None:
+    def ages(self, now: int) -> list[int]:
         """All queues are as old as the case."""
-        return [now] * len(QUEUES) if self.group.release.pace is None else None
-
-    def _queues(self, table: Any) -> tuple[int, ...]:
-        return tuple(sorted(self.group.position(queue) for queue in table.keySet()))
+        return [now] * len(QUEUES)
 
     def pull_all(self, found: bool) -> Result:
         """Run every pull task once."""
         remoting = self.instance.remoting
         remoting.found = found
         asked = []
-        tasks = {self.group.position(entry.getKey()): entry.getValue() for entry in self._tasks.entrySet()}
-        for queue in sorted(tasks):
+        tasks = zip(positions(self._tasks.keySet()), self._tasks.values().toArray(), strict=True)
+        for queue, task in sorted(tasks, key=itemgetter(0)):
             remoting.asked = None
-            tasks[queue].run()
+            task.run()
             asked.append((queue, -1 if remoting.asked is None else remoting.asked))
         self.executor.getQueue().clear()
         return tuple(asked)
@@ -138,14 +139,12 @@ class LitePullConsumer(Consumer):
         """Poll so many times, as long as there are messages."""
         polled: list[tuple[int, int]] = []
         while len(polled) < messages:
-            waiting = [not request.getProcessQueue().isDropped() for request in self._requests]
+            waiting = rows(self._requests, "getProcessQueue.isDropped")
             if not waiting:
                 break
-            for message in self.inside.poll(_PATIENCE if any(waiting) else 0):
-                queue = self.group.release.load("common.message.MessageQueue")(
-                    message.getTopic(), BROKER, message.getQueueId()
-                )
-                polled.append((self.group.position(queue), int(message.getQueueOffset())))
+            messages_found = self.inside.poll(_PATIENCE if ("false",) in waiting else 0)
+            for topic, queue, offset in rows(messages_found, "getTopic", "getQueueId", "getQueueOffset"):
+                polled.append((POSITIONS[topic, BROKER, int(queue)], int(offset)))
         return tuple(polled)
 
     def commit(self) -> Result:

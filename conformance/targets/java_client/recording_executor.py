@@ -6,6 +6,8 @@ from typing import Any
 
 import jpype
 
+from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
+
 
 class _NoThreads:
     """A factory of threads that makes none."""
@@ -59,3 +61,29 @@ class RecordingExecutor:
 
     def isShutdown(self) -> bool:  # noqa: N802
         return False
+
+
+class PostponedTasks:
+    """One-shot tasks that wait until all of them are run or forgotten: compiled, where Java has a compiler."""
+
+    def __init__(self) -> None:
+        java = compiled("PostponedTasks")
+        self._java = None if java is None else java()
+        self._called = RecordingExecutor()
+        #: The ``ScheduledExecutorService``.
+        self.proxy = self._called.proxy if java is None else self._java
+
+    def run(self) -> None:
+        """Run the tasks that wait, in the order in which they came."""
+        if self._java is not None:
+            self._java.run()
+            return
+        for _, task in self._called.take():
+            task.run()
+
+    def forget(self) -> None:
+        """Forget the tasks that wait."""
+        if self._java is not None:
+            self._java.forget()
+        else:
+            self._called.tasks.clear()

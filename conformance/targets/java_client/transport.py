@@ -18,23 +18,34 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 
 #: A character that no field has.
 _BETWEEN = "\0"
+#: The ways of a request that is not waited for: without an answer, and with one that comes by a callback.
+_ONE_WAY, _ASYNC = "1", "2"
 
 
 @lru_cache(maxsize=4096)
-def _request(text: str) -> tuple[str, int, dict[str, str], bytes, bool]:
-    """A request's address, code, fields and body, and whether it is one-way; most are sent many times."""
-    address, code, one_way, size, rest = text.split(_BETWEEN, 4)
+def _request(text: str) -> tuple[str, int, dict[str, str], bytes, str]:
+    """A request's address, code, fields, body and way; most are sent many times."""
+    address, code, way, size, rest = text.split(_BETWEEN, 4)
     *fields, characters = rest.split(_BETWEEN, 2 * int(size))
     ext = dict(zip(fields[::2], fields[1::2], strict=True))
-    return address, int(code), ext, characters.encode("latin-1"), one_way == "1"
+    return address, int(code), ext, characters.encode("latin-1"), way
+
+
+@lru_cache(maxsize=4096)
+def _answer(number: int, remark: str | None, header: tuple[tuple[str, str], ...], body: bytes) -> str:
+    """An answer as text; most are given many times."""
+    named = "".join([f"{name}{_BETWEEN}{value}{_BETWEEN}" for name, value in header])
+    return f"A{number}{_BETWEEN}{len(header)}{_BETWEEN}{named}{remark or ''}{_BETWEEN}{body.decode('latin-1')}"
 
 
 class RemotingCalls:
-    """A RemotingClient whose requests are plain calls; the class behind a Java proxy."""
+    """A RemotingClient whose requests are plain calls; the class behind a Java proxy. Pulls get no response."""
 
     def __init__(self, release: JavaRelease) -> None:
         #: The fake broker's request handler; set when a case begins.
         self.exchange: Exchange | None = None
+        #: The fields of each pull.
+        self.pulls: list[dict[str, str]] = []
         self._command = release.load("remoting.protocol.RemotingCommand")
         self._timeout = release.load("remoting.exception.RemotingTimeoutException")
         self._unsent = release.load("remoting.exception.RemotingSendRequestException")
@@ -44,30 +55,32 @@ class RemotingCalls:
         self.proxy = self._proxy(release)
 
     def _proxy(self, release: JavaRelease) -> Any:
-        """The RemotingClient; ``invokeSync`` is left to a subclass that has changed it."""
+        """The RemotingClient; methods that a subclass has changed are left to it."""
         kind = release.load("remoting.RemotingClient")
         proxy = jpype.JProxy(kind, inst=self)
         transport = compiled("Transport")
         if transport is None:
             return proxy
-        names = ["invokeOneway"]
-        if type(self).invokeSync is RemotingCalls.invokeSync:
-            names.append("invokeSync")
+        own = type(self)
+        calls = (RemotingCalls.invokeSync, RemotingCalls.invokeOneway, RemotingCalls.invokeAsync)
+        names = [call.__name__ for call in calls if getattr(own, call.__name__) is call]
         exchange = jpype.JProxy("java.util.function.UnaryOperator", inst=self)
         classes = (one.class_ for one in (kind, self._command, self._timeout, self._unsent))
         return transport(exchange, proxy, jpype.JClass("java.util.HashSet")(names), *classes).proxy
 
     def apply(self, text: Any) -> str:
         """A request and its answer as texts (``Transport.java``)."""
-        address, code, ext, body, one_way = _request(str(text))
+        address, code, ext, body, way = _request(str(text))
+        if way == _ASYNC:
+            self.pulls.append(ext)
+            return ""
         try:
-            number, remark, header, answer = self.respond(address, code, dict(ext), body, one_way)
+            number, remark, header, answer = self.respond(address, code, dict(ext), body, way == _ONE_WAY)
         except TimeoutError as error:
             return f"T{error}"
         except ConnectionError as error:
             return f"U{error}"
-        named = "".join([f"{name}{_BETWEEN}{value}{_BETWEEN}" for name, value in header.items()]) if header else ""
-        return f"A{number}{_BETWEEN}{len(header)}{_BETWEEN}{named}{remark or ''}{_BETWEEN}{answer.decode('latin-1')}"
+        return _answer(number, remark, tuple(header.items()), answer)
 
     def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """What the fake broker answers; a subclass may look at requests, or answer them itself."""
@@ -83,10 +96,12 @@ class RemotingCalls:
         with suppress(self._timeout, self._unsent):
             self._ask(address, command, True)
 
+    def invokeAsync(self, address: Any, command: Any, millis: int, callback: Any) -> None:  # noqa: N802
+        """A pull: it is recorded, and not answered."""
+        self.pulls.append(self._fields(command))
+
     def _ask(self, address: Any, command: Any, one_way: bool) -> Any:
-        command.makeCustomHeaderToNet()
-        fields = command.getExtFields()
-        ext = {} if fields is None else self._plain(fields)
+        ext = self._fields(command)
         sent = command.getBody()
         asked = b"" if sent is None else bytes(sent)
         try:
@@ -104,8 +119,12 @@ class RemotingCalls:
             answer.setBody(body)
         return answer
 
-    def _plain(self, fields: Any) -> dict[str, str]:
-        """A map of strings; each call of Java costs more than splitting a text."""
+    def _fields(self, command: Any) -> dict[str, str]:
+        """The fields of a request; each call of Java costs more than splitting a text."""
+        command.makeCustomHeaderToNet()
+        fields = command.getExtFields()
+        if fields is None:
+            return {}
         names, values = self._join(_BETWEEN, fields.keySet()), self._join(_BETWEEN, fields.values())
         return dict(zip(names.split(_BETWEEN), values.split(_BETWEEN), strict=True)) if names else {}
 
