@@ -9,7 +9,7 @@ public final class PullRequests {
     /**
      * Takes those that wait, null when none does: a text, and behind it each of them. The text has topic, broker and id of
      * the queue of each, and the offset that it begins at and nothing, or of a pop its mode to begin and when it was popped
-     * last, with a zero character behind each of the five.
+     * last, with a separator behind each of the five.
      */
     public static Object[] take(Queue<?> waiting) throws Exception {
         if (waiting.isEmpty()) {
@@ -37,6 +37,6 @@ public final class PullRequests {
     }
 
     private static void append(StringBuilder text, Object part) {
-        text.append(part).append('\0');
+        text.append(part).append(Reflected.BETWEEN);
     }
 }

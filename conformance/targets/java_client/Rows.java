@@ -3,7 +3,7 @@ public final class Rows {
     private Rows() {}
 
     /**
-     * What these methods answer, object by object, each with a zero character behind it. A method of what another one
+     * What these methods answer, object by object, each with a separator behind it. A method of what another one
      * answers has a dot between: {@code getMessageQueue.getTopic}.
      */
     public static String of(Iterable<?> objects, String[][] methods) throws Exception {
@@ -14,7 +14,7 @@ public final class Rows {
                 for (String method : path) {
                     answer = Reflected.call(answer, method);
                 }
-                text.append(answer).append('\0');
+                text.append(answer).append(Reflected.BETWEEN);
             }
         }
         return text.toString();

@@ -13,7 +13,7 @@ import java.util.function.UnaryOperator;
 /**
  * A RemotingClient whose requests are texts to another one: a request and its answer cross to Python once each.
  *
- * <p>The parts of a text have a zero character between them, which no field has. A request is: address, code, 1 when it
+ * <p>The parts of a text have a separator between them. A request is: address, code, 1 when it
  * is one-way and 2 when its answer would come by a callback, number of fields, their names and values, body. An answer
  * is: A, code, number of fields, their names and values, remark, body; or T or U and a sentence, for a timeout and for a
  * request that could not be sent. A body is as many characters as it has bytes. A callback is never called.
@@ -113,11 +113,11 @@ public final class Transport implements InvocationHandler {
         Map<?, ?> named = (Map<?, ?>) fields.invoke(command);
         byte[] bytes = (byte[]) body.invoke(command);
         StringBuilder text = new StringBuilder();
-        text.append(address == null ? "" : address).append('\0').append(code.invoke(command));
-        text.append('\0').append(way).append('\0').append(named == null ? 0 : named.size()).append('\0');
+        text.append(address == null ? "" : address).append(Reflected.BETWEEN).append(code.invoke(command));
+        text.append(Reflected.BETWEEN).append(way).append(Reflected.BETWEEN).append(named == null ? 0 : named.size()).append(Reflected.BETWEEN);
         if (named != null) {
             for (Map.Entry<?, ?> field : named.entrySet()) {
-                text.append(field.getKey()).append('\0').append(field.getValue()).append('\0');
+                text.append(field.getKey()).append(Reflected.BETWEEN).append(field.getValue()).append(Reflected.BETWEEN);
             }
         }
         return bytes == null ? text.toString() : text + new String(bytes, StandardCharsets.ISO_8859_1);
@@ -142,7 +142,7 @@ public final class Transport implements InvocationHandler {
     }
 
     private static String part(String text, int[] at) {
-        int end = text.indexOf('\0', at[0]);
+        int end = text.indexOf(Reflected.BETWEEN, at[0]);
         String part = text.substring(at[0], end);
         at[0] = end + 1;
         return part;

@@ -10,6 +10,9 @@ import jpype
 
 from rocketmq_conformance.conformance.targets.java_client import jvm
 
+#: Separates the parts of a text that crosses from or to Java: no name and no field has it (``Reflected.java``).
+BETWEEN = "\x1f"
+
 
 def compiled(name: str) -> Any | None:
     """The class of ``NAME.java``; None when the Java machine of this process comes without a compiler.

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
+from rocketmq_conformance.conformance.targets.java_client.java_source import BETWEEN, compiled
 from rocketmq_conformance.models.message_queue import Queue
-
-#: A character that no queue's name has.
-_BETWEEN = "\0"
 
 
 class Dispatched(NamedTuple):
@@ -31,7 +28,7 @@ def dispatched(waiting: Any) -> list[Dispatched]:
     if taken is None:
         return []
     text, *requests = taken
-    parts = iter(str(text).split(_BETWEEN))
+    parts = iter(str(text).split(BETWEEN))
     return [
         Dispatched((topic, broker, int(number)), request, int(start), int(popped) if popped else None)
         for topic, broker, number, start, popped, request in zip(*[parts] * 5, requests, strict=False)

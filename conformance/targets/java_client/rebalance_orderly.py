@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.java_client.group import JavaGroup
 from rocketmq_conformance.conformance.targets.java_client.orderly_consumer import OrderlyConsumer, OrderlyInstance
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.models.client.fixtures import CLIENTS
+from rocketmq_conformance.models.client.fixtures import CLIENTS, QUEUES
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import (
     Join,
@@ -59,7 +59,7 @@ class JavaRebalanceOrderly(JavaGroup[OrderlyConsumer]):
         self._consume_request = request.class_.getDeclaredConstructors()[0]
         self._consume_request.setAccessible(True)
         self._message = release.load("common.message.MessageExt")
-        self._list = jpype.JClass("java.util.ArrayList")
+        self._list_of = jpype.JClass("java.util.List").of
         self._body = jpype.JArray(jpype.JByte)(1)
 
     def consume_request(self, service: Any, owned: Any, queue: Any) -> Any:
@@ -68,15 +68,12 @@ class JavaRebalanceOrderly(JavaGroup[OrderlyConsumer]):
 
     def message(self, queue: int, offset: int) -> Any:
         """A pulled message, in a list."""
-        named = self.queues[queue]
         message = self._message()
-        message.setTopic(named.getTopic())
-        message.setQueueId(named.getQueueId())
+        message.setTopic(QUEUES[queue].topic)
+        message.setQueueId(QUEUES[queue].id)
         message.setQueueOffset(offset)
         message.setBody(self._body)
-        messages = self._list()
-        messages.add(message)
-        return messages
+        return self._list_of(message)
 
     def begin(self, case: Case) -> None:
         """Three new members."""

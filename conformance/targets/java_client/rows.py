@@ -8,10 +8,8 @@ from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
+from rocketmq_conformance.conformance.targets.java_client.java_source import BETWEEN, compiled
 
-#: A character that no answer has.
-_BETWEEN = "\0"
 #: The value that leaves an object alone.
 _ALONE = -(2**63)
 
@@ -24,7 +22,7 @@ def rows(objects: Any, *methods: str) -> list[tuple[str, ...]]:
     java = compiled("Rows")
     if java is None:
         return [tuple([_text(reduce(_call, path, one)) for path in _paths(methods)]) for one in objects]
-    answers = iter(str(java.of(objects, _arrays(methods))).split(_BETWEEN)[:-1])
+    answers = iter(str(java.of(objects, _arrays(methods))).split(BETWEEN)[:-1])
     return list(zip(*[answers] * len(methods), strict=True))
 
 

@@ -13,11 +13,9 @@ from typing import Any
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Answered, Exchange
-from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
+from rocketmq_conformance.conformance.targets.java_client.java_source import BETWEEN, compiled
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
-#: A character that no field has.
-_BETWEEN = "\0"
 #: The ways of a request that is not waited for: without an answer, and with one that comes by a callback.
 _ONE_WAY, _ASYNC = "1", "2"
 
@@ -25,8 +23,8 @@ _ONE_WAY, _ASYNC = "1", "2"
 @lru_cache(maxsize=4096)
 def _request(text: str) -> tuple[str, int, dict[str, str], bytes, str]:
     """A request's address, code, fields, body and way; most are sent many times."""
-    address, code, way, size, rest = text.split(_BETWEEN, 4)
-    *fields, characters = rest.split(_BETWEEN, 2 * int(size))
+    address, code, way, size, rest = text.split(BETWEEN, 4)
+    *fields, characters = rest.split(BETWEEN, 2 * int(size))
     ext = dict(zip(fields[::2], fields[1::2], strict=True))
     return address, int(code), ext, characters.encode("latin-1"), way
 
@@ -34,8 +32,8 @@ def _request(text: str) -> tuple[str, int, dict[str, str], bytes, str]:
 @lru_cache(maxsize=4096)
 def _answer(number: int, remark: str | None, header: tuple[tuple[str, str], ...], body: bytes) -> str:
     """An answer as text; most are given many times."""
-    named = "".join([f"{name}{_BETWEEN}{value}{_BETWEEN}" for name, value in header])
-    return f"A{number}{_BETWEEN}{len(header)}{_BETWEEN}{named}{remark or ''}{_BETWEEN}{body.decode('latin-1')}"
+    named = "".join([f"{name}{BETWEEN}{value}{BETWEEN}" for name, value in header])
+    return f"A{number}{BETWEEN}{len(header)}{BETWEEN}{named}{remark or ''}{BETWEEN}{body.decode('latin-1')}"
 
 
 class RemotingCalls:
@@ -125,8 +123,8 @@ class RemotingCalls:
         fields = command.getExtFields()
         if fields is None:
             return {}
-        names, values = self._join(_BETWEEN, fields.keySet()), self._join(_BETWEEN, fields.values())
-        return dict(zip(names.split(_BETWEEN), values.split(_BETWEEN), strict=True)) if names else {}
+        names, values = self._join(BETWEEN, fields.keySet()), self._join(BETWEEN, fields.values())
+        return dict(zip(names.split(BETWEEN), values.split(BETWEEN), strict=True)) if names else {}
 
     def isChannelWritable(self, address: str) -> bool:  # noqa: N802
         return True
