@@ -58,6 +58,12 @@ final class Reflected {
         return false;
     }
 
+    /** The public method of this name, the first if there are several; null when there is none. */
+    static Method method(Object target, String name) {
+        List<Method> named = KNOWN.get(target.getClass()).named(name);
+        return named.isEmpty() ? null : named.get(0);
+    }
+
     /** Is there a public method of this name? */
     static boolean has(Object target, String name) {
         return !KNOWN.get(target.getClass()).named(name).isEmpty();

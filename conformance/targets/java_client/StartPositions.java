@@ -1,7 +1,11 @@
+import java.lang.reflect.Method;
+
 /** The start positions of a consumer. What is raised comes back as text: as an exception it would cross frame by frame. */
 public final class StartPositions {
     private final Object consumer;
     private final Object rebalancing;
+    private final Method withException;
+    private final Method without;
     private final Class<?>[] kinds;
     private final Class<?> refusal;
     /** The first lite pull consumers cannot be set to begin anywhere. */
@@ -11,6 +15,8 @@ public final class StartPositions {
     public StartPositions(Object consumer, Object rebalancing, Class<?>[] kinds, Class<?> refusal) {
         this.consumer = consumer;
         this.rebalancing = rebalancing;
+        without = Reflected.method(rebalancing, "computePullFromWhere");
+        withException = Reflected.method(rebalancing, "computePullFromWhereWithException");
         this.kinds = kinds;
         this.refusal = refusal;
         setsWhere = Reflected.has(consumer, "setConsumeFromWhere");
@@ -31,8 +37,7 @@ public final class StartPositions {
                     Reflected.call(consumer, "setConsumeTimestamp", timestamp);
                 }
             }
-            String method = checked ? "computePullFromWhereWithException" : "computePullFromWhere";
-            return Reflected.call(rebalancing, method, queue).toString();
+            return Reflected.invoke(checked ? withException : without, rebalancing, queue).toString();
         } catch (Throwable error) {
             return raised(error);
         }

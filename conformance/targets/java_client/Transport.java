@@ -13,10 +13,10 @@ import java.util.function.UnaryOperator;
 /**
  * A RemotingClient whose requests are texts to another one: a request and its answer cross to Python once each.
  *
- * <p>The parts of a text have a separator between them. A request is: address, code, 1 when it
- * is one-way and 2 when its answer would come by a callback, number of fields, their names and values, body. An answer
- * is: A, code, number of fields, their names and values, remark, body; or T or U and a sentence, for a timeout and for a
- * request that could not be sent. A body is as many characters as it has bytes. A callback is never called.
+ * <p>The parts of a text have a separator between them. A request is: address, code, 1 when it is one-way and 2 when its
+ * answer would come by a callback, number of fields, their names and values, body. An answer is: A, code, number of
+ * fields, their names and values, remark, body; or T or U and a sentence, for a timeout and for a request that could not
+ * be sent. A body is as many characters as it has bytes. A callback is never called.
  */
 public final class Transport implements InvocationHandler {
     private static final int SYNC = 0;
@@ -113,14 +113,21 @@ public final class Transport implements InvocationHandler {
         Map<?, ?> named = (Map<?, ?>) fields.invoke(command);
         byte[] bytes = (byte[]) body.invoke(command);
         StringBuilder text = new StringBuilder();
-        text.append(address == null ? "" : address).append(Reflected.BETWEEN).append(code.invoke(command));
-        text.append(Reflected.BETWEEN).append(way).append(Reflected.BETWEEN).append(named == null ? 0 : named.size()).append(Reflected.BETWEEN);
+        append(text, address == null ? "" : address);
+        append(text, code.invoke(command));
+        append(text, way);
+        append(text, named == null ? 0 : named.size());
         if (named != null) {
             for (Map.Entry<?, ?> field : named.entrySet()) {
-                text.append(field.getKey()).append(Reflected.BETWEEN).append(field.getValue()).append(Reflected.BETWEEN);
+                append(text, field.getKey());
+                append(text, field.getValue());
             }
         }
         return bytes == null ? text.toString() : text + new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    private static void append(StringBuilder text, Object part) {
+        text.append(part).append(Reflected.BETWEEN);
     }
 
     private Object answer(String text) throws ReflectiveOperationException {

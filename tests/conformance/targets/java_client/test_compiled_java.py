@@ -27,6 +27,7 @@ SUITES_OF_BOTH = (
     "rebalance-orderly",
     "rebalance-broker",
     "rebalance-plain",
+    "rebalance-pull",
     "rebalance-changed",
     "rebalance-service",
 )
@@ -61,5 +62,6 @@ def test_every_answer_is_the_same(release: str, name: str, monkeypatch: pytest.M
 def test_all_are_compiled_by_a_jdk() -> None:
     from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 
-    names = ["Consumers", "Rooms", "ServiceLoop", "StartPositions", "Transport"]
+    names = ["ConsumeLock", "Consumers", "PostponedTasks", "PullRequests", "Rooms", "Rows", "ServiceLoop"]
+    names += ["StartPositions", "Transport"]
     assert [str(compiled(name).class_.getName()) for name in names] == names
