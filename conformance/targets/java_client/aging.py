@@ -17,18 +17,18 @@ _DRIFT = 1.0
 
 
 class Aging:
-    """Says when the ages of some objects are to be set: never, when the clock of the case is the machine's."""
+    """When the ages of some objects are to be set: never, when the clock of the case is the machine's."""
 
     def __init__(self, release: JavaRelease) -> None:
         self._by_machine = release.pace is not None
-        #: When they were set: by the case's clock (ms), None for never, and by the machine's (s).
+        #: When they were set last: by the case's clock (ms), None for never, and by the machine's (s).
         self.since: int | None = None
         self._set = 0.0
 
-    def is_due(self, now: int) -> bool:
-        """Are they to be set, at this time of the case (ms)? Then they have been."""
-        machine = time.monotonic()
-        if self._by_machine or (now == self.since and machine - self._set < _DRIFT):
-            return False
-        self.since, self._set = now, machine
-        return True
+    def are_due(self, now: int) -> bool:
+        """Are they to be set, at this time of the case (ms)?"""
+        return not self._by_machine and (now != self.since or time.monotonic() - self._set >= _DRIFT)
+
+    def are_set(self, now: int) -> None:
+        """They have just been set."""
+        self.since, self._set = now, time.monotonic()

@@ -130,17 +130,20 @@ class Consumer:
 
     def run_round(self, now: int) -> tuple[tuple[int, ...], bool | None]:
         """One round: (owned, balanced)."""
-        ages = self.ages(now) if self._aging.is_due(now) else None
+        ages = None
+        if self._aging.are_due(now):
+            ages = self.ages(now)
+            self._aging.are_set(now)
         return self.making.round(self.assembled, self.group.positions, self.orderly, ages)
 
     def rebalance(self, now: int) -> Result:
         """One round: (owned, dispatched, balanced)."""
         owned, balanced = self.run_round(now)
         begun = []
-        for request in self.instance.dispatched():
-            queue = POSITIONS[request.queue]
-            self.dispatch(queue, request.request, now)
-            begun.append((queue, request.start))
+        for one in self.instance.dispatched():
+            queue = POSITIONS[one.queue]
+            self.dispatch(queue, one.request, now)
+            begun.append((queue, one.start))
         return owned, tuple(sorted(begun)), balanced
 
     def dispatch(self, queue: int, request: Any, now: int) -> None:

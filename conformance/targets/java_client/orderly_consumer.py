@@ -140,17 +140,22 @@ class OrderlyConsumer(Consumer):
 
     def keep_ages(self, now: int) -> None:
         """Before a step: make locks as old as the case's clock says."""
-        then = self._lock_aging.since
-        if not self._lock_aging.is_due(now) or not self._confirmed:
+        if not self._lock_aging.are_due(now):
             return
+        if self._confirmed:
+            self._see_confirmed(now)
+            case_began = int(self.group.millis()) - now + SLACK
+            self._stamps = {queue: case_began + confirmed for queue, confirmed in self._confirmed.items()}
+            set_each(self._owned.values(), "setLastLockTimestamp", [*self._stamps.values()])
+        self._lock_aging.are_set(now)
+
+    def _see_confirmed(self, now: int) -> None:
+        """Note which locks were confirmed since their ages were set: the case's clock has stood still."""
+        then = self._lock_aging.since
         stamps = rows(self._owned.values(), "getLastLockTimestamp")
         for (queue, before), (after,) in zip(self._stamps.items(), stamps, strict=True):
             if int(after) != before:
-                # while the case's clock said so
                 self._confirmed[queue] = now if then is None else then
-        begun = int(self.group.millis()) - now + SLACK
-        self._stamps = {queue: begun + confirmed for queue, confirmed in self._confirmed.items()}
-        set_each(self._owned.values(), "setLastLockTimestamp", [*self._stamps.values()])
 
     # --- work of the threads ------------------------------------------------------------------------------
 

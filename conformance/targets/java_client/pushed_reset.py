@@ -212,10 +212,10 @@ class JavaPushedReset(JavaRebalanceOrderly):
     def _pulls_begun(self) -> tuple[tuple[int, int], ...]:
         """The pull requests that were dispatched since the last look."""
         begun = []
-        for request in self.client.dispatched() if self.consumer else ():
-            queue = POSITIONS[request.queue]
-            self.consumer.dispatch(queue, request.request, self.now)  # type: ignore[union-attr]  # there is one
-            begun.append((queue, request.start))
+        for one in self.client.dispatched() if self.consumer else ():
+            queue = POSITIONS[one.queue]
+            self.consumer.dispatch(queue, one.request, self.now)  # type: ignore[union-attr]  # there is one
+            begun.append((queue, one.start))
         self.client.schedule.take()
         return tuple(sorted(begun))
 

@@ -55,23 +55,24 @@ class AssignedConsumer(Consumer):
     def rebalance(self, now: int) -> Result:
         """One round: (pulled, popped, pulls that begin, pops that begin, balanced)."""
         table = self.rebalancing.getPopProcessQueueTable() if self.group.pops else self.group.nothing
-        if self._pop_aging.is_due(now):
-            born = int(self.group.millis()) - now + SLACK
+        if self._pop_aging.are_due(now):
+            case_began = int(self.group.millis()) - now + SLACK
             popped_at = [self.popped[topic, number] for topic, _, number in names(table.keySet())]
-            times = [None if popped is None else born + popped for popped in popped_at]
+            times = [None if popped is None else case_began + popped for popped in popped_at]
             set_each(table.values(), "setLastPopTimestamp", times)
+            self._pop_aging.are_set(now)
         pulled, balanced = self.run_round(now)
         pulls, pops = [], []
-        for request in self.instance.dispatched():
-            if request.popped is None:
-                queue = POSITIONS[request.queue]
-                self.dispatch(queue, request.request, now)
-                pulls.append((queue, request.start))
+        for one in self.instance.dispatched():
+            if one.popped is None:
+                queue = POSITIONS[one.queue]
+                self.dispatch(queue, one.request, now)
+                pulls.append((queue, one.start))
             else:
-                topic, _, number = request.queue
-                self.pops[topic, number] = request.request
-                self.popped[topic, number] = now if request.popped else None  # 0 before 5.2.0: as if in 1970
-                pops.append((topic, number, request.start))
+                topic, _, number = one.queue
+                self.pops[topic, number] = one.request
+                self.popped[topic, number] = now if one.popped else None  # 0 before 5.2.0: as if in 1970
+                pops.append((topic, number, one.start))
         popped = sorted((topic, number) for topic, _, number in names(table.keySet()))
         return pulled, tuple(popped), tuple(sorted(pulls)), tuple(sorted(pops)), balanced
 
