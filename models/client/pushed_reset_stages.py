@@ -122,13 +122,13 @@ class ResetConsumer:
         for queue in SHARE:
             if queue not in self.table:
                 self.made += 1
+                self.memory.pop(queue, None)
                 offset = self.start_of(queue)
                 self.table[queue] = Owned(self.made, offset, born_locked, self.now)
                 self.pulls.setdefault(self.now - self.began, []).append((queue, offset))
 
     def start_of(self, queue: int) -> int:
-        """The start of a queue, by CONSUME_FROM_FIRST_OFFSET: memory keeps what the broker answers."""
-        self.memory.pop(queue, None)
+        """The start of a queue, by CONSUME_FROM_FIRST_OFFSET: memory keeps what the broker answers, if it does."""
         offset = self.stored.get(queue)
         if offset is None and self.client.asks_no_zero:
             return 0

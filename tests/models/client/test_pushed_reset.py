@@ -193,6 +193,12 @@ def test_memory_keeps_what_the_broker_answered() -> None:
     assert play.do("status", "G", "") == ((0, 8),)
 
 
+def test_the_first_pull_of_an_orderly_queue_leaves_memory_alone_when_the_broker_has_no_offset() -> None:
+    play = Play("5.0.0", ORDERLY)
+    play.do("update", 0, 5)
+    assert (play.do("pull", 0), play.do("finish", 0)[0]) == (0, 5)
+
+
 def test_an_empty_memory_persists_nothing() -> None:
     play = Play()
     play.state = play.state._replace(memory={})
