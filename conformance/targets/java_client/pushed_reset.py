@@ -200,8 +200,10 @@ class JavaPushedReset(JavaRebalanceOrderly):
             time.sleep(LOOK)
         failed = [running.error for running in self.running if running.error is not None]
         self.running = [running for running in self.running if not running.ended]
-        if failed and not isinstance(failed[0], jpype.JException):
-            raise failed[0]
+        client_raised = jpype.JClass("java.lang.Exception")
+        for error in failed:
+            if not isinstance(error, client_raised):
+                raise error
 
     def _is_settled(self) -> bool:
         moving = [running for running in self.running if not running.ended and not running.waits]

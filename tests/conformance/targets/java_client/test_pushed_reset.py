@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -49,6 +50,31 @@ def test_an_orderly_consumer_waits_for_its_listener_alone_from_5_5(stage: Stage)
 def test_a_client_answers_what_a_broker_asks_about_its_offsets(stage: Stage) -> None:
     steps = done(stage, row("update", 5, 7), row("status", "G", "T"), row("status", "G", ""), row("status", "H", "T"))
     assert steps[1:] == [((0, 0), (1, 0), (5, 7)), ((0, 0), (1, 0), (2, 0), (3, 0), (5, 7)), ()]
+
+
+def test_threads_of_resets_end_with_them(stage: Stage) -> None:
+    threads = _threads()
+    for _ in range(20):
+        done(stage, row("reset_queue", 0, 8, "T", "java"), row("elapse", 10_000))
+    assert _threads() < threads + 20
+
+
+def test_what_is_no_exception_of_the_client_ends_the_case(stage: Stage) -> None:
+    done(stage, row("elapse", 1))
+    import jpype
+
+    adapter: Any = stage.adapter
+    part, _ = adapter._parts[SUITE.name]
+    out_of_memory = jpype.JClass("java.lang.OutOfMemoryError")
+    part.running = [SimpleNamespace(ended=True, waits=False, error=out_of_memory("Java heap space"))]
+    with pytest.raises(out_of_memory, match="Java heap space"):
+        part._settle()
+
+
+def _threads() -> int:
+    import jpype
+
+    return int(jpype.JClass("java.lang.Thread").activeCount())
 
 
 def test_stateful_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
