@@ -2,10 +2,11 @@
 
 The search plays sampled cases by the model, and keeps of each what shows something new. Then it goes on from every
 behaviour that it has found: it plays steps of more cases behind the steps that led there, until many in a row show no
-new behaviour. What cases of another seed then still show is kept, too. Of all these plans it chooses those that show
-most until they show everything, takes out of them every step that nothing depends on, and drops those that the others
-make needless. Last come plans for rules that only older releases can reach. It is deterministic: the sampler is seeded,
-and ties go to the plan that was found first.
+new behaviour. What cases of other seeds then still show is kept, too, until those of one show no rule in a new kind of
+state or with a new class of answer. Of all these plans it chooses those that show most until they show everything,
+takes out of them every step that nothing depends on, and drops those that the others make needless. Last come plans for
+rules that only older releases can reach. It is deterministic: the sampler is seeded, and ties go to the plan that was
+found first.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import count
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.engine.judge import Forecast
-from rocketmq_conformance.conformance.engine.model_tour import Seen, Tours, shown
+from rocketmq_conformance.conformance.engine.model_tour import Seen, Tours, counted, shown
 from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import PUBLISHED
@@ -40,7 +42,7 @@ class Effort(NamedTuple):
     #: That may show no new behaviour one after another, when the search goes on from what it has found, by the newest
     #: release.
     fruitless: int = 4_000
-    #: Of another seed, which are looked at last, for behaviours that no plan shows yet, by the newest release.
+    #: Of each other seed that is looked at last, for behaviours that no plan shows yet, by the newest release.
     others: int = 16_000
 
 
@@ -49,7 +51,7 @@ ORDINARY = Effort()
 WHOLE = Effort(4000, 0, 200, 20)
 #: For suites that only run when they are named: brokers are restarted, and a step of the model takes time, too.
 SLOW = Effort(200, 10, 20, 5, 400, 400)
-#: Seeds of the cases that are searched, and of those that are looked at last.
+#: Seed of the cases that are searched, and the first of those that are looked at last.
 SEED, OTHERS = 0, 1
 
 Rows = tuple[Row, ...]
@@ -167,17 +169,19 @@ def _more(
     """Plans that show, by this profile, all that so many cases show and ``plans`` do not.
 
     A search goes on from there, for behaviours alone, and ends after so many ``fruitless`` plans; then it looks at so
-    many ``others``.
+    many ``others`` of a seed, and of the next one if they show anything new to coverage.
     """
     tours, drawn = tours_of(suite, profile), Sampler(suite, profile)
     before = {one for plan in plans for one in shown(tours.play(plan), pairs=pairs)}
     known, found = set(before), list[tuple[Rows, set[Hashable]]]()
+    counts = {one for plan in plans for one in counted(step.behaviour for step in tours.play(plan))}
     prefixes = Prefixes()
 
     def keep(seen: Sequence[Seen], new: Sequence[int], *, alone: bool = False) -> None:
         kept = _up_to(tours, seen, new[-1])
         shows: set[Hashable] = {one for step in kept for one in step.behaviours} if alone else shown(kept, pairs=pairs)
         known.update(shows)
+        counts.update(counted(step.behaviour for step in kept))
         found.append((tuple(step.row for step in kept), shows - before))
 
     for case in range(cases):
@@ -197,11 +201,15 @@ def _more(
         prefixes.note(seen)
         if new:
             keep(seen, new, alone=True)
-    for case in range(others):
-        seen = tours.play(drawn.case(OTHERS, case, suite.steps))
-        new = [at for at, step in enumerate(seen) if not known.issuperset(step.behaviours)]
-        if new:
-            keep(seen, new, alone=True)
+    for seed in count(OTHERS) if others else ():
+        before_this = len(counts)
+        for case in range(others):
+            seen = tours.play(drawn.case(seed, case, suite.steps))
+            new = [at for at, step in enumerate(seen) if not known.issuperset(step.behaviours)]
+            if new:
+                keep(seen, new, alone=True)
+        if len(counts) == before_this:
+            break
     return _minimised(tours, _greedy(found), before, pairs=pairs)
 
 
