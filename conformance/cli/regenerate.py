@@ -26,7 +26,7 @@ import click
     "--covering",
     "searches",
     is_flag=True,
-    help="Also search the covering plans of every suite anew, and the steps that show clauses (some minutes).",
+    help="Also search the covering plans of every suite anew, and the steps that show clauses (half an hour).",
 )
 def regenerate(check: bool, asks_brokers: bool, reads_sources: bool, searches: bool) -> None:
     """Rewrite all files that are made from the code, and list what is still missing.
