@@ -172,9 +172,10 @@ def _more(
     many ``others`` of a seed, and of the next one if they show anything new to coverage.
     """
     tours, drawn = tours_of(suite, profile), Sampler(suite, profile)
-    before = {one for plan in plans for one in shown(tours.play(plan), pairs=pairs)}
+    played = [tours.play(plan) for plan in plans]
+    before = {one for seen in played for one in shown(seen, pairs=pairs)}
     known, found = set(before), list[tuple[Rows, set[Hashable]]]()
-    counts = {one for plan in plans for one in counted(step.behaviour for step in tours.play(plan))}
+    counts = counted(step.behaviour for seen in played for step in seen)
     prefixes = Prefixes()
 
     def keep(seen: Sequence[Seen], new: Sequence[int], *, alone: bool = False) -> None:

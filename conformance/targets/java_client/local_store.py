@@ -11,10 +11,10 @@ import jpype
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.java_client.offset_folder import offset_folder
 from rocketmq_conformance.conformance.targets.java_client.part import Part
+from rocketmq_conformance.conformance.targets.java_client.queue_names import position
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID, damage_offset_file
 from rocketmq_conformance.models.client.fixtures import GROUP, NO_QUEUE, QUEUES
-from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites.local_store import (
     Clone,
@@ -58,7 +58,6 @@ class JavaLocalStore(Part):
         message_queue = release.load("common.message.MessageQueue")
         self._queues = {at: message_queue(*queue) for at, queue in enumerate(QUEUES)}
         self._queues[NO_QUEUE] = None
-        self._positions = {queue: at for at, queue in enumerate(QUEUES)}
         self._hash_set = jpype.JClass("java.util.HashSet")
         self._runtime = jpype.JClass("java.lang.RuntimeException")
         self._client_exception = release.load("client.exception.MQClientException")
@@ -130,7 +129,7 @@ class JavaLocalStore(Part):
             entries = self.store.cloneOffsetTable(topic).entrySet()
         except self._runtime as error:
             return Err("RUNTIME", detail=str(error))
-        return tuple(sorted((self._position(entry.getKey()), int(entry.getValue())) for entry in entries))
+        return tuple(sorted((position(entry.getKey()), int(entry.getValue())) for entry in entries))
 
     def restart(self) -> Result:
         """A new store on the same file, and ``load``."""
@@ -154,9 +153,6 @@ class JavaLocalStore(Part):
         except self._runtime as error:
             return Err("RUNTIME", detail=str(error))
         return None
-
-    def _position(self, queue: Any) -> int:
-        return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
 
 
 PART = JavaLocalStore

@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.targets.java_client.pull_network import (
     PullRecorder,
     PullResponses,
 )
+from rocketmq_conformance.conformance.targets.java_client.queue_names import position
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES
@@ -32,7 +33,6 @@ from rocketmq_conformance.models.client.pull_state import (
     MAX_SPAN,
     TOPICS,
 )
-from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites.pull import (
     Consume,
@@ -88,7 +88,6 @@ class JavaPull(Part):
         self._waiting = release.get(service, waiting)
         message_queue = load("common.message.MessageQueue")
         self.queues = [message_queue(*queue) for queue in QUEUES]
-        self._positions = {queue: at for at, queue in enumerate(QUEUES)}
         self._memory = load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
         self._state = load("common.ServiceState")
         self._process_queue = load("client.impl.consumer.ProcessQueue")
@@ -183,8 +182,7 @@ class JavaPull(Part):
         return queue, "dropped", counts
 
     def _position(self, request: Any) -> int:
-        queue = request.getMessageQueue()
-        return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
+        return position(request.getMessageQueue())
 
     def _collect(self, request: Any) -> None:
         """Find what a pull request waits for now."""

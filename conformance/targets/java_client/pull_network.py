@@ -28,9 +28,7 @@ class PullRecorder(RemotingCalls):
         """Record a pull."""
         if not self.reachable:
             raise self._unsent("the node cannot be reached")
-        command.makeCustomHeaderToNet()
-        fields = {str(entry.getKey()): str(entry.getValue()) for entry in command.getExtFields().entrySet()}
-        self.asked = str(address), fields, callback
+        self.asked = str(address), self._fields(command), callback
 
 
 class ListenerRecorder:

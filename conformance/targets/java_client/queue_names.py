@@ -19,6 +19,11 @@ def names(queues: Any) -> list[Queue]:
     return [(topic, broker, int(number)) for topic, broker, number in parts]
 
 
+def position(queue: Any) -> int:
+    """Where a queue of Java is in the layout."""
+    return POSITIONS[str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId())]
+
+
 def positions(queues: Any) -> list[int]:
     """Where the queues of a collection of Java are in the layout, in the collection's order."""
     return [POSITIONS[name] for name in names(queues)]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jpype
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, returning_errors
+from rocketmq_conformance.conformance.targets.java_client.queue_names import position
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.models.client.fixtures import QUEUES
-from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.remote_store import (
     Clone,
@@ -29,7 +26,6 @@ class JavaRemoteStore(JavaConsumer):
 
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         super().__init__(release, via)
-        self._positions = {queue: at for at, queue in enumerate(QUEUES)}
         self._hash_set = jpype.JClass("java.util.HashSet")
 
     def calls(self) -> Methods:
@@ -70,7 +66,7 @@ class JavaRemoteStore(JavaConsumer):
     def clone(self, topic: str) -> Result:
         """``cloneOffsetTable``: sorted (queue, offset) pairs."""
         table = self.store.cloneOffsetTable(topic)
-        return tuple(sorted((self._position(entry.getKey()), int(entry.getValue())) for entry in table.entrySet()))
+        return tuple(sorted((position(entry.getKey()), int(entry.getValue())) for entry in table.entrySet()))
 
     @returning_errors
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
@@ -79,9 +75,6 @@ class JavaRemoteStore(JavaConsumer):
         if one_way:
             self.settle()
         return None
-
-    def _position(self, queue: Any) -> int:
-        return self._positions[MessageQueue(str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId()))]
 
 
 PART = JavaRemoteStore
