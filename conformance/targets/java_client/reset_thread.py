@@ -38,7 +38,7 @@ class ResetThread:
         except BaseException as error:  # shown to the step that looks for it
             self.error = error
         finally:
-            # or Java keeps the thread for ever, with the buffers of 128 KiB that clients up to 5.1 give to each
+            # or Java keeps the thread for ever, with buffers of 128 KiB that fastjson 1 gives to each
             jpype.JClass("java.lang.Thread").detach()
             self.ended = True
 
