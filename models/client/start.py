@@ -28,7 +28,7 @@ from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, NEGATIVE_OFF
 from rocketmq_conformance.models.client.initial_broker import SHAPES, reshaped
 from rocketmq_conformance.models.client.local_store import LocalStore, LocalStoreModel
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
-from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
+from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel, remote_store
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
@@ -283,7 +283,8 @@ class StartModel:
 
     def shape(self, state: RemoteStore, queue: int, shape: str) -> Answer[RemoteStore]:
         """The queue's log becomes another one: an operation of the environment."""
-        return state._replace(broker=reshaped(state.broker, queue, shape)), None, _SHAPED[shape]
+        memory, frozen, broker = state
+        return remote_store((memory, frozen, reshaped(broker, queue, shape))), None, _SHAPED[shape]
 
     def _begin(
         self,

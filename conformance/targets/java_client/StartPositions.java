@@ -2,14 +2,16 @@ import java.lang.reflect.Method;
 
 /** The start positions of a consumer. What is raised comes back as text: as an exception it would cross frame by frame. */
 public final class StartPositions {
+    /** Stands for a position when an exception was raised: no queue has this one. */
+    private static final long RAISED = Long.MIN_VALUE;
+
     private final Object consumer;
     private final Object rebalancing;
     private final Method withException;
     private final Method without;
     private final Class<?>[] kinds;
     private final Class<?> refusal;
-    /** The first lite pull consumers cannot be set to begin anywhere. */
-    private final boolean setsWhere;
+    private Throwable raised;
 
     /** Of a consumer and its rebalance; {@code kinds} of exceptions, of which {@code refusal} has a response code. */
     public StartPositions(Object consumer, Object rebalancing, Class<?>[] kinds, Class<?> refusal) {
@@ -19,40 +21,44 @@ public final class StartPositions {
         withException = Reflected.method(rebalancing, "computePullFromWhereWithException");
         this.kinds = kinds;
         this.refusal = refusal;
-        setsWhere = Reflected.has(consumer, "setConsumeFromWhere");
     }
 
     /**
-     * The start position of a queue, by the variant that raises errors when it is {@code checked}; or what was raised:
-     * an exclamation mark, the first of the kinds that it is of, or their number, its response code or 0, and what it
-     * says, with blanks between them.
-     *
-     * <p>The consumer is set to begin at {@code where}, and, if {@code timed}, at {@code timestamp}.
+     * The start position of a queue, by the variant that raises errors when it is {@code checked}; or {@code RAISED}.
      */
-    public String compute(boolean checked, Object queue, Object where, boolean timed, String timestamp) {
+    public long position(boolean checked, Object queue) {
         try {
-            if (setsWhere) {
-                Reflected.call(consumer, "setConsumeFromWhere", where);
-                if (timed) {
-                    Reflected.call(consumer, "setConsumeTimestamp", timestamp);
-                }
-            }
-            return Reflected.invoke(checked ? withException : without, rebalancing, queue).toString();
+            return (Long) Reflected.invoke(checked ? withException : without, rebalancing, queue);
         } catch (Throwable error) {
-            return raised(error);
+            raised = error;
+            return RAISED;
         }
     }
 
-    private String raised(Throwable error) {
+    /** The same of a consumer that is set to begin at {@code where}, and, if {@code timed}, at {@code timestamp}. */
+    public long positionFrom(boolean checked, Object queue, Object where, boolean timed, String timestamp) {
+        try {
+            Reflected.call(consumer, "setConsumeFromWhere", where);
+            if (timed) {
+                Reflected.call(consumer, "setConsumeTimestamp", timestamp);
+            }
+        } catch (Throwable error) {
+            raised = error;
+            return RAISED;
+        }
+        return position(checked, queue);
+    }
+
+    /**
+     * What was raised last: the first of the kinds that it is of, or their number, its response code or 0, and what it
+     * says, with blanks between them.
+     */
+    public String raised() throws Exception {
         int kind = 0;
-        while (kind < kinds.length && !kinds[kind].isInstance(error)) {
+        while (kind < kinds.length && !kinds[kind].isInstance(raised)) {
             kind++;
         }
-        try {
-            Object code = refusal.isInstance(error) ? Reflected.call(error, "getResponseCode") : 0;
-            return "!" + kind + " " + code + " " + error;
-        } catch (Exception none) {
-            throw new IllegalStateException(none);
-        }
+        Object code = refusal.isInstance(raised) ? Reflected.call(raised, "getResponseCode") : 0;
+        return kind + " " + code + " " + raised;
     }
 }

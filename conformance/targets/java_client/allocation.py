@@ -51,6 +51,11 @@ class JavaAllocation(Part):
         self._illegal = jpype.JClass("java.lang.IllegalArgumentException")
         self._runtime = jpype.JClass("java.lang.RuntimeException")
         self._message_queue = release.load("common.message.MessageQueue")
+        allocations = compiled("Allocations")
+        #: Allocates and sorts in one call each; None where Java has no compiler.
+        self._allocations: Any = None if allocations is None else allocations()
+        #: Plain queues by their numbers there, as texts.
+        self._numbered: dict[str, Queue] = {}
         self._queues: dict[Queue, Any] = {}
         #: Plain queues by Java queue, compared by Java's own equals.
         self._plain: dict[Any, Queue] = {}
@@ -150,6 +155,9 @@ class JavaAllocation(Part):
         return self._allocate(strategy, me, queues, ids)
 
     def _allocate(self, strategy: Any, me: str, queues: Queues, ids: Ids) -> Result:
+        if self._allocations is not None:
+            given = self._queue_list(queues), self._id_list(ids)
+            return self._read(self._allocations.allocate(strategy, _GROUP, me, *given))
         try:
             mine = strategy.allocate(_GROUP, me, self._queue_list(queues), self._id_list(ids))
         except self._runtime as error:
@@ -163,6 +171,8 @@ class JavaAllocation(Part):
 
     def sort_queues(self, queues: Queues) -> Result:
         """Queues by ``Collections.sort``, as a rebalance does."""
+        if self._allocations is not None:
+            return self._read(self._allocations.sorted(self._queue_list(queues)))
         ordered = self._array_list(self._queue_list(queues))
         try:
             self._collections.sort(ordered)
@@ -211,6 +221,13 @@ class JavaAllocation(Part):
             self._strategies[name] = self._classes.load(_PACKAGE + classes[name])()
         return self._strategies[name]
 
+    def _read(self, text: Any) -> Result:
+        """The queues, or the error, that a text of ``Allocations.java`` stands for."""
+        answer = str(text)
+        if answer.startswith("!"):
+            return Err("ILLEGAL_ARGUMENT" if answer[1] == "I" else "RUNTIME", detail=answer[2:])
+        return tuple([self._numbered[number] for number in answer.split()])
+
     def _error(self, error: Any) -> Err:
         code = "ILLEGAL_ARGUMENT" if isinstance(error, self._illegal) else "RUNTIME"
         return Err(code, detail=str(error))
@@ -220,6 +237,8 @@ class JavaAllocation(Part):
         if made is None:
             made = self._queues[queue] = self._message_queue(*queue)
             self._plain[made] = queue
+            if self._allocations is not None:
+                self._numbered[str(self._allocations.number(made))] = queue
         return made
 
     def _queue_list(self, queues: Queues) -> Any:

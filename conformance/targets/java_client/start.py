@@ -18,6 +18,9 @@ from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.values import start as operations
 
+#: Stands for a position when Java raised an exception (``StartPositions.java``).
+_RAISED = -(1 << 63)
+
 
 class JavaStart(JavaConsumer):
     """A consumer of one kind, and its offset store."""
@@ -36,8 +39,13 @@ class JavaStart(JavaConsumer):
         self._consumer: Any = None
         self._inside: Any = None
         self._rebalance: Any = None
+        #: Can the consumer be set where to begin? Plain pull consumers and the first lite pull consumers cannot.
+        self._sets_where = False
         #: Computes positions; None where Java has no compiler.
         self._positions: Any = None
+        #: Its methods, bound once: that takes as long as many a call.
+        self._position: Any = None
+        self._position_from: Any = None
 
     def open_store(self, group: str) -> None:
         """An empty offset store of a group, which the consumer uses from now on."""
@@ -53,10 +61,12 @@ class JavaStart(JavaConsumer):
         self._rebalance.setmQClientFactory(self.factory)
         self._rebalance.setConsumerGroup(GROUP)
         self.release.put(self._inside, "mQClientFactory", self.factory)
+        self._sets_where = hasattr(self._consumer, "setConsumeFromWhere")
         java = compiled("StartPositions")
         if java is not None:
             kinds = [failure.class_ for failure in self.failures]
             self._positions = java(self._consumer, self._rebalance, kinds, kinds[0])
+            self._position, self._position_from = self._positions.position, self._positions.positionFrom
 
     def compute(self, queue: int, where: str, timestamp: str | None, zone: str, checked: bool) -> Result:
         """``computePullFromWhere``, or its variant that raises errors when it is ``checked``."""
@@ -66,18 +76,21 @@ class JavaStart(JavaConsumer):
         timed = where == TIMESTAMP
         if self._positions is None:
             return self._computed(queue, where, timed, timestamp, checked)
-        text = str(self._positions.compute(checked, self.queues[queue], self._where[where], timed, timestamp))
-        if text[0] in "!-":
+        if self._sets_where:
+            found = int(self._position_from(checked, self.queues[queue], self._where[where], timed, timestamp))
+        else:
+            found = int(self._position(checked, self.queues[queue]))
+        if found < 0:
             self.settle()  # the connection may have been cut
-        if text[0] != "!":
-            return int(text)
-        kind, code, detail = text[1:].split(" ", 2)
-        return failed(int(kind), int(code), detail)
+            if found == _RAISED:
+                kind, code, detail = str(self._positions.raised()).split(" ", 2)
+                return failed(int(kind), int(code), detail)
+        return found
 
     @returning_errors
     def _computed(self, queue: int, where: str, timed: bool, timestamp: str | None, checked: bool) -> Result:
         """The same, call by call."""
-        if hasattr(self._consumer, "setConsumeFromWhere"):
+        if self._sets_where:
             self._consumer.setConsumeFromWhere(self._where[where])
             if timed:
                 self._consumer.setConsumeTimestamp(timestamp)

@@ -23,6 +23,7 @@ SUITES_OF_BOTH = (
     "remote-store",
     "start-push",
     "start-lite-pull",
+    "start-pull",
     "rebalance",
     "rebalance-orderly",
     "rebalance-broker",
@@ -62,6 +63,15 @@ def test_every_answer_is_the_same(release: str, name: str, monkeypatch: pytest.M
 def test_all_are_compiled_by_a_jdk() -> None:
     from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 
-    names = ["ConsumeLock", "Consumers", "PostponedTasks", "PullRequests", "Rooms", "Rows", "ServiceLoop"]
+    names = [
+        "Allocations",
+        "ConsumeLock",
+        "Consumers",
+        "PostponedTasks",
+        "PullRequests",
+        "Rooms",
+        "Rows",
+        "ServiceLoop",
+    ]
     names += ["StartPositions", "Transport"]
     assert [str(compiled(name).class_.getName()) for name in names] == names
