@@ -26,8 +26,8 @@ def proven(releases: Sequence[str], workers: int, suite: str) -> Iterator[ProofR
 
 
 def test_processes_side_by_side_find_what_one_finds() -> None:
-    alone = {found.unit.release: found for found in proven(RELEASES, 1, "start-push")}
-    both = {found.unit.release: found for found in proven(RELEASES, 2, "start-push")}
+    alone = {found.unit.release: found for found in proven(RELEASES, 1, "local-store")}
+    both = {found.unit.release: found for found in proven(RELEASES, 2, "local-store")}
     assert set(alone) == set(both) == set(RELEASES)
     for release in RELEASES:
         assert alone[release].judged
@@ -45,7 +45,7 @@ def test_a_process_goes_on_for_one_that_has_proven_its_share(monkeypatch: pytest
         return pool(workers, *how)
 
     monkeypatch.setattr(side_by_side, "ProcessPoolExecutor", begin)
-    found = [found.unit.release for found in proven(RELEASES, 1, "start-push")]
+    found = [found.unit.release for found in proven(RELEASES, 1, "local-store")]
     assert (sorted(found), begun) == (sorted(RELEASES), [1, 1])
 
 
