@@ -446,6 +446,21 @@ def test_workers_without_that_python_say_so(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.spark
+def test_workers_without_packages_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = sys._base_executable
+    code = "import sys; from importlib.util import find_spec; print(find_spec('pyarrow') is None)"
+    if subprocess.run([bare, "-c", code], capture_output=True, text=True, check=True).stdout.strip() != "True":
+        pytest.skip(f"{bare} has PyArrow")
+    monkeypatch.setenv("PYSPARK_PYTHON", bare)
+    with open_session("local[1]", name="bare") as spark:
+        wording = lacking_on_workers(spark)
+        assert f"({bare}) has no " in wording
+        assert "pyarrow" in wording
+        wording = failure_sentence(failure(lambda: played(spark, lambda batch: "")))
+        assert wording.startswith("The Python of the workers has no ")
+
+
+@pytest.mark.spark
 def test_a_java_machine_that_does_not_start_is_reported_in_its_own_words() -> None:
     memory = {"spark.driver.memory": "lots"}
     with pytest.raises(CannotRunError) as refusal, open_session("local[1]", name="x", config=memory):
@@ -619,38 +634,6 @@ def test_workers_of_a_cluster_run_the_kit_of_the_driver(spark_cluster: Cluster) 
         package, module = kit.split(".zip/")
         assert module in {f"rocketmq_conformance/__init__.{suffix}" for suffix in ("py", "pyc")}
         assert kit_of_child == f"{package}/rocketmq_conformance/suites/__init__.py"
-
-
-@pytest.mark.spark
-def test_an_executor_that_is_killed_is_a_task_played_again(spark_cluster: Cluster, tmp_path: Path) -> None:
-    def play(batch: Any) -> int:
-        number = int(batch.column(0)[0].as_py())
-        died = tmp_path / "died"
-        if number == 2 and not died.exists():
-            import psutil
-
-            died.touch()
-            next(parent for parent in psutil.Process().parents() if parent.name() == "java").kill()
-        return number
-
-    with open_session(spark_cluster.url, name="killed") as spark:
-        assert sorted(played(spark, play)) == ["0", "1", "2", "3"]
-    assert (tmp_path / "died").exists()
-
-
-@pytest.mark.spark
-def test_workers_without_packages_say_so(spark_cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    bare = sys._base_executable
-    code = "import sys; from importlib.util import find_spec; print(find_spec('pyarrow') is None)"
-    if subprocess.run([bare, "-c", code], capture_output=True, text=True, check=True).stdout.strip() != "True":
-        pytest.skip(f"{bare} has PyArrow")
-    monkeypatch.setenv("PYSPARK_PYTHON", bare)
-    with open_session(spark_cluster.url, name="bare") as spark:
-        wording = lacking_on_workers(spark)
-        assert f"({bare}) has no " in wording
-        assert "pyarrow" in wording
-        wording = failure_sentence(failure(lambda: played(spark, lambda batch: "")))
-        assert wording.startswith("The Python of the workers has no ")
 
 
 @pytest.mark.spark
