@@ -7,8 +7,7 @@ difference between releases is whether the broker checks the names.
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
-from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.fast_tuples import maker
+from rocketmq_conformance.models.broker.state import BrokerState, broker_state
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
@@ -57,9 +56,6 @@ _UNKNOWN = Reason(("BQ-UPDATE-1", "BQ-UPDATE-2"), "unknown name stored")
 _DISCARDED = Reason(("BQ-UPDATE-RESET", "BQ-RESET-3"), "swallowed")
 
 
-_state = maker(BrokerState)
-
-
 def commit_offset(
     rules: BrokerRules,
     state: BrokerState,
@@ -88,4 +84,5 @@ def commit_offset(
         if offset == old:  # most commits come from a timer, and change nothing
             return state, None, _SAME
         why = _FIRST if old is None else _FORWARD if offset > old else _BACK
-    return _state((topics, groups, state.logs, {**state.stored, key: offset}, state.pending, state.disabled)), None, why
+    stored = {**state.stored, key: offset}
+    return broker_state((topics, groups, state.logs, stored, state.pending, state.disabled)), None, why

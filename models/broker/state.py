@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rocketmq_conformance.models.fast_tuples import maker
+
 #: Entries in a file of a queue: the kit's own brokers and stores have so many; 300,000 by default.
 FILE_ENTRIES = 300
 
@@ -67,3 +69,6 @@ class BrokerState(NamedTuple):
     pending: Stored = MappingProxyType({})
     #: Groups that may not pull (consumeEnable is false).
     disabled: frozenset[str] = frozenset()
+
+
+broker_state = maker(BrokerState)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic, broker_state
 from rocketmq_conformance.models.client.fixtures import GROUP, LOST_QUEUE, OTHER_GROUP, QUEUES
-from rocketmq_conformance.models.fast_tuples import maker
 
 #: 2024-01-01T00:00Z, and the distance of neighbouring times: a time zone that is off by half an hour shows.
 EPOCH = 1_704_067_200_000
@@ -24,7 +23,6 @@ TIMES = (
     *(CLOCKS_BACK - GAP, CLOCKS_BACK, CLOCKS_BACK + GAP, CLOCKS_BACK + 2 * GAP),
 )
 
-_broker_state = maker(BrokerState)
 _EXPIRED = {QUEUES[at] for at in (5, 6, 8)}
 
 SHAPES = ("young", "empty", "expired", "gone", "cold")
@@ -69,4 +67,4 @@ def reshaped(broker: BrokerState, queue: int, shape: str) -> BrokerState:
     """The broker with one queue in another shape; stored offsets stay."""
     topic, _, number = QUEUES[queue]
     topics, groups, logs, stored, pending, disabled = broker
-    return _broker_state((topics, groups, {**logs, (topic, number): log_of_shape(shape)}, stored, pending, disabled))
+    return broker_state((topics, groups, {**logs, (topic, number): log_of_shape(shape)}, stored, pending, disabled))

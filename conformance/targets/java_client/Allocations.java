@@ -7,8 +7,7 @@ import java.util.Map;
 /**
  * Allocations and sorts, whose queues come back as numbers with blanks between them.
  *
- * <p>A RuntimeException comes back as text: an exclamation mark, {@code I} for an IllegalArgumentException and {@code R} for
- * any other, and what it says.
+ * <p>A RuntimeException comes back as text: an exclamation mark, the code of its outcome, a blank, and what it says.
  */
 public final class Allocations {
     /** The number of each queue; queues that are equal by their own method have one. */
@@ -52,6 +51,6 @@ public final class Allocations {
     }
 
     private static String raised(RuntimeException error) {
-        return (error instanceof IllegalArgumentException ? "!I" : "!R") + error;
+        return "!" + (error instanceof IllegalArgumentException ? "ILLEGAL_ARGUMENT " : "RUNTIME ") + error;
     }
 }

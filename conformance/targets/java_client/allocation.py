@@ -225,7 +225,8 @@ class JavaAllocation(Part):
         """The queues, or the error, that a text of ``Allocations.java`` stands for."""
         answer = str(text)
         if answer.startswith("!"):
-            return Err("ILLEGAL_ARGUMENT" if answer[1] == "I" else "RUNTIME", detail=answer[2:])
+            code, detail = answer[1:].split(" ", 1)
+            return Err(code, detail=detail)
         return tuple([self._numbered[number] for number in answer.split()])
 
     def _error(self, error: Any) -> Err:

@@ -19,7 +19,7 @@ from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.values import start as operations
 
 #: Stands for a position when Java raised an exception (``StartPositions.java``).
-_RAISED = -(1 << 63)
+_RAISED = -(2**63)
 
 
 class JavaStart(JavaConsumer):

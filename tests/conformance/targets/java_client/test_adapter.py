@@ -44,19 +44,15 @@ def plans(name: str, release: str) -> int:
     return sum(not suite.lacking(profile, case.rows) for case in cases)
 
 
-#: The tiers that each release is judged by: proof-java has the covering plans, and Hypothesis draws alike for both.
-TIERS = {"4.9.8": (CORPUS, SEEDED), "5.5.0": (CORPUS, SEEDED, HYPOTHESIS)}
-
-
-@pytest.mark.parametrize("release", TIERS)
+@pytest.mark.parametrize("release", ["4.9.8", "5.5.0"])
 def test_a_release_conforms_in_every_client_suite(release: str, tmp_path: Path) -> None:
-    tiers = (word for tier in TIERS[release] for word in ("--tier", tier))
+    tiers = (word for tier in (CORPUS, SEEDED, HYPOTHESIS) for word in ("--tier", tier))  # proof-java has the rest
     code, output, ended = judge(tmp_path, f"java-client:{release}", "--cases", "20", *tiers)
     assert code == 0, output
     assert [event.suite for event in ended] == CLIENT_SUITES
     for event in ended:
         assert event.verdict == CONFORMS, event.reason
-        assert event.cases[CONFORMS] >= 20 + plans(event.suite, release) + (HYPOTHESIS in TIERS[release])
+        assert event.cases[CONFORMS] > 20 + plans(event.suite, release)
         assert event.cases[CONFORMS] + event.cases[UNSUPPORTED] == sum(event.cases.values())
         assert event.control is True
 
