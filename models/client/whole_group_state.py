@@ -120,6 +120,8 @@ def log_of(broker: BrokerState, queue: int) -> QueueLog:
 
 def answered(group: WholeGroup, queue: int) -> WholeGroup:
     """The group after the pulls of a queue that were left behind were answered."""
+    if queue not in group.left:
+        return group
     return group._replace(left={other: pull for other, pull in group.left.items() if other != queue})
 
 
@@ -135,6 +137,8 @@ def with_member(group: WholeGroup, name: str, member: WholeMember) -> WholeGroup
 
 def hiding(group: WholeGroup, queue: int) -> WholeGroup:
     """The group when it does not show where a queue began."""
+    if queue not in group.starts:
+        return group
     return group._replace(starts={other: why for other, why in group.starts.items() if other != queue})
 
 

@@ -169,6 +169,8 @@ class WholeQueues:
     def _relocked(self, group: WholeGroup, name: str) -> WholeGroup:
         """The lock timer asks again for the locks that were lost."""
         member = group.members[name]
+        if not member.unlocked:
+            return group
         still = member.unlocked & group.kept.keys()
         if member.unlocked - still:
             group = with_reason(group, _LOCK_BACK)
@@ -178,11 +180,10 @@ class WholeQueues:
 
     def _commit(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         held = group.members[name].memory.get(queue)
-        if held is None:
+        if held is None or held == group.broker.stored.get(STORED_KEYS[queue]):
             return group
         if COMMIT in group.fails:
-            lost = group.broker.stored.get(STORED_KEYS[queue]) != held
-            return with_reason(group, LOST) if lost else group
+            return with_reason(group, LOST)
         return group._replace(broker=commit_offset(self.start.store.broker, group.broker, *STORED_KEYS[queue], held)[0])
 
     def _let_go(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:

@@ -72,9 +72,12 @@ def spark_bin(name: str) -> str:
 
 
 def daemon_settings() -> dict[str, str]:
-    """The environment of masters and workers that begin soon and take little memory."""
-    simple = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {os.environ.get('SPARK_SUBMIT_OPTS', '')}"
-    return {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": simple}
+    """The environment of masters and workers that begin soon and take little memory, as do their executors."""
+    settings = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    if archive := os.environ.get("SPARK_SUBMIT_OPTS"):
+        # Java finds out how to begin them, too, and would warn there that the archive is of other classes.
+        settings["JAVA_TOOL_OPTIONS"] = f"{archive} -Xlog:disable -Xlog:all=error:stderr"
+    return settings
 
 
 def _start(folder: Path, name: str, main: str, *options: str) -> subprocess.Popen[bytes]:

@@ -92,7 +92,6 @@ def test_a_player_plays_what_this_process_would_play() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("Exits", "its process ended with code 3"),
         ("Crashes", "its process ended by SIGSEGV (Fatal Python error: Segmentation fault)"),
         ("Forks", "its process ended with code 4"),
     ],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import Column, Window
+from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
 from rocketmq_conformance.conformance.campaign.spark.failure import failure_sentence
@@ -130,7 +130,7 @@ class CampaignFrames:
         for suite, numbers in unfinished.items():
             block = sf.floor(sf.col("case") / sf.lit(self.campaign.block))
             found = found.filter(~((sf.col("suite") == suite) & block.isin(numbers)))
-        return found.select("suite", *(_filled(name, schema) for name in names[1:]))
+        return found.selectExpr("suite", *(_filled(name, schema) for name in names[1:]))
 
     def _paths(self, table: str, suites: Sequence[str], only: Numbers | None) -> tuple[list[str], dict[str, list[int]]]:
         """What is read, below the table's folder, and blocks in it that do not count."""
@@ -201,7 +201,8 @@ def _type(type_: pa.DataType) -> str:
     return _TYPES[str(type_)]
 
 
-def _filled(name: str, schema: pa.Schema) -> Column:
+def _filled(name: str, schema: pa.Schema) -> str:
+    """A column whose missing values are empty ones, in SQL: one call of Java, where functions take several for each."""
     kind = _type(schema.field(name).type)
-    empty = sf.expr(_EMPTY.get(kind, f"cast(array() as {kind})"))
-    return sf.coalesce(sf.col(name), empty).alias(name)
+    empty = _EMPTY.get(kind, f"cast(array() as {kind})")
+    return f"coalesce(`{name}`, {empty}) as `{name}`"

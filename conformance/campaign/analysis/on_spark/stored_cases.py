@@ -61,7 +61,7 @@ class FetchedCases:
         self._rows: dict[str, dict[int, dict[str, Any]]] = {suite: {} for suite in chosen}
         if any(chosen.values()):
             rows = stored_cases(frames, address, keys(frames, chosen), blocks_of(frames, chosen))
-            for row in rows.toLocalIterator():
+            for row in rows.collect():
                 self._rows[row.suite][row.case] = row.asDict(recursive=True)
 
     def rows(self, suite: str) -> dict[int, dict[str, Any]]:
