@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
-import pip
 
 #: Programs of the system that recipes run.
 _PROGRAMS = ("sh", "rm", "env")
@@ -28,6 +27,8 @@ _PIP = '#!/bin/sh\nPYTHONPATH=/opt/pip exec python3 -m pip "$@"\n'
 
 def import_python_image(tag: str, wheels: Path) -> None:
     """Import it under a tag; its pip installs from the wheels of the folder alone."""
+    import pip
+
     python = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w", dereference=True) as tar:

@@ -43,7 +43,11 @@ def test_utf16_orders_a_surrogate_pair_before_a_full_width_tilde() -> None:
     assert "\U0001f600" > "\uff5e"
 
 
-@given(st.text(), st.text())
+#: The first and the last characters of one and of two code units, about the surrogates too.
+CHARACTERS = st.text("\0aZ\x7f\xff\ud7ff\ue000\uff5e\uffff\U00010000\U0001f600\U00020000\U0010ffff")
+
+
+@given(CHARACTERS, CHARACTERS)
 def test_utf16_orders_as_code_units_do(left: str, right: str) -> None:
     def units(text: str) -> list[int]:
         return [unit for c in text for unit in ([ord(c)] if ord(c) < 0x10000 else pair(ord(c) - 0x10000))]
