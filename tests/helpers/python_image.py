@@ -27,7 +27,7 @@ _PIP = '#!/bin/sh\nPYTHONPATH=/opt/pip exec python3 -m pip "$@"\n'
 
 def import_python_image(tag: str, wheels: Path) -> None:
     """Import it under a tag; its pip installs from the wheels of the folder alone."""
-    import pip
+    import pip  # which only the environment of containers has for certain
 
     python = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
     archive = io.BytesIO()

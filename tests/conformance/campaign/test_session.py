@@ -565,7 +565,7 @@ def test_ctrl_c_while_a_session_starts_leaves_nothing_behind(tmp_path: Path) -> 
     process = child(EARLY, tmp_path)
     assert process.stdout is not None
     assert process.stdout.readline() == "starting\n"
-    time.sleep(4)  # Java has begun, and Spark has not
+    time.sleep(4)
     os.killpg(process.pid, signal.SIGINT)
     wording, errors = process.communicate(timeout=600)
     assert (wording, errors, process.returncode) == ("interrupted\n", "", 0)
@@ -655,11 +655,11 @@ def submit(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.spark
-def test_spark_submit_says_where_a_session_runs(tmp_path: Path) -> None:
+def test_spark_submit_says_where_a_session_runs(spark_cluster: Cluster, tmp_path: Path) -> None:
     script = tmp_path / "submitted.py"
     script.write_text(SUBMITTED)
-    done = submit("--master", "local[1]", "--conf", "spark.my=own", str(script), cwd=tmp_path)
-    assert done.stdout.split("\n")[-2] == f"local[1,{FAILURES}] 127.0.0.1 1 own ''", done.stderr
+    done = submit("--master", spark_cluster.url, "--conf", "spark.my=own", str(script), cwd=tmp_path)
+    assert done.stdout.split("\n")[-2] == f"{spark_cluster.url} 127.0.0.1 1 own ''", done.stderr
 
 
 @pytest.mark.spark
