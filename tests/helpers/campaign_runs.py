@@ -21,6 +21,7 @@ from prepared_signals import interruptible
 from rocketmq_conformance.conformance.campaign.api import campaign
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS
+from rocketmq_conformance.conformance.engine.memory_folder import PARENT
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import Event, RunEnded
 
@@ -100,8 +101,12 @@ def tables(out: Path) -> dict[str, Rows]:
 
 @contextmanager
 def command(*words: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
-    """The command `campaign`, in a process group of its own as a shell would have it."""
+    """The command `campaign`, in a process group of its own as a shell would have it; its players leave no folder."""
+    disk, memory = cwd / ".disk", cwd / ".memory"
+    for folder in (disk, memory):
+        folder.mkdir(exist_ok=True)
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "400", "PYTHONPATH": str(HELPERS), "CHILDREN": str(cwd)}
+    environment |= {"TMPDIR": str(disk), PARENT: str(memory)}
     process = subprocess.Popen(
         [sys.executable, "-m", "rocketmq_conformance", "campaign", *words],
         cwd=cwd,
@@ -118,6 +123,7 @@ def command(*words: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+    wait_until(lambda: not [*disk.glob("rocketmq-conformance-player-*"), *memory.iterdir()], patience=30)
 
 
 def done(*words: str, cwd: Path, timeout: float = 600) -> subprocess.CompletedProcess[str]:

@@ -1,12 +1,11 @@
 """The player's process, in which implementations run: it may crash or hang without harm to the worker.
 
 It reads commands from standard input and answers frames on standard output (see ``pipe``); what implementations
-print goes to standard error. It ends when its worker does.
+print goes to standard error. It ends when its worker does (see ``reaper``).
 """
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import mmap
 import os
@@ -90,17 +89,8 @@ def _failures_as_frames(frames: BinaryIO) -> Iterator[None]:
         send(frames, ("failed", (FAULT, traceback.format_exc())))
 
 
-def _end_with(worker: int) -> None:
-    """Ask the kernel to end this process with its worker, where it can do so: a killed worker leaves nothing behind."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != worker:
-        sys.exit()
-
-
 def main() -> None:
-    """Serve standard input and output; the arguments are the file of the shared memory, and the worker's process id."""
-    _end_with(int(sys.argv[2]))
+    """Serve standard input and output; the argument is the file of the shared memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker ends this process
     faulthandler.enable()
     frames = os.fdopen(os.dup(1), "wb")

@@ -7,7 +7,6 @@ import fcntl
 import mmap
 import os
 import selectors
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import undisturbed
 from rocketmq_conformance.conformance.campaign.player import player_process
 from rocketmq_conformance.conformance.campaign.player.pipe import PLACE, receive, send
+from rocketmq_conformance.conformance.campaign.player.reaper import Reaper
 from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.engine.memory_folder import PARENT, temporary_folder
@@ -132,30 +132,28 @@ class PlayerSupervisor:
     def _begin(self) -> None:
         resources = self._resources = contextlib.ExitStack()
         try:
-            place = resources.enter_context(tempfile.NamedTemporaryFile())  # noqa: SIM115 - the stack closes it
+            folder = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-player-"))
+            memory = temporary_folder()
+            reaper = resources.enter_context(Reaper((folder, memory)))
+            place = resources.enter_context((folder / "place").open("w+b"))
             place.write(PLACE.pack(-1, -1, 0))
             place.flush()
             self._place = resources.enter_context(mmap.mmap(place.fileno(), PLACE.size))
             self._errors = resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
             # what is appended goes to the end, wherever that is: the file can be cut short
             fcntl.fcntl(self._errors, fcntl.F_SETFL, os.O_APPEND)
-            # temporary files that it leaves when it is killed are deleted with the folder
-            folder = resources.enter_context(
-                tempfile.TemporaryDirectory(prefix="rocketmq-conformance-player-", ignore_cleanup_errors=True)
-            )
-            memory = temporary_folder()
-            resources.callback(shutil.rmtree, memory, ignore_errors=True)
             with undisturbed():
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", player_process.__name__, place.name, str(os.getpid())],
+                    [sys.executable, "-m", player_process.__name__, place.name],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._errors,
                     bufsize=0,  # what is buffered here would never wake the selector
-                    env=child_environment(self.path) | {"TMPDIR": folder, PARENT: str(memory)},
+                    env=child_environment(self.path) | {"TMPDIR": str(folder), PARENT: str(memory)},
                     process_group=0,  # so that its own children can be ended with it
-                    cwd=next((folder for folder in self.path if Path(folder).is_dir()), None),
+                    cwd=next((entry for entry in self.path if Path(entry).is_dir()), None),
                 )
+                reaper.watch(self._process.pid)
         except OSError as error:
             resources.close()
             raise CannotRunError(f"The process that plays the implementations cannot be started ({error}).") from error

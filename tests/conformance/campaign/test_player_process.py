@@ -218,7 +218,9 @@ def test_a_player_ends_when_it_is_closed() -> None:
     assert not psutil.pid_exists(pid)
 
 
-def test_a_player_ends_with_its_worker() -> None:
+def test_a_player_ends_with_its_worker_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TMPDIR", PARENT):
+        monkeypatch.setenv(name, str(tmp_path))
     code = (
         "import sys, time\n"
         "from rocketmq_conformance.conformance.campaign.player.player_supervisor import PlayerSupervisor\n"
@@ -233,8 +235,10 @@ def test_a_player_ends_with_its_worker() -> None:
         assert worker.stdout is not None
         pid = int(worker.stdout.readline())
         assert psutil.pid_exists(pid)
+        assert len(list(tmp_path.iterdir())) == 2
         worker.kill()
     assert gone(pid)
+    wait_until(lambda: not list(tmp_path.iterdir()), patience=30)
 
 
 def test_addresses_that_cannot_be() -> None:
