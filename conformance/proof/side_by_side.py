@@ -6,11 +6,13 @@ import signal
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context
 from multiprocessing.util import Finalize
 from tempfile import TemporaryDirectory
 from threading import local
 
+from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.unit import Unit
 from rocketmq_conformance.conformance.targets.java_client import jvm
@@ -36,8 +38,7 @@ def in_processes(prove: Prove, units: Sequence[Unit], workers: int, more: More, 
             try:
                 yield from prove_side_by_side(threads.submit, processes.prove, units, workers, more)
             except BaseException:
-                for process in active_children():
-                    process.kill()
+                processes.kill()
                 raise
             finally:
                 processes.close()
@@ -78,13 +79,23 @@ class _Processes:
         self._prove, self._folder, self._each = prove, folder, each
         self._mine = local()
         self._pools: list[ProcessPoolExecutor] = []
+        self._killed = False
 
     def prove(self, unit: Unit) -> ProofResult:
-        """Prove a unit in the process of this thread."""
+        """Prove a unit in the process of this thread, and once more when that dies; not judged when it dies again."""
+        for _ in range(2):
+            try:
+                return self._proven(unit)
+            except BrokenProcessPool:
+                if self._killed:
+                    raise
+                self._leave(self._mine.pool)
+        return ProofResult.missing(unit, CannotRunError("its process died, twice"))
+
+    def _proven(self, unit: Unit) -> ProofResult:
         pool: ProcessPoolExecutor | None = getattr(self._mine, "pool", None)
         if pool is not None and self._mine.left == 0:
-            pool.shutdown()
-            self._pools.remove(pool)
+            self._leave(pool)
             pool = None
         if pool is None:
             # a process with a JVM cannot be forked
@@ -93,6 +104,17 @@ class _Processes:
             self._mine.pool, self._mine.left = pool, self._each
         self._mine.left -= 1
         return pool.submit(self._prove, unit).result()
+
+    def _leave(self, pool: ProcessPoolExecutor) -> None:
+        pool.shutdown()
+        self._pools.remove(pool)
+        self._mine.pool = None
+
+    def kill(self) -> None:
+        """Kill the processes, and begin no other one."""
+        self._killed = True
+        for process in active_children():
+            process.kill()
 
     def close(self) -> None:
         """End the processes."""

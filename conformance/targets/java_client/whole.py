@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import lru_cache, partial
+from itertools import product
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,9 +18,9 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.models.client.fixtures import BROKER
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
 from rocketmq_conformance.models.client.start import TIMESTAMP
-from rocketmq_conformance.models.client.whole import LITE, ORDERLY
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
 
 #: How often a consumer commits what it consumed (ms); it first does so after ten seconds, and when it is shut down.
@@ -50,7 +51,24 @@ def quick_release(version: str) -> JavaRelease:
         assert int(release.load("client.impl.consumer.ProcessQueue").REBALANCE_LOCK_INTERVAL) == 500
     finally:
         system.clearProperty(_LOCK_INTERVAL)
+    _prepare(release)
     return release
+
+
+def _prepare(release: JavaRelease) -> None:
+    """Have JPype make the classes that are needed to make a consumer of each kind and to call it, in this thread.
+
+    When a thread makes one, others can see it before it is complete (``PyJPClass_hook`` of JPype 1.7.1), and a process
+    whose thread passes a value to a method that takes that class then ends by SIGSEGV. So it must not be left to
+    consumers that begin in many threads at once.
+    """
+    timestamp, counter = "20240701000000", PullCounter(release)
+    for kind, pulls in product((PUSH, ORDERLY, LITE), (None, counter)):
+        # early releases lack it, or what it is asked
+        with suppress(jpype.JException, AttributeError):
+            WholeConsumer(
+                release, kind, "127.0.0.1:1", GROUP, TOPIC, TIMESTAMP, timestamp, "", pulls=pulls, on_demand=True
+            ).rehearse()
 
 
 class PullCounter:
@@ -193,6 +211,16 @@ class WholeConsumer:
         if self._polls is not None:
             self._polls.join()
         self._consumer.shutdown()
+
+    def rehearse(self) -> None:
+        """Before it has started: call the methods that take values, which changes nothing but what it subscribes to."""
+        if self._push:
+            self.subscribe(self.topic, False)
+            return
+        self.seek(0, 0)
+        for call in (partial(self._consumer.poll, _POLL), self.commit_now):
+            with suppress(jpype.JException, AttributeError):
+                call()
 
     def await_start(self, queues: int) -> None:
         """Wait until it has decided where each of the topic's ``queues`` begins; CannotRunError when it does not."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from threading import Barrier
+
+from units_of_proof import UNITS, die, linger, prove
 
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.side_by_side import in_processes, one_by_one, prove_side_by_side
 from rocketmq_conformance.conformance.proof.unit import Unit
-
-UNITS = [Unit("java", f"5.{number}.0") for number in range(6)]
-
-
-def prove(unit: Unit) -> ProofResult:
-    return ProofResult(unit=unit, lines=[], rows=[])
 
 
 def test_each_unit_is_proven_once() -> None:
@@ -52,3 +49,17 @@ def test_processes_find_what_one_finds_and_leave_room_for_others() -> None:
     missing = partial(ProofResult.missing, error=RuntimeError("a function that other processes can import"))
     found = [done.unit for done in in_processes(missing, UNITS, 2, lambda: True, each=2)]
     assert sorted(map(str, found)) == sorted(map(str, UNITS))
+
+
+def test_a_unit_whose_process_dies_is_proven_again_and_then_not_judged(tmp_path: Path) -> None:
+    found = {done.unit: done for done in in_processes(partial(die, folder=tmp_path), UNITS, 2, lambda: True, each=3)}
+    assert set(found) == set(UNITS)
+    assert [unit for unit in UNITS if not found[unit].judged] == UNITS[:1]
+    assert found[UNITS[0]].lines == ["java 5.0.0: not judged: its process died, twice"]
+
+
+def test_no_process_begins_when_the_caller_stops(tmp_path: Path) -> None:
+    results = in_processes(partial(linger, folder=tmp_path), UNITS, 2, lambda: True, each=6)
+    assert next(results).unit == UNITS[0]
+    results.close()
+    assert {one.name for one in tmp_path.iterdir()} <= {"1", "2"}

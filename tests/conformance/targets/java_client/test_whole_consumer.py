@@ -1,4 +1,4 @@
-"""Whole Java consumers: a start whose first requests fail is tried once more."""
+"""Whole Java consumers: what is prepared before they begin; a start whose first requests fail is tried once more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
-from rocketmq_conformance.models.client.whole import LITE, PUSH
+from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
+from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 
 pytestmark = pytest.mark.java
 
@@ -70,6 +71,35 @@ def made(version: str, kind: str, closing: str, broker: str | None) -> Any:
 
     consumer._make = again
     return consumer
+
+
+@pytest.mark.parametrize("version", ["4.0.0-incubating", "4.6.0", *RELEASES])
+def test_classes_are_made_before_consumers_begin_in_threads(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import jpype
+
+    from rocketmq_conformance.conformance.targets.java_client.whole import (
+        PullCounter,
+        WholeConsumer,
+        quick_release,
+    )
+
+    # classes of its own, of which no other test has made one
+    release = quick_release.__wrapped__(version)
+    pulls = PullCounter(release)
+    made: list[Any] = []
+    hints_of = jpype._jcustomizer.getClassHints
+    monkeypatch.setattr(jpype._jcustomizer, "getClassHints", lambda name: made.append(name) or hints_of(name))
+    release.load("client.producer.DefaultMQProducer")
+    assert made  # this is where it shows
+    made.clear()
+    for kind in (PUSH, ORDERLY, LITE):
+        for where in (FIRST, LAST, TIMESTAMP):
+            for more in ({}, {"pulls": pulls}, {"on_demand": True}):
+                with suppress(jpype.JException, AttributeError):  # what early releases lack
+                    one = WholeConsumer(release, kind, "127.0.0.1:1", GROUP, "T", where, "20240701000000", **more)
+                    if kind == LITE:
+                        one.seek(0, 1)
+    assert not made
 
 
 @pytest.mark.parametrize("version", RELEASES)

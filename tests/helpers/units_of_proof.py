@@ -1,0 +1,36 @@
+"""Units of a proof, and functions that prove them, which processes of their own can import."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from rocketmq_conformance.conformance.proof.evidence import ProofResult
+from rocketmq_conformance.conformance.proof.unit import Unit
+
+UNITS = [Unit("java", f"5.{number}.0") for number in range(6)]
+
+
+def prove(unit: Unit) -> ProofResult:
+    """Nothing differs."""
+    return ProofResult(unit=unit, lines=[], rows=[])
+
+
+def die(unit: Unit, folder: Path) -> ProofResult:
+    """The process dies: twice of the first unit, once of the second. ``folder`` counts its deaths."""
+    number = UNITS.index(unit)
+    died = folder / str(number)
+    before = len(died.read_text()) if died.exists() else 0
+    if before < 2 - number:
+        died.write_text("x" * (before + 1))
+        os._exit(7)
+    return prove(unit)
+
+
+def linger(unit: Unit, folder: Path) -> ProofResult:
+    """All but the first one take ten minutes; a file in ``folder`` says which have begun."""
+    if unit != UNITS[0]:
+        (folder / str(UNITS.index(unit))).touch(exist_ok=False)
+        time.sleep(600)
+    return prove(unit)
