@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import TypeVar
 
 import click
 
+from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, finish
+from rocketmq_conformance.conformance.cli.fetch import broker_jars, client_jars, fetch_jars
 from rocketmq_conformance.conformance.cli.options import release_names
 from rocketmq_conformance.conformance.cli.proving import Proof, Work, rule_option, settle, suite_option, work_options
 from rocketmq_conformance.conformance.proof import broker as brokers_proof
@@ -24,10 +27,12 @@ from rocketmq_conformance.conformance.proof import (
 )
 from rocketmq_conformance.conformance.proof import java as java_proof
 from rocketmq_conformance.conformance.proof import whole as whole_proof
+from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.predicted_resets import prove_predicted_resets
-from rocketmq_conformance.conformance.proof.side_by_side import one_by_one
+from rocketmq_conformance.conformance.proof.side_by_side import More, one_by_one
 from rocketmq_conformance.conformance.proof.unit import BROKER, CLOCK, JAVA, SCRIPTED, WHOLE, Unit
+from rocketmq_conformance.conformance.targets.maven import Wanted
 from rocketmq_conformance.models.release import NEWEST, Release
 
 ROWS = Path("docs/proof")
@@ -112,8 +117,11 @@ def java(
         left = java_proof.repeated(chosen, covered)
     kind = CLOCK if real_clock else JAVA
     selection = kinds.ALL[kind].played(work.selection)
+
     _prove(
-        lambda units, more: kinds.prove_clients(units, workers, covered, selection, more, left),
+        _with_jars(
+            client_jars, lambda units, more: kinds.prove_clients(units, workers, covered, selection, more, left)
+        ),
         (*kinds.of_releases(kind, chosen), *kinds.of_releases(SCRIPTED, scripted)),
         work,
     )
@@ -133,7 +141,10 @@ def broker(releases: tuple[str, ...], workers: int, work: Work) -> None:
     selection = kinds.ALL[BROKER].played(work.selection)
     brief = not releases and not selection
     _prove(
-        lambda units, more: brokers_proof.prove_all(units, workers, selection, more, brief=brief),
+        _with_jars(
+            lambda release: broker_jars(Release.parse(release)),
+            lambda units, more: brokers_proof.prove_all(units, workers, selection, more, brief=brief),
+        ),
         kinds.of_releases(BROKER, releases or brokers_proof.RELEASES),
         work,
     )
@@ -269,6 +280,17 @@ def page(rows: Path, out: Path) -> None:
         raise click.UsageError(f"{error.filename} cannot be used: {error.strerror}.") from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+
+
+def _with_jars(jars: Callable[[str], list[Wanted]], proof: Proof) -> Proof:
+    """A proof that first gets the jars of all releases, which is sooner than one by one."""
+
+    def prove(units: Sequence[Unit], more: More) -> Iterable[ProofResult]:
+        with suppress(CannotRunError):  # each release says it for itself
+            fetch_jars(chain.from_iterable(jars(unit.release) for unit in units))
+        return proof(units, more)
+
+    return prove
 
 
 def _prove(proof: Proof, units: Sequence[Unit], work: Work) -> None:

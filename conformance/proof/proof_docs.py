@@ -94,8 +94,9 @@ were confirmed, the last one that changed the code (`models`, `suites`, `conform
 add a digest of them, and an installation gives its version.
 
 The exit code is 0 when all agree, 1 when something differs, 2 for wrong usage, 3 when releases are left (after
-`--max-time` or Ctrl-C), and 4 when a release could not be judged. Files of several machines are put together by copying
-them into one folder: no two shards write the same file.
+`--max-time` or Ctrl-C), and 4 when a release could not be judged. A release whose process dies is proven once more, and
+could not be judged when that dies, too. Files of several machines are put together by copying them into one folder: no
+two shards write the same file.
 
 ## Rules and releases
 

@@ -1,6 +1,6 @@
 """Resolves RocketMQ's jars by running the ordinary Maven client: a user's mirror settings apply.
 
-Nothing is copied: the class path names jars in Maven's own repository. It is stored in a cache folder, and Maven
+Nothing is copied: a class path names jars in Maven's own repository. It is stored in a cache folder, and Maven
 is run again only when a jar is no longer there.
 """
 
@@ -14,24 +14,35 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from fcntl import LOCK_EX, flock
 from pathlib import Path
+from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import undisturbed
 from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 
 GROUP = "org.apache.rocketmq"
-#: Timeout of a Maven run (s) where nothing else limits it: a first download is 90 MB, over a slow line.
+#: Timeout of Maven for each class path (s) where nothing else limits it: a first download is 90 MB, over a slow line.
 LIMIT = 900.0
 #: Seconds between two looks at a Maven that runs.
 _LOOK = 0.2
-_POM = """<project>
+#: One module for each of what is wanted: Maven starts once for all.
+_ALL = """<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>rocketmq.conformance</groupId>
-  <artifactId>class-path</artifactId>
+  <artifactId>all</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <modules>{modules}</modules>
+</project>
+"""
+_MODULE = """<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>rocketmq.conformance</groupId>
+  <artifactId>{name}</artifactId>
   <version>1</version>
   <dependencies>
 {dependencies}
@@ -51,6 +62,7 @@ _SOURCES = """    <dependency>
       <classifier>sources</classifier>
       <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
     </dependency>"""
+_ANSWER = "class-path.txt"
 _MISSING = re.compile(r"Could not find artifact \S+|\S+ was not found in \S+|Could not transfer artifact [^>]+")
 #: A line of Maven's output about a file that has arrived, with its size.
 _ARRIVED = re.compile(r"Downloaded from .*\.jar \(([0-9.]+) (B|kB|MB|GB)")
@@ -69,12 +81,37 @@ def is_snapshot(version: str) -> bool:
     return version.endswith("-SNAPSHOT")
 
 
+class Wanted(NamedTuple):
+    """Artifacts such as "rocketmq-client" in one version, with all that they need at run time; or, if ``sources``, the
+    jars with their Java sources alone."""
+
+    artifacts: tuple[str, ...]
+    version: str
+    group: str = GROUP
+    sources: bool = False
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.artifacts)} {self.version}"
+
+    @property
+    def remembered(self) -> Path:
+        """The file of the class path, which may not exist."""
+        name = f"{'sources-' if self.sources else ''}{'+'.join(sorted(self.artifacts))}-{self.version}.txt"
+        return cache_folder() / "class-path" / name
+
+    def module(self, name: str) -> str:
+        """The module of Maven that needs it."""
+        form = _SOURCES if self.sources else _DEPENDENCY
+        needs = [form.format(group=self.group, artifact=one, version=self.version) for one in self.artifacts]
+        return _MODULE.format(name=name, dependencies="\n".join(needs))
+
+
 def class_path(artifacts: Sequence[str], version: str, group: str = GROUP) -> tuple[Path, ...]:
-    """The jars of artifacts such as "rocketmq-client" in one version, with all that they need at run time.
+    """The jars of artifacts in one version, with all that they need at run time.
 
     CannotRunError when there is no Maven, or when Maven cannot get them.
     """
-    return _jars(artifacts, version, _DEPENDENCY.replace("{group}", group), "")
+    return _jars(Wanted(tuple(artifacts), version, group))
 
 
 def source_jars(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
@@ -82,23 +119,44 @@ def source_jars(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
 
     CannotRunError when there is no Maven, or when Maven cannot get them.
     """
-    return _jars(artifacts, version, _SOURCES, "sources-")
+    return _jars(Wanted(tuple(artifacts), version, sources=True))
 
 
-def _jars(artifacts: Sequence[str], version: str, form: str, prefix: str) -> tuple[Path, ...]:
-    wrong = [name for name in (*artifacts, version) if not _NAME.fullmatch(name)]
-    if wrong or not artifacts:
+def fetch(wanted: Iterable[Wanted]) -> dict[Wanted, str]:
+    """Have Maven get the jars of all of them at once, which takes a fraction of the time; why it cannot, of those that
+    it cannot get.
+
+    CannotRunError when there is no Maven.
+    """
+    missing = [one for one in dict.fromkeys(wanted) if not _known(one)]
+    if not missing:
+        return {}
+    found, reasons = _resolve(missing)
+    for one, text in found.items():
+        _write(one.remembered, text)
+    return reasons
+
+
+def _jars(wanted: Wanted) -> tuple[Path, ...]:
+    wrong = [name for name in (*wanted.artifacts, wanted.version) if not _NAME.fullmatch(name)]
+    if wrong or not wanted.artifacts:
         raise CannotRunError(f"{', '.join(wrong) or 'nothing'} is no Maven artifact or version: ask for a release.")
-    remembered = cache_folder() / "class-path" / f"{prefix}{'+'.join(sorted(artifacts))}-{version}.txt"
-    known = () if is_snapshot(version) else _read(remembered)
+    known = _known(wanted)
     if known:
         return known
-    text = _resolve(artifacts, version, form)
-    _write(remembered, text)
-    jars = _read(remembered)
+    if reasons := fetch([wanted]):
+        raise CannotRunError(f"Maven cannot get {wanted}: {reasons[wanted]}")
+    jars = _read(wanted.remembered)
     if not jars:
-        raise CannotRunError(f"Maven named jars of {version} that are not there: delete {remembered} and try again.")
+        raise CannotRunError(
+            f"Maven named jars of {wanted.version} that are not there: delete {wanted.remembered} and try again."
+        )
     return jars
+
+
+def _known(wanted: Wanted) -> tuple[Path, ...]:
+    """The class path that was found before; empty when a jar is missing, or the version may have changed."""
+    return () if is_snapshot(wanted.version) else _read(wanted.remembered)
 
 
 def _read(remembered: Path) -> tuple[Path, ...]:
@@ -122,24 +180,31 @@ def _write(path: Path, text: str) -> None:
         raise CannotRunError(f"{path.parent} cannot be written ({error.strerror}): set XDG_CACHE_HOME.") from error
 
 
-def _resolve(artifacts: Sequence[str], version: str, form: str) -> str:
+#: Class paths, and why there are none.
+_Found = tuple[dict[Wanted, str], dict[Wanted, str]]
+
+
+def _resolve(wanted: Sequence[Wanted]) -> _Found:
     """Run Maven, offline first: it may have the jars already."""
     launcher = shutil.which("mvn")
     if not launcher:
         raise CannotRunError("RocketMQ's jars come through Maven, and there is no mvn: install Maven.")
-    what = f"{', '.join(artifacts)} {version}"
-    with phase(f"looking for the jars of {what} in Maven's repository on this machine") as describe:
-        text, error = _run(launcher, artifacts, version, form, ("-o",), describe)
-    if not text:
+    with phase(f"looking for the jars of {_listed(wanted)} in Maven's repository on this machine") as describe:
+        found, reasons = _run(launcher, wanted, ("-o",), describe)
+    if reasons:
+        what = _listed(list(reasons))
         with (
             phase(f"waiting for another Maven, to download the jars of {what}"),
             _exclusive_lock(),
             phase(f"downloading the jars of {what} by Maven") as describe,
         ):
-            text, error = _run(launcher, artifacts, version, form, (), describe)
-    if text:
-        return text
-    raise CannotRunError(f"Maven cannot get {', '.join(artifacts)} {version}: {error}")
+            more, reasons = _run(launcher, list(reasons), (), describe)
+            found |= more
+    return found, reasons
+
+
+def _listed(wanted: Sequence[Wanted]) -> str:
+    return f"{wanted[0]} and {len(wanted) - 1} more" if len(wanted) > 1 else f"{wanted[0]}"
 
 
 @contextmanager
@@ -152,52 +217,47 @@ def _exclusive_lock() -> Iterator[None]:
         yield
 
 
-def _run(
-    launcher: str,
-    artifacts: Sequence[str],
-    version: str,
-    form: str,
-    more: Sequence[str],
-    describe: Callable[[str], None],
-) -> tuple[str, str]:
-    """The class path, empty on failure, and Maven's first error; ``describe`` gets what has arrived."""
+def _run(launcher: str, wanted: Sequence[Wanted], more: Sequence[str], describe: Callable[[str], None]) -> _Found:
+    """Run Maven once; ``describe`` gets what has arrived."""
     with tempfile.TemporaryDirectory(prefix="rocketmq-conformance-") as folder:
-        made = [form.format(group=GROUP, artifact=name, version=version) for name in artifacts]
-        pom, answer = Path(folder) / "pom.xml", Path(folder) / "class-path.txt"
-        pom.write_text(_POM.format(dependencies="\n".join(made)), "utf-8")
+        modules = {one: f"module-{number}" for number, one in enumerate(wanted)}
+        for one, name in modules.items():
+            (Path(folder) / name).mkdir()
+            (Path(folder) / name / "pom.xml").write_text(one.module(name), "utf-8")
+        pom = Path(folder) / "pom.xml"
+        pom.write_text(_ALL.format(modules="".join(f"<module>{name}</module>" for name in modules.values())), "utf-8")
         command = [
-            *(
-                launcher,
-                "-B",
-                "-Dstyle.color=never",
-                *more,
-                "-f",
-                str(pom),
-                "dependency:build-classpath",
-                "-DincludeScope=runtime",
-            ),
-            f"-Dmdep.outputFile={answer}",
+            *(launcher, "-B", "-Dstyle.color=never", *more, "--fail-at-end", "-f", str(pom)),
+            *("dependency:build-classpath", "-DincludeScope=runtime", f"-Dmdep.outputFile={_ANSWER}"),
             # brokers of 4.2.0 name a jar by this property, which otherwise only a plug-in of their build sets
             f"-Dos.detected.classifier={_classifier()}",
         ]
-        limit = time_left(LIMIT)
+        limit = time_left(LIMIT * len(wanted))
         try:
-            code, output = _watched(command, folder, describe)
+            code, output = _watched(command, folder, limit, describe)
         except TimeoutError:
             raise CannotRunError(
-                f"Maven took longer than {limit:.0f} s to get {', '.join(artifacts)} {version}{more_time()}: see "
+                f"Maven took longer than {limit:.0f} s to get {_listed(wanted)}{more_time()}: see "
                 "whether its repository can be reached. What has arrived is kept."
             ) from None
         except OSError as error:
-            return "", f"it does not start ({error.strerror})."
-        text = answer.read_text("utf-8").strip() if code == 0 and answer.is_file() else ""
-        return text, _first_error(output) or f"it ended with {code}."
+            return {}, dict.fromkeys(wanted, f"it does not start ({error.strerror}).")
+        found: dict[Wanted, str] = {}
+        reasons: dict[Wanted, str] = {}
+        for one, name in modules.items():
+            answer = Path(folder) / name / _ANSWER
+            text = answer.read_text("utf-8").strip() if answer.is_file() else ""
+            if text:
+                found[one] = text
+            else:
+                reasons[one] = _first_error(output, name) or f"it ended with {code}."
+        return found, reasons
 
 
-def _watched(command: Sequence[str], folder: str, describe: Callable[[str], None]) -> tuple[int, str]:
+def _watched(command: Sequence[str], folder: str, limit: float, describe: Callable[[str], None]) -> tuple[int, str]:
     """Run Maven; its exit code and output. TimeoutError when its time is up; an exception ends Maven."""
     log = Path(folder) / "output.txt"
-    until = time.monotonic() + LIMIT
+    until = time.monotonic() + limit
     process: subprocess.Popen[bytes] | None = None
     try:
         with log.open("wb") as output, undisturbed():
@@ -229,10 +289,11 @@ def _arrived(output: str) -> str:
     return f"{len(found)} jars, {size / 1e6:.1f} MB" if found else ""
 
 
-def _first_error(output: str) -> str:
-    """The missing artifact that Maven's output names, else its first error; empty without one."""
+def _first_error(output: str, module: str) -> str:
+    """The missing artifact that Maven's output names for a module, else its first error; empty without one."""
     lines = [line.partition("[ERROR]")[2].strip() for line in output.splitlines() if "[ERROR]" in line]
     errors = [line for line in lines if line]
+    errors = [line for line in errors if f" {module}:" in line] or errors
     found = _MISSING.search(" ".join(errors))
     return (found.group() if found else errors[0] if errors else "")[:400]
 

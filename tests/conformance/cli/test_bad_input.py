@@ -78,6 +78,19 @@ def test_a_client_release_that_there_is_none_of(tmp_path: Path) -> None:
     one_sentence(done, 4, "Maven cannot get rocketmq-client 9.9.9: Could not find artifact rocketmq-client:jar:9.9.9")
 
 
+def test_jars_are_fetched_before_they_are_needed(tmp_path: Path) -> None:
+    cache = resolved(tmp_path)
+    path = pretend_maven(tmp_path, "echo '[ERROR] Could not find artifact rocketmq-client:jar:9.9.9'; exit 1")
+    done = child_kit("fetch", "java-client:5.5.0?via=tcp", cwd=tmp_path, PATH=path, XDG_CACHE_HOME=cache)
+    assert (done.returncode, done.stdout) == (0, "The jars are here: java-client:5.5.0?via=tcp.\n")
+    done = child_kit("fetch", "java-client:5.5.0", "java-client:9.9.9", cwd=tmp_path, PATH=path, XDG_CACHE_HOME=cache)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "java-client:9.9.9: Maven cannot get rocketmq-client 9.9.9: Could not find artifact" in done.stderr
+    one_sentence(child_kit("fetch", "broker:5.5.0", cwd=tmp_path, PATH="", XDG_CACHE_HOME=cache), 4, "there is no mvn")
+    for address in ("port", "broker:127.0.0.1:10911", "broker", "java-client:newest"):
+        one_sentence(kit("fetch", address, cwd=tmp_path), 2, "name java-client:VERSION or broker:VERSION")
+
+
 def test_no_maven(tmp_path: Path) -> None:
     done = child_kit("run", "java-client:5.5.0", cwd=tmp_path, PATH="", XDG_CACHE_HOME=str(tmp_path / "cache"))
     one_sentence(done, 4, "there is no mvn: install Maven")

@@ -25,18 +25,22 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pretend(tools: Path, body: str) -> Path:
-    """A mvn that notes its words in ``words`` and then does ``body`` ($answer is the file to write)."""
+    """A mvn that notes its words in ``words`` and then does ``body`` for each module ($answer is the file to write)."""
     script = tools / "mvn"
     script.write_text(
         f"""#!/bin/sh
 echo "$@" >> {tools}/words
 for word in "$@"; do
   case $word in
-    -Dmdep.outputFile=*) answer=${{word#*=}} ;;
-    */pom.xml) cp $word {tools}/pom.xml ;;
+    -Dmdep.outputFile=*) name=${{word#*=}} ;;
+    */pom.xml) pom=$word ;;
   esac
 done
+cat ${{pom%/*}}/*/pom.xml > {tools}/pom.xml
+for module in ${{pom%/*}}/*/; do
+answer=$module$name
 {body}
+done
 """
     )
     script.chmod(0o755)
@@ -78,6 +82,26 @@ def test_only_one_maven_at_a_time_fetches(tools: Path) -> None:
         asked = [pool.submit(maven.class_path, ("rocketmq-client",), f"5.5.{patch}") for patch in range(3)]
     assert [each.result() for each in asked] == [(one,)] * 3
     assert (tools / "order").read_text().split() == ["begin", "end"] * 3
+
+
+def test_many_are_fetched_at_once_and_what_is_missing_has_a_reason(tools: Path) -> None:
+    one = jar(tools, "a.jar")
+    words = pretend(
+        tools,
+        f"""case "$(cat $module/pom.xml)" in
+*9.9.9*) n=${{module%/}}; echo "[ERROR] Failed on project ${{n##*/}}: Could not find artifact c:9.9.9 in m" ;;
+*) printf '{one}' > $answer ;;
+esac
+case "$*" in *" -o "*) rm -f $answer ;; esac""",
+    )
+    first, missing, last = (maven.Wanted(("rocketmq-client",), version) for version in ("4.9.8", "9.9.9", "5.5.0"))
+    assert maven.fetch([first, missing, last]) == {missing: "Could not find artifact c:9.9.9"}
+    assert len(words.read_text().splitlines()) == 2
+    assert "--fail-at-end" in words.read_text()
+    for version in ("4.9.8", "5.5.0"):
+        assert maven.class_path(["rocketmq-client"], version) == (one,)
+    assert maven.fetch([first, last]) == {}
+    assert len(words.read_text().splitlines()) == 2
 
 
 def test_maven_is_asked_once(tools: Path) -> None:
