@@ -62,6 +62,7 @@ _SOURCES = """    <dependency>
       <classifier>sources</classifier>
       <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
     </dependency>"""
+#: Where a module's class path is written.
 _ANSWER = "class-path.txt"
 _MISSING = re.compile(r"Could not find artifact \S+|\S+ was not found in \S+|Could not transfer artifact [^>]+")
 #: A line of Maven's output about a file that has arrived, with its size.
@@ -198,7 +199,8 @@ def _resolve(wanted: Sequence[Wanted]) -> _Found:
             _exclusive_lock(),
             phase(f"downloading the jars of {what} by Maven") as describe,
         ):
-            more, reasons = _run(launcher, list(reasons), (), describe)
+            left = [one for one in reasons if not _known(one)]  # the other Maven may have got it
+            more, reasons = _run(launcher, left, (), describe) if left else ({}, {})
             found |= more
     return found, reasons
 

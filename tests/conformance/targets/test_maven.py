@@ -104,6 +104,24 @@ case "$*" in *" -o "*) rm -f $answer ;; esac""",
     assert len(words.read_text().splitlines()) == 2
 
 
+def test_what_another_maven_has_got_meanwhile_is_not_downloaded_again(tools: Path) -> None:
+    one = jar(tools, "a.jar")
+    words = pretend(
+        tools,
+        f'case "$*" in *" -o "*) exit 1 ;; esac\n'
+        f"touch {tools}/begun; while [ ! -e {tools}/go ]; do sleep 0.02; done; printf '{one}' > $answer",
+    )
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(maven.class_path, ("rocketmq-client",), "5.5.0") for _ in range(2)]
+        until = time.monotonic() + 60
+        while not (tools / "begun").exists() or words.read_text().count(" -o ") < 2:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        (tools / "go").touch()
+    assert [each.result() for each in asked] == [(one,)] * 2
+    assert len(words.read_text().splitlines()) == 3
+
+
 def test_maven_is_asked_once(tools: Path) -> None:
     one = jar(tools, "a.jar")
     words = pretend(tools, f"printf '{one}' > $answer")
