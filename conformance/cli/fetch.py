@@ -15,7 +15,6 @@ from rocketmq_conformance.conformance.targets.broker.launch_config import maven_
 from rocketmq_conformance.conformance.targets.java_client.release import release_of
 from rocketmq_conformance.conformance.targets.maven import Wanted
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.reports.start_display import StartDisplay
 from rocketmq_conformance.reports.text import first_names
 
 
@@ -32,6 +31,8 @@ def broker_jars(release: Release) -> list[Wanted]:
 
 def fetch_jars(wanted: Iterable[Wanted]) -> dict[Wanted, str]:
     """Get jars, and show how far that is; why Maven cannot get some. CannotRunError when there is no Maven."""
+    from rocketmq_conformance.reports.start_display import StartDisplay  # --help does not need it
+
     with StartDisplay(sys.stderr) as display, starting(None, display):
         return maven.fetch(wanted)
 

@@ -24,7 +24,7 @@ COMMANDS = {
     "enumerate": Lazy(f"{_HERE}.enumerate:enumerate_", "List every plan of a suite up to a bound, and play them."),
     "expect": Lazy(f"{_HERE}.expect:expect", "Keep a file of expected divergences: add, verify, prune."),
     "explain": Lazy(f"{_HERE}.explain:explain", "Show what a rule requires, of which releases, by which source."),
-    "fetch": Lazy(f"{_HERE}.fetch:fetch", "Download the jars of real clients and brokers before they are needed."),
+    "fetch": Lazy(f"{_HERE}.fetch:fetch", "Download the jars of real clients and brokers."),
     "list": Lazy(f"{_HERE}.list:list_", "Name the suites, rules, operations or mutants."),
     "matrix": Lazy(f"{_HERE}.matrix:matrix", "Show rule by rule what each of many releases does."),
     "new-adapter": Lazy(f"{_HERE}.new_adapter:new_adapter", "Write a program to start from, in Go, Java or Python."),
