@@ -130,12 +130,7 @@ def fetch(wanted: Iterable[Wanted]) -> dict[Wanted, str]:
     CannotRunError when there is no Maven.
     """
     missing = [one for one in dict.fromkeys(wanted) if not _known(one)]
-    if not missing:
-        return {}
-    found, reasons = _resolve(missing)
-    for one, text in found.items():
-        _write(one.remembered, text)
-    return reasons
+    return _resolve(missing) if missing else {}
 
 
 def _jars(wanted: Wanted) -> tuple[Path, ...]:
@@ -181,28 +176,23 @@ def _write(path: Path, text: str) -> None:
         raise CannotRunError(f"{path.parent} cannot be written ({error.strerror}): set XDG_CACHE_HOME.") from error
 
 
-#: Class paths, and why there are none.
-_Found = tuple[dict[Wanted, str], dict[Wanted, str]]
-
-
-def _resolve(wanted: Sequence[Wanted]) -> _Found:
-    """Run Maven, offline first: it may have the jars already."""
+def _resolve(wanted: Sequence[Wanted]) -> dict[Wanted, str]:
+    """Run Maven, offline first: it may have the jars already. Why there is no class path, of those that have none."""
     launcher = shutil.which("mvn")
     if not launcher:
         raise CannotRunError("RocketMQ's jars come through Maven, and there is no mvn: install Maven.")
     with phase(f"looking for the jars of {_listed(wanted)} in Maven's repository on this machine") as describe:
-        found, reasons = _run(launcher, wanted, ("-o",), describe)
-    if reasons:
-        what = _listed(list(reasons))
-        with (
-            phase(f"waiting for another Maven, to download the jars of {what}"),
-            _exclusive_lock(),
-            phase(f"downloading the jars of {what} by Maven") as describe,
-        ):
-            left = [one for one in reasons if not _known(one)]  # the other Maven may have got it
-            more, reasons = _run(launcher, left, (), describe) if left else ({}, {})
-            found |= more
-    return found, reasons
+        reasons = _run(launcher, wanted, ("-o",), describe)
+    if not reasons:
+        return {}
+    what = _listed(list(reasons))
+    with (
+        phase(f"waiting for another Maven, to download the jars of {what}"),
+        _exclusive_lock(),
+        phase(f"downloading the jars of {what} by Maven") as describe,
+    ):
+        left = [one for one in reasons if not _known(one)]  # the other Maven may have got it
+        return _run(launcher, left, (), describe) if left else {}
 
 
 def _listed(wanted: Sequence[Wanted]) -> str:
@@ -219,8 +209,10 @@ def _exclusive_lock() -> Iterator[None]:
         yield
 
 
-def _run(launcher: str, wanted: Sequence[Wanted], more: Sequence[str], describe: Callable[[str], None]) -> _Found:
-    """Run Maven once; ``describe`` gets what has arrived."""
+def _run(
+    launcher: str, wanted: Sequence[Wanted], more: Sequence[str], describe: Callable[[str], None]
+) -> dict[Wanted, str]:
+    """Run Maven once, and store class paths; why there is none. ``describe`` gets what has arrived."""
     with tempfile.TemporaryDirectory(prefix="rocketmq-conformance-") as folder:
         modules = {one: f"module-{number}" for number, one in enumerate(wanted)}
         for one, name in modules.items():
@@ -243,17 +235,16 @@ def _run(launcher: str, wanted: Sequence[Wanted], more: Sequence[str], describe:
                 "whether its repository can be reached. What has arrived is kept."
             ) from None
         except OSError as error:
-            return {}, dict.fromkeys(wanted, f"it does not start ({error.strerror}).")
-        found: dict[Wanted, str] = {}
+            return dict.fromkeys(wanted, f"it does not start ({error.strerror}).")
         reasons: dict[Wanted, str] = {}
         for one, name in modules.items():
             answer = Path(folder) / name / _ANSWER
             text = answer.read_text("utf-8").strip() if answer.is_file() else ""
             if text:
-                found[one] = text
+                _write(one.remembered, text)
             else:
                 reasons[one] = _first_error(output, name) or f"it ended with {code}."
-        return found, reasons
+        return reasons
 
 
 def _watched(command: Sequence[str], folder: str, limit: float, describe: Callable[[str], None]) -> tuple[int, str]:
