@@ -1,7 +1,7 @@
 """The player's process, in which implementations run: it may crash or hang without harm to the worker.
 
 It reads commands from standard input and answers frames on standard output (see ``pipe``); what implementations
-print goes to standard error. It ends when its worker does (see ``reaper``).
+print goes to standard error. It ends when its worker does (see ``watcher``).
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import fcntl
 import mmap
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,12 +23,12 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import undisturbed
 from rocketmq_conformance.conformance.campaign.player import player_process
 from rocketmq_conformance.conformance.campaign.player.pipe import PLACE, receive, send
-from rocketmq_conformance.conformance.campaign.player.reaper import Reaper
 from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.engine.memory_folder import PARENT, temporary_folder
 from rocketmq_conformance.conformance.startup import Listener, unseen
 from rocketmq_conformance.conformance.targets.address import AddressError
+from rocketmq_conformance.conformance.targets.watcher import watch_group
 
 #: Seconds between two looks at a player.
 _LOOK = 0.25
@@ -132,9 +133,10 @@ class PlayerSupervisor:
     def _begin(self) -> None:
         resources = self._resources = contextlib.ExitStack()
         try:
-            folder = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-player-"))
-            memory = temporary_folder()
-            reaper = resources.enter_context(Reaper((folder, memory)))
+            # temporary files that it leaves when it is killed are deleted with its folders
+            folder, memory = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-player-")), temporary_folder()
+            for one in (folder, memory):
+                resources.callback(shutil.rmtree, one, ignore_errors=True)
             place = resources.enter_context((folder / "place").open("w+b"))
             place.write(PLACE.pack(-1, -1, 0))
             place.flush()
@@ -153,8 +155,10 @@ class PlayerSupervisor:
                     process_group=0,  # so that its own children can be ended with it
                     cwd=next((entry for entry in self.path if Path(entry).is_dir()), None),
                 )
-                reaper.watch(self._process.pid)
+            # Spark ends its workers by signals, and nothing that they register is run then
+            resources.callback(watch_group(self._process.pid, (folder, memory)).close)
         except OSError as error:
+            self._kill()
             resources.close()
             raise CannotRunError(f"The process that plays the implementations cannot be started ({error}).") from error
         self._selector = resources.enter_context(selectors.DefaultSelector())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 from rocketmq_conformance.conformance.targets.broker.docker_engine import connect, explanation
 from rocketmq_conformance.conformance.targets.broker.images import Image, find
 from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT, STOP_LIMIT, Program, last_error
+from rocketmq_conformance.conformance.targets.watcher import Watcher
 from rocketmq_conformance.models.release import Release
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ContainerProcess:
         self.image = image
         self.ports = tuple(ports)
         self._container: DockerContainer | None = None
-        self._watcher: subprocess.Popen[bytes] | None = None
+        self._watcher: Watcher | None = None
 
     @property
     def alive(self) -> bool:
@@ -118,10 +118,7 @@ class ContainerProcess:
             finally:
                 self._container = None
         if self._watcher is not None:
-            self._watcher.kill()
-            self._watcher.wait()
-            if self._watcher.stdin:
-                self._watcher.stdin.close()
+            self._watcher.close()
             self._watcher = None
 
     def last_error(self) -> str:
@@ -154,20 +151,10 @@ class ContainerProcess:
         container.with_kwargs(
             entrypoint=[command[0]], user=_user(container.get_docker_client()), working_dir=str(self.home)
         )
-        self._watch()
+        source = (files(__package__) / "reaper.py").read_text("utf-8")
+        self._watcher = Watcher([sys.executable, "-c", source, self.home.name, str(self.home)])
         self._container = container
         return container
-
-    def _watch(self) -> None:
-        """Start the watcher: its input ends when this process dies, in any way."""
-        source = (files(__package__) / "reaper.py").read_text("utf-8")
-        self._watcher = subprocess.Popen(
-            [sys.executable, "-c", source, self.home.name, str(self.home)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
 
 
 def _user(docker: DockerClient) -> str:

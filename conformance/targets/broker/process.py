@@ -29,6 +29,7 @@ from rocketmq_conformance.conformance.targets.broker.access_settings import PREF
 from rocketmq_conformance.conformance.targets.broker.asked_access import NOTHING, AskedAccess
 from rocketmq_conformance.conformance.targets.broker.refusals import not_encrypted
 from rocketmq_conformance.conformance.targets.maven import class_path
+from rocketmq_conformance.conformance.targets.watcher import Watcher, watch_group
 from rocketmq_conformance.models.release import Release
 
 HOST = "127.0.0.1"
@@ -85,10 +86,6 @@ class Program(Protocol):
         ...
 
 
-#: Waits for the end of its input, kills a process, and removes folders.
-_WATCH = 'read line; kill -9 "$1"; sleep 1; shift; rm -rf -- "$@"'
-
-
 class JavaProcess:
     """One Java program in a folder of its own, stopped by its process id.
 
@@ -100,7 +97,7 @@ class JavaProcess:
         self.home = home
         self.log = log
         self._process: subprocess.Popen[bytes] | None = None
-        self._watcher: subprocess.Popen[bytes] | None = None
+        self._watcher: Watcher | None = None
         self._frozen = False
 
     @property
@@ -137,7 +134,7 @@ class JavaProcess:
                 start_new_session=True,
             )
         self._frozen = False
-        self._watch(self._process.pid)
+        self._watcher = watch_group(self._process.pid, tables_in_memory.folders(self.home))
         until = time.monotonic() + limit
         while time_left(until - time.monotonic()) > 0:
             if not self.alive:
@@ -190,21 +187,8 @@ class JavaProcess:
                 process.kill()
                 process.wait()
         if self._watcher is not None:
-            self._watcher.kill()
-            self._watcher.wait()
-            if self._watcher.stdin:
-                self._watcher.stdin.close()
+            self._watcher.close()
             self._watcher = None
-
-    def _watch(self, pid: int) -> None:
-        """Start the watcher: its input ends when this process dies, in any way."""
-        self._watcher = subprocess.Popen(
-            ["/bin/sh", "-c", _WATCH, "watcher", str(pid), *map(str, tables_in_memory.folders(self.home))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
 
 
 def last_error(*places: Path) -> str:
