@@ -27,13 +27,12 @@ def test_every_reason_is_documented() -> None:
 
 
 @pytest.mark.java
-@pytest.mark.parametrize("version", ["4.1.0-incubating", "4.9.7", "5.5.0"])
-def test_stepped_consumers_are_made_of_what_start_makes(version: str) -> None:
+def test_stepped_consumers_are_made_of_what_start_makes() -> None:
     from rocketmq_conformance.conformance.targets.java_client.release import java_release
 
-    tally = Tally("client", version)
-    assembly.prove(java_release(version), tally)
-    assert tally.cases == (6 if version.startswith("4.1") else 8)
+    tally = Tally("client", "4.1.0-incubating")  # proof-java asks the others
+    assembly.prove(java_release("4.1.0-incubating"), tally)
+    assert tally.cases == 6
     assert tally.examples == []
 
 

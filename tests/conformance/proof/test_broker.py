@@ -456,3 +456,11 @@ def test_what_a_process_goes_through_is_played_as_far_as_it_may_be() -> None:
     assert counted.differences == 0
     assert {"RUN-DOWN-1", "RUN-FREEZE-1", "RUN-FREEZE-2"} <= {row.rule for row in counted.rows()}
     assert counted.cases < 300
+
+
+@pytest.mark.broker
+def test_a_real_broker_of_5_0_starts_on_damaged_files_as_no_other_does() -> None:
+    # the environment proof-broker asks 4.9.7 and 5.5.0 for everything else
+    result = proof.prove(Unit(BROKER, "5.0.0"), Selection(suite="broker-tables"), brief=True)
+    assert "BQ-FILE-START" in {row.rule for row in result.rows}, result.lines
+    assert result.differences == 0, result.lines

@@ -84,8 +84,7 @@ def prove(*args: str, cwd: Path) -> str:
 
 @pytest.mark.java
 def test_whole_consumers_do_what_the_model_says_on_the_fake_broker(tmp_path: Path) -> None:
-    output = prove("--fake", "4.9.7", "5.5.0", cwd=tmp_path)
-    assert output.count(": 86 cases, 0 differences") == 2
+    assert "4.9.7: 86 cases, 0 differences" in prove("--fake", "4.9.7", cwd=tmp_path)  # a real one is 5.5.0
 
 
 @pytest.mark.java

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
-from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_cases import cases
 from rocketmq_conformance.conformance.proof.whole_mutants import MUTANTS
 from rocketmq_conformance.conformance.proof.whole_played import runs
-from rocketmq_conformance.conformance.proof.whole_scripted import Script, expected, play_cases, prove_cases
+from rocketmq_conformance.conformance.proof.whole_scripted import Script, expected, play_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -102,20 +101,6 @@ def test_a_broker_tells_the_members_of_a_group(broker: FakeBroker, connection: C
 def test_every_mutant_has_a_name_and_a_case() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
     assert {mutant.shown_by().name for mutant in MUTANTS} <= {case.name for case in cases()}
-
-
-@pytest.mark.java
-@pytest.mark.parametrize("release", ["4.9.8", "5.5.0"])
-def test_whole_consumers_do_what_the_model_says_while_the_broker_fails(release: str) -> None:
-    from rocketmq_conformance.conformance.targets.java_client.whole import quick_release
-
-    tally = Tally("whole", release)
-    chosen = [case for case in cases() if "refused" in case.name or "SYSTEM_ERROR" in case.name]
-    prove_cases(tally, quick_release(release), chosen)
-    assert (tally.cases, tally.differences) == (len(chosen), 0), tally.examples
-    proven = {row.rule for row in tally.rows()}
-    assert proven >= {"WHOLE-UNHEARD", "WHOLE-LIST", "WHOLE-LOCK", "WHOLE-UNREAD", "WHOLE-PULL"}
-    assert ("WHOLE-MISTAKEN" in proven) == (release == "4.9.8")
 
 
 @pytest.mark.java

@@ -44,15 +44,15 @@ def plans(name: str, release: str) -> int:
     return sum(not suite.lacking(profile, case.rows) for case in cases)
 
 
-@pytest.mark.parametrize("release", ["4.9.8", "5.5.0"])
-def test_a_release_conforms_in_every_client_suite(release: str, tmp_path: Path) -> None:
-    tiers = (word for tier in (CORPUS, SEEDED, HYPOTHESIS) for word in ("--tier", tier))  # proof-java has the rest
-    code, output, ended = judge(tmp_path, f"java-client:{release}", "--cases", "20", *tiers)
+def test_a_release_conforms_in_every_client_suite(tmp_path: Path) -> None:
+    # proof-java has covering plans, and other releases
+    tiers = (word for tier in (CORPUS, SEEDED, HYPOTHESIS) for word in ("--tier", tier))
+    code, output, ended = judge(tmp_path, "java-client:5.5.0", "--cases", "20", *tiers)
     assert code == 0, output
     assert [event.suite for event in ended] == CLIENT_SUITES
     for event in ended:
         assert event.verdict == CONFORMS, event.reason
-        assert event.cases[CONFORMS] > 20 + plans(event.suite, release)
+        assert event.cases[CONFORMS] > 20 + plans(event.suite, "5.5.0")
         assert event.cases[CONFORMS] + event.cases[UNSUPPORTED] == sum(event.cases.values())
         assert event.control is True
 
