@@ -112,15 +112,18 @@ def java(
     chosen = releases or (java_proof.distinct() if distinct else java_proof.RELEASES)
     covered = frozenset(chosen) if cover or work.selection else java_proof.COVERED
     left: Mapping[str, Collection[str]] = {}
+    exhaustive = java_proof.EXHAUSTIVE
     if distinct and not real_clock:
         click.echo(f"looking where {len(chosen)} releases in a row answer the same, for half a minute", err=True)
-        left = java_proof.repeated(chosen, covered)
+        exhaustive = java_proof.exhaustive_among(chosen)
+        left = java_proof.repeated(chosen, covered, exhaustive)
     kind = CLOCK if real_clock else JAVA
     selection = kinds.ALL[kind].played(work.selection)
 
     _prove(
         _with_jars(
-            client_jars, lambda units, more: kinds.prove_clients(units, workers, covered, selection, more, left)
+            client_jars,
+            lambda units, more: kinds.prove_clients(units, workers, covered, selection, more, left, exhaustive),
         ),
         (*kinds.of_releases(kind, chosen), *kinds.of_releases(SCRIPTED, scripted)),
         work,

@@ -79,11 +79,19 @@ def distinct() -> tuple[str, ...]:
     return tuple(newest.values())
 
 
-def repeated(releases: Sequence[str], covered: Collection[str]) -> dict[str, frozenset[str]]:
+def exhaustive_among(releases: Iterable[str]) -> frozenset[str]:
+    """Of the releases of ``EXHAUSTIVE`` among these, the newest of those that allocate the same, by the model."""
+    among = sorted(EXHAUSTIVE.intersection(releases), key=RELEASES.index)
+    return frozenset({_answers(SUITES["allocation"], Profile.of(client=one)): one for one in among}.values())
+
+
+def repeated(
+    releases: Sequence[str], covered: Collection[str], exhaustive: Collection[str]
+) -> dict[str, frozenset[str]]:
     """By release, the names of suites in which it answers as the releases before and after it do, by the model.
 
-    Of several in a row the first and the last are left to be asked, and those that are asked more than others. So
-    wherever the model has a rule begin at a wrong release, one of the two on either side of that is asked.
+    Of several in a row the first and the last are left to be asked, so wherever the model has a rule begin at a wrong
+    release, one of the two on either side of that is asked. So are those that are asked more than others.
     """
     found: dict[str, frozenset[str]] = {release: frozenset() for release in releases}
     in_order = sorted(releases, key=RELEASES.index)
@@ -91,8 +99,9 @@ def repeated(releases: Sequence[str], covered: Collection[str]) -> dict[str, fro
         if suite.side not in (Side.PURE, Side.CLIENT):
             continue
         answers = [_answers(suite, Profile.of(client=release)) for release in in_order]
+        more = exhaustive if suite.side is Side.PURE else covered
         for before, release, same, after in zip(answers, in_order[1:], answers[1:], answers[2:], strict=False):
-            if before == same == after and release not in covered and release not in EXHAUSTIVE:
+            if before == same == after and release not in more:
                 found[release] |= {suite.name}
     return found
 
@@ -204,6 +213,7 @@ def prove(
     covered: Collection[str] = COVERED,
     selection: Selection = EVERYTHING,
     left: Collection[str] = (),
+    exhaustive: Collection[str] = EXHAUSTIVE,
 ) -> ProofResult:
     """Prove the model against one release of the client, by the clock that its unit's kind says; without the suites
     that are ``left`` to others."""
@@ -212,7 +222,7 @@ def prove(
         if unit.kind == CLOCK:
             tallies = [java_clock.prove_release(release, selection)]
         else:
-            tallies = prove_release(release, release in EXHAUSTIVE, release in covered, selection, left)
+            tallies = prove_release(release, release in exhaustive, release in covered, selection, left)
     except (CannotRunError, AdapterError) as error:
         return ProofResult.missing(unit, error)
     counted = [f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies if tally.cases]
@@ -235,6 +245,8 @@ def parts() -> list[Part]:
     return [*suites, assembly.PART]
 
 
-def longest_first(units: Iterable[Unit], covered: Collection[str]) -> list[Unit]:
+def longest_first(
+    units: Iterable[Unit], covered: Collection[str], exhaustive: Collection[str] = EXHAUSTIVE
+) -> list[Unit]:
     """The units in an order in which no process ends with one that takes long."""
-    return sorted(units, key=lambda unit: -(unit.release in EXHAUSTIVE) - (unit.release in covered))
+    return sorted(units, key=lambda unit: -(unit.release in exhaustive) - (unit.release in covered))

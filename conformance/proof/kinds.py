@@ -60,27 +60,38 @@ def prove_clients(
     selection: Selection = EVERYTHING,
     more: More = lambda: True,
     left: Mapping[str, Collection[str]] = MappingProxyType({}),
+    exhaustive: Collection[str] = java.EXHAUSTIVE,
 ) -> Iterator[ProofResult]:
     """Prove clients, and whole consumers on brokers that fail by a script, in so many processes.
 
     ``left`` has the names of the suites that a release leaves out. Whole consumers mostly wait: one of them at a time
     has a process beside the others.
     """
-    todo = java.longest_first((unit for unit in units if unit.kind != SCRIPTED), covered)
+    todo = java.longest_first((unit for unit in units if unit.kind != SCRIPTED), covered, exhaustive)
     waiting = [unit for unit in units if unit.kind == SCRIPTED]
     workers += bool(todo and waiting)
     for number, unit in enumerate(waiting):
         todo.insert(number * workers, unit)
-    one = partial(_prove_client, covered=frozenset(covered), selection=selection, left=dict(left))
+    one = partial(
+        _prove_client,
+        covered=frozenset(covered),
+        selection=selection,
+        left=dict(left),
+        exhaustive=frozenset(exhaustive),
+    )
     yield from in_processes(one, todo, min(workers, len(todo)), more, java.EACH)
 
 
 def _prove_client(
-    unit: Unit, covered: Collection[str], selection: Selection, left: Mapping[str, Collection[str]]
+    unit: Unit,
+    covered: Collection[str],
+    selection: Selection,
+    left: Mapping[str, Collection[str]],
+    exhaustive: Collection[str],
 ) -> ProofResult:
     if unit.kind == SCRIPTED:
         return whole.prove(unit, rule=selection.rule)
-    return java.prove(unit, covered, selection, left.get(unit.release, ()))
+    return java.prove(unit, covered, selection, left.get(unit.release, ()), exhaustive)
 
 
 def _clients(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[ProofResult]:

@@ -26,8 +26,7 @@ def test_one_client_stands_for_all_that_have_its_rules() -> None:
 def test_a_release_between_two_that_answer_the_same_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {"4.9.2": 1, "4.9.3": 1, "4.9.4": 1, "4.9.5": 2, "4.9.6": 1, "4.9.8": 1, "5.0.0": 1, "5.1.0": 1}
     monkeypatch.setattr(java, "_answers", lambda suite, profile: answers[str(profile.client)])
-    left = java.repeated(list(answers), {"5.0.0"})
-    # 4.9.8 is asked more, and so is 5.0.0
+    left = java.repeated(list(answers), {"5.0.0", "4.9.8"}, {"4.9.8", "5.0.0"})
     assert [release for release, suites in left.items() if suites] == ["4.9.3"]
     assert left["4.9.3"] == {suite.name for suite in SUITES.values() if suite.side in (Side.PURE, Side.CLIENT)}
 
@@ -40,6 +39,11 @@ def test_answers_are_the_same_where_no_rule_of_the_suite_has_changed() -> None:
     assert not same("allocation", "4.1.0", "5.5.0")
     assert same("local-store", "4.9.7", "4.9.8")
     assert not same("pull", "4.0.0-incubating", "5.5.0")
+
+
+def test_small_allocations_are_all_tried_on_the_newest_of_those_that_allocate_the_same() -> None:
+    assert java.exhaustive_among(java.RELEASES) == {"4.7.1", "5.5.0"}
+    assert java.exhaustive_among(["4.9.8", "5.1.4", "5.2.0"]) == {"5.1.4"}
 
 
 def test_clients_that_are_asked_more_are_among_them() -> None:
