@@ -26,7 +26,7 @@ settings.load_profile("tests")
 
 NEEDS = {
     "clock": "measures the machine's own clock: tox run -e clock",
-    "paced": "waits for the timers of programs: tox run -e clock",
+    "paced": "waits for the timers of programs: tox run -e paced",
     "java": "needs Java and Maven: tox run -e java",
     "broker": "starts real brokers: tox run -e broker",
     "tables": "needs the packages of the extra spark: tox run -e spark",
