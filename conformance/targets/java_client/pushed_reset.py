@@ -209,7 +209,9 @@ class JavaPushedReset(JavaRebalanceOrderly):
         moving = [running for running in self.running if not running.ended and not running.waits]
         if not moving:
             return True
-        return any(running.waits for running in self.running) and all(running.is_blocked() for running in moving)
+        # one at a time has the client
+        client = self.client.factory
+        return any(running.waits for running in self.running) and all(running.waits_for(client) for running in moving)
 
     def _pulls_begun(self) -> tuple[tuple[int, int], ...]:
         """The pull requests that were dispatched since the last look."""

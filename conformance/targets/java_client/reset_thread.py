@@ -59,6 +59,14 @@ class ResetThread:
         self.waits = False
         self._goes_on.set()
 
-    def is_blocked(self) -> bool:
-        """Does it wait for the monitor that another one has?"""
-        return self.java is not None and str(self.java.getState()) == "BLOCKED"
+    def waits_for(self, instance: Any) -> bool:
+        """Does it wait for the monitor of this object? For those of others it may wait for a moment."""
+        if self.java is None or str(self.java.getState()) != "BLOCKED":
+            return False
+        threads = jpype.JClass("java.lang.management.ManagementFactory").getThreadMXBean()
+        seen = threads.getThreadInfo(self.java.getId())
+        monitor = None if seen is None else seen.getLockInfo()
+        # who has it is not told for sure: threads of Python that have ended may stand for those that have their stacks
+        return monitor is not None and int(monitor.getIdentityHashCode()) == int(
+            jpype.JClass("java.lang.System").identityHashCode(instance)
+        )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from functools import partial
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +13,8 @@ import pytest
 from by_hand import java_stage, rows_of, values, verdicts
 
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.targets.java_client import jvm
+from rocketmq_conformance.conformance.targets.java_client.reset_thread import LOOK, ResetThread
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.suite import Row
@@ -57,6 +62,29 @@ def test_threads_of_resets_end_with_them(stage: Stage) -> None:
     for _ in range(20):
         done(stage, row("reset_queue", 0, 8, "T", "java"), row("elapse", 10_000))
     assert _threads() < threads + 20
+
+
+def test_it_is_known_whose_monitor_a_reset_waits_for() -> None:
+    jpype = jvm.start()
+    let_go, held = Event(), Event()
+
+    def hold(monitor: Any) -> None:
+        with jpype.synchronized(monitor):
+            held.set()
+            let_go.wait(30)
+
+    its_own, another = jpype.JClass("java.lang.Object")(), jpype.JClass("java.lang.Object")()
+    holder, queued = (ResetThread(partial(hold, its_own), lambda: None) for _ in range(2))
+    holder.start()
+    try:
+        assert held.wait(30)
+        queued.start()
+        while queued.java is None or str(queued.java.getState()) != "BLOCKED":
+            time.sleep(LOOK)
+        assert [queued.waits_for(one) for one in (its_own, another)] == [True, False]
+        assert not holder.waits_for(its_own)
+    finally:
+        let_go.set()
 
 
 def test_what_is_no_exception_of_the_client_ends_the_case(stage: Stage) -> None:
