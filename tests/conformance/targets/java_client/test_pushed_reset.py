@@ -14,7 +14,6 @@ from by_hand import java_stage, rows_of, values, verdicts
 
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.java_client import jvm
-from rocketmq_conformance.conformance.targets.java_client.reset_thread import LOOK, ResetThread
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.suite import Row
@@ -66,6 +65,8 @@ def test_threads_of_resets_end_with_them(stage: Stage) -> None:
 
 def test_it_is_known_whose_monitor_a_reset_waits_for() -> None:
     jpype = jvm.start()
+    from rocketmq_conformance.conformance.targets.java_client.reset_thread import LOOK, ResetThread
+
     let_go, held = Event(), Event()
 
     def hold(monitor: Any) -> None:
