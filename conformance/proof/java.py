@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
@@ -157,6 +157,7 @@ def _plans(suite: Suite, profile: Profile, *, covered: bool) -> Iterator[Sequenc
         yield draw.case(SEED, number, suite.steps)
 
 
+@cache
 def _answers(suite: Suite, profile: Profile) -> int:
     """A number for all that every release is asked in a suite, and for what the model answers and why."""
     plans = allocation.sampled(profile, SAMPLED) if suite.side is Side.PURE else _plans(suite, profile, covered=False)
@@ -245,8 +246,6 @@ def parts() -> list[Part]:
     return [*suites, assembly.PART]
 
 
-def longest_first(
-    units: Iterable[Unit], covered: Collection[str], exhaustive: Collection[str] = EXHAUSTIVE
-) -> list[Unit]:
+def longest_first(units: Iterable[Unit], covered: Collection[str], exhaustive: Collection[str]) -> list[Unit]:
     """The units in an order in which no process ends with one that takes long."""
     return sorted(units, key=lambda unit: -(unit.release in exhaustive) - (unit.release in covered))

@@ -209,7 +209,7 @@ class JavaPushedReset(JavaRebalanceOrderly):
         moving = [running for running in self.running if not running.ended and not running.waits]
         if not moving:
             return True
-        # one at a time has the client
+        # one that is queued waits for the client, which another one has
         client = self.client.factory
         return any(running.waits for running in self.running) and all(running.waits_for(client) for running in moving)
 
