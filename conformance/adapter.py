@@ -29,7 +29,7 @@ from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Outcome, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: The error of an operation during which the implementation's process ended.
 CRASHED = "CRASHED"
@@ -165,6 +165,21 @@ class InProcess(Protocol):
         """A method for each operation of the suite that the implementation has, taking what ``apply`` would find in
         ``operation.args``, and for the one with a ``Duration`` the ms by which the clock is turned; None when the
         suite needs ``apply``. They act on the case of the last ``reset``."""
+        ...
+
+
+#: Plays steps of a case, those of the world left out, and returns the results of all, None for these.
+PlayBatch = Callable[[Sequence[Row], Callable[[int], None]], list[Result]]
+
+
+@runtime_checkable
+class Batches(InProcess, Protocol):
+    """The same where a call costs more than what it does: the steps of a case take one call."""
+
+    def batch(self, suite: Suite) -> PlayBatch | None:
+        """Plays steps of the case of the last ``reset``: it takes the rows of a plan, and what is to be called with the
+        position of a row before a request that it makes of a broker. It returns what ``calls`` would return, and None
+        for operations of the world, which are not its own. None when the suite needs ``calls``."""
         ...
 
 

@@ -211,12 +211,12 @@ class Judge:
         """Must cases be judged step by step, as the plan or the expected answers depend on what was before?"""
         return self._stepwise
 
-    def agrees_at_once(self, rows: Sequence[Row], calls: Sequence[Callable[..., Result]]) -> str | None:
+    def agrees_at_once(self, rows: Sequence[Row], play: Callable[[Sequence[Row]], Sequence[Result]]) -> str | None:
         """Play a whole case without looking at single steps: the digest when all agree, else None.
 
         None without playing anything when the suite is guarded or observes: its cases are judged step by step.
         """
-        return self._agreed(rows, lambda: [calls[at](*args) for at, args in rows])
+        return self._agreed(rows, lambda: [*play(rows)])
 
     def agrees_with(self, rows: Sequence[Row], observed: list[Expected]) -> str | None:
         """The same for a case that was played, with what each step showed."""

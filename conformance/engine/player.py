@@ -99,7 +99,7 @@ class Player:
         self.suite = judge.suite
         #: Kinds of differences, by their fingerprints, that showed every time that they were played.
         self._repeated: set[str] = set()
-        self._calls = stage.calls(judge.suite)
+        self._play_steps = stage.step_player(judge.suite)
         #: Are the steps of a case done all at once? Not where the model decides which of them may be done.
         self._whole = stage.plays_whole(judge.suite) and not judge.stepwise
         adapter = stage.adapter
@@ -125,10 +125,10 @@ class Player:
         """Play one case."""
         start = time.monotonic()
         try:
-            if self._calls is not None:
+            if self._play_steps is not None:
                 with self.stage.guarded(f"case {number} of {self.suite.name}"):
                     self.stage.begin(self.suite, number)
-                    found = self.judge.agrees_at_once(rows, self._calls)
+                    found = self.judge.agrees_at_once(rows, self._play_steps)
                 if found is not None:
                     return Played(number, rows, CONFORMS, len(rows), time.monotonic() - start, found)
             if self._whole:

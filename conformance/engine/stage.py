@@ -14,11 +14,13 @@ from rocketmq_conformance.conformance import adapter as adapters
 from rocketmq_conformance.conformance.adapter import (
     Adapter,
     AdapterError,
+    Batches,
     CannotRunError,
     Case,
     EndsCases,
     Exchange,
     InProcess,
+    PlayBatch,
     RefusesFaults,
     VirtualClock,
     WholeCases,
@@ -38,6 +40,9 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import ANSWER
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
+
+#: Plays the steps of the case that began last: their results.
+PlaySteps = Callable[[Sequence[Row]], list[Result]]
 
 #: Why an operation that lets time pass cannot be done.
 NO_CLOCK = "nobody can turn its clock: give its adapter the method pass_time, or say that its clock is real"
@@ -247,6 +252,49 @@ class Stage:
             else _not_offered
             for at, operation in enumerate(suite.operations)
         ]
+
+    def step_player(self, suite: Suite) -> PlaySteps | None:
+        """What plays the steps of a case without looking at single ones, if the adapter is in this process."""
+        calls = self.calls(suite)
+        if calls is None:
+            return None
+
+        def one_by_one(rows: Sequence[Row]) -> list[Result]:
+            return [calls[at](*args) for at, args in rows]
+
+        batch = self.adapter.batch(suite) if isinstance(self.adapter, Batches) else None
+        return one_by_one if batch is None else self._batched(suite, calls, batch, one_by_one)
+
+    def _batched(
+        self,
+        suite: Suite,
+        calls: Sequence[Callable[..., Result]],
+        batch: PlayBatch,
+        one_by_one: PlaySteps,
+    ) -> PlaySteps:
+        """Plays steps in one call of the adapter; the world moves on when a request is made."""
+        specs = [operation.spec for operation in suite.operations]
+        if any(spec.duration or spec.effect or spec.commits for spec in specs):
+            raise TypeError(f"cases of {suite.name} take more than one call: what single steps change counts")
+        lacking = {at for at, call in enumerate(calls) if call is _not_offered}
+
+        def all_at_once(rows: Sequence[Row]) -> list[Result]:
+            if lacking and any(at in lacking for at, _ in rows):
+                return one_by_one(rows)
+            moved = 0
+
+            def reached(position: int) -> None:
+                nonlocal moved
+                for at, args in rows[moved:position]:
+                    if specs[at].side is Side.WORLD:
+                        calls[at](*args)
+                moved = position
+                at, args = rows[position]
+                self._arm(specs[at], args)
+
+            return batch(rows, reached)
+
+        return all_at_once
 
     def settle(self) -> None:
         """Wait until everything that was written to the broker's TCP door is handled."""

@@ -38,12 +38,17 @@ final class Reflected {
 
     /** Calls a public method that takes these arguments; raises what it raises. */
     static Object call(Object target, String name, Object... given) throws Exception {
-        for (Method method : KNOWN.get(target.getClass()).named(name)) {
+        return invoke(method(target.getClass(), name, given), target, given);
+    }
+
+    /** The public method that takes these arguments. */
+    static Method method(Class<?> kind, String name, Object... given) throws NoSuchMethodException {
+        for (Method method : KNOWN.get(kind).named(name)) {
             if (takes(method.getParameterTypes(), given)) {
-                return invoke(method, target, given);
+                return method;
             }
         }
-        throw new NoSuchMethodException(target.getClass().getName() + "." + name);
+        throw new NoSuchMethodException(kind.getName() + "." + name);
     }
 
     /** Calls a setter with the constant of this name; false when there is no such setter. */
@@ -56,12 +61,6 @@ final class Reflected {
             }
         }
         return false;
-    }
-
-    /** The public method of this name, the first if there are several; null when there is none. */
-    static Method method(Object target, String name) {
-        List<Method> named = KNOWN.get(target.getClass()).named(name);
-        return named.isEmpty() ? null : named.get(0);
     }
 
     /** Is there a public method of this name? */

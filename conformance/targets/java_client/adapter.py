@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Methods
+from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Methods, PlayBatch
 from rocketmq_conformance.conformance.engine.scaled_clock import ScaledClock
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.conformance.targets.java_client.part import Part
@@ -108,6 +108,10 @@ class JavaClient:
     def calls(self, suite: Suite) -> Methods | None:
         """The method that does each operation, for the case of the last reset."""
         return self._played(suite)[1] if self.via == "call" else None
+
+    def batch(self, suite: Suite) -> PlayBatch | None:
+        """Plays steps of the case of the last reset in one call, where the part of the suite can."""
+        return self._played(suite)[0].batch(suite)
 
     def close(self) -> None:
         """Close connections, and let services end; the Java machine itself ends with the process."""

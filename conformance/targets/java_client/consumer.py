@@ -72,7 +72,7 @@ class JavaConsumer(Part):
         self._config = release.load("client.ClientConfig")
         self._remoting: RemotingCalls | None = None
         types = release.load("client.consumer.store.ReadOffsetType")
-        self._types = {kind: getattr(types, name) for kind, name in _TYPES.items()}
+        self.types = {kind: getattr(types, name) for kind, name in _TYPES.items()}
         message_queue = release.load("common.message.MessageQueue")
         self.queues = {at: message_queue(*queue) for at, queue in enumerate(QUEUES)}
         self.queues[NO_QUEUE] = None
@@ -132,25 +132,6 @@ class JavaConsumer(Part):
         """Close connections."""
         if self.factory is not None and self.via == "tcp":
             self.factory.getMQClientAPIImpl().shutdown()
-
-    # --- the store ----------------------------------------------------------------------------------------
-
-    @returning_errors
-    def update(self, queue: int, offset: int, increase_only: bool) -> Result:
-        """``updateOffset``."""
-        self.store.updateOffset(self.queues[queue], offset, increase_only)
-        return None
-
-    @returning_errors
-    def read(self, queue: int, kind: str) -> Result:
-        """``readOffset``."""
-        return int(self.store.readOffset(self.queues[queue], self._types[kind]))
-
-    @returning_errors
-    def remove(self, queue: int) -> Result:
-        """``removeOffset``."""
-        self.store.removeOffset(self.queues[queue])
-        return None
 
     def error_of(self, error: Any) -> Err:
         """An exception of Java as an outcome."""

@@ -81,11 +81,11 @@ class PairedClient:
 
     def read(self, queue: int, kind: str) -> Result:
         """Read the offset of a queue; ``kind`` as the operation ``read`` has it."""
-        return self._current.read(queue, kind)
+        return self._current.step(JavaStart.read, queue, kind)
 
     def start(self, queue: int, where: str, timestamp: str | None, zone: str, checked: bool) -> Result:
         """The consumer's start offset."""
-        return self._current.compute(queue, where, timestamp, zone, checked)
+        return self._current.step(JavaStart.position, queue, where, timestamp, zone, checked)
 
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
         """Commit an offset; a one-way commit is not waited for."""

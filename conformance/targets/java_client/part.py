@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol
 
-from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.adapter import Case, Methods, PlayBatch
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites.declare.suite import Suite
 
 
 class Part(Protocol):
@@ -31,6 +32,10 @@ class Part(Protocol):
     def calls(self) -> Methods:
         """A method for each operation that the release has, the same for all cases; errors are returned."""
         ...
+
+    def batch(self, suite: Suite) -> PlayBatch | None:
+        """Plays steps of a case in one call (``conformance.adapter.Batches``)."""
+        return None
 
     def close(self) -> None:
         """Release everything that would outlive the last case."""

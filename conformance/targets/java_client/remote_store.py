@@ -43,6 +43,23 @@ class JavaRemoteStore(JavaConsumer):
         }
 
     @returning_errors
+    def update(self, queue: int, offset: int, increase_only: bool) -> Result:
+        """``updateOffset``."""
+        self.store.updateOffset(self.queues[queue], offset, increase_only)
+        return None
+
+    @returning_errors
+    def read(self, queue: int, kind: str) -> Result:
+        """``readOffset``."""
+        return int(self.store.readOffset(self.queues[queue], self.types[kind]))
+
+    @returning_errors
+    def remove(self, queue: int) -> Result:
+        """``removeOffset``."""
+        self.store.removeOffset(self.queues[queue])
+        return None
+
+    @returning_errors
     def freeze(self, queue: int, offset: int) -> Result:
         """``updateAndFreezeOffset``."""
         self.store.updateAndFreezeOffset(self.queues[queue], offset)

@@ -5,21 +5,26 @@ Start positions are computed by the release's own rebalance implementation, of a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Methods
+from rocketmq_conformance.conformance.adapter import Answered, Methods, PlayBatch
 from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, failed, returning_errors
 from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.steps import Calls, Steps
 from rocketmq_conformance.models.client.fixtures import GROUP
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.declare.operation import Operation, Side
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 from rocketmq_conformance.suites.values import start as operations
 
-#: Stands for a position when Java raised an exception (``StartPositions.java``).
-_RAISED = -(2**63)
+#: Makes the calls of a step from the arguments of its operation.
+MakeCalls = Callable[..., Calls]
 
 
 class JavaStart(JavaConsumer):
@@ -28,8 +33,8 @@ class JavaStart(JavaConsumer):
     #: The class of the consumer, and the field of its implementation.
     consumer_class: ClassVar[str]
     implementation: ClassVar[str]
-    #: The time zone of the Java machine, which all consumers share; "" until one was set.
-    zone: ClassVar[str] = ""
+    #: What starts, by the operation.
+    starts: ClassVar[Mapping[type[Operation], MakeCalls]]
 
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         super().__init__(release, via)
@@ -41,11 +46,8 @@ class JavaStart(JavaConsumer):
         self._rebalance: Any = None
         #: Can the consumer be set where to begin? Plain pull consumers and the first lite pull consumers cannot.
         self._sets_where = False
-        #: Computes positions; None where Java has no compiler.
-        self._positions: Any = None
-        #: Its methods, bound once: that takes as long as many a call.
-        self._position: Any = None
-        self._position_from: Any = None
+        #: Does the calls of steps; None where Java has no compiler.
+        self._steps: Steps | None = None
 
     def open_store(self, group: str) -> None:
         """An empty offset store of a group, which the consumer uses from now on."""
@@ -62,57 +64,101 @@ class JavaStart(JavaConsumer):
         self._rebalance.setConsumerGroup(GROUP)
         self.release.put(self._inside, "mQClientFactory", self.factory)
         self._sets_where = hasattr(self._consumer, "setConsumeFromWhere")
-        java = compiled("StartPositions")
+        java = compiled("Steps")
         if java is not None:
-            kinds = [failure.class_ for failure in self.failures]
-            self._positions = java(self._consumer, self._rebalance, kinds, kinds[0])
-            self._position, self._position_from = self._positions.position, self._positions.positionFrom
+            self._steps = Steps(java, self.store_class, self.failures, failed)
 
-    def compute(self, queue: int, where: str, timestamp: str | None, zone: str, checked: bool) -> Result:
+    # --- steps --------------------------------------------------------------------------------------------
+
+    def position(self, queue: int, where: str, timestamp: str | None, zone: str, checked: bool) -> Calls:
         """``computePullFromWhere``, or its variant that raises errors when it is ``checked``."""
-        if JavaStart.zone != zone:
-            self._time_zone.setDefault(self._time_zone.getTimeZone(zone))
-            JavaStart.zone = zone
-        timed = where == TIMESTAMP
-        if self._positions is None:
-            return self._computed(queue, where, timed, timestamp, checked)
+        calls: list[tuple[Any, ...]] = [(self._time_zone, "setDefault", self._time_zone.getTimeZone(zone))]
         if self._sets_where:
-            found = int(self._position_from(checked, self.queues[queue], self._where[where], timed, timestamp))
-        else:
-            found = int(self._position(checked, self.queues[queue]))
-        if found < 0:
-            self.settle()  # the connection may have been cut
-            if found == _RAISED:
-                kind, code, detail = str(self._positions.raised()).split(" ", 2)
-                return failed(int(kind), int(code), detail)
-        return found
+            calls.append((self._consumer, "setConsumeFromWhere", self._where[where]))
+            if where == TIMESTAMP:
+                calls.append((self._consumer, "setConsumeTimestamp", timestamp))
+        method = "computePullFromWhereWithException" if checked else "computePullFromWhere"
+        return (*calls, (self._rebalance, method, self.queues[queue]))
+
+    def start(self, queue: int, where: str) -> Calls:
+        """The start offset."""
+        return self.position(queue, where, None, "UTC", False)
+
+    def start_checked(self, queue: int, where: str) -> Calls:
+        """The same, with failures as errors."""
+        return self.position(queue, where, None, "UTC", True)
+
+    def start_at_time(self, queue: int, timestamp: str | None, zone: str) -> Calls:
+        """The start offset by time."""
+        return self.position(queue, TIMESTAMP, timestamp, zone, False)
+
+    def start_at_time_checked(self, queue: int, timestamp: str | None, zone: str) -> Calls:
+        """The same, with failures as errors."""
+        return self.position(queue, TIMESTAMP, timestamp, zone, True)
+
+    def update(self, queue: int, offset: int, increase_only: bool) -> Calls:
+        """``updateOffset``."""
+        return ((None, "updateOffset", self.queues[queue], offset, increase_only),)
+
+    def remove(self, queue: int) -> Calls:
+        """``removeOffset``."""
+        return ((None, "removeOffset", self.queues[queue]),)
+
+    def read(self, queue: int, kind: str) -> Calls:
+        """``readOffset``."""
+        return ((None, "readOffset", self.queues[queue], self.types[kind]),)
+
+    # --- doing them ---------------------------------------------------------------------------------------
 
     @returning_errors
-    def _computed(self, queue: int, where: str, timed: bool, timestamp: str | None, checked: bool) -> Result:
-        """The same, call by call."""
-        if self._sets_where:
-            self._consumer.setConsumeFromWhere(self._where[where])
-            if timed:
-                self._consumer.setConsumeTimestamp(timestamp)
-        compute = self._rebalance.computePullFromWhereWithException if checked else self._rebalance.computePullFromWhere
-        return int(compute(self.queues[queue]))
+    def step(self, make: MakeCalls, *args: Any) -> Result:
+        """Do a step: the calls that a method of this class, or of a subclass, makes of these arguments."""
+        if self._steps is not None:
+            return self._steps.one(self.store, (make, args), lambda: make(self, *args))
+        answer: Any = None
+        for target, method, *given in make(self, *args):
+            answer = getattr(self.store if target is None else target, method)(*given)
+        return None if answer is None else int(answer)
 
-    def start(self, queue: int, where: str) -> Result:
-        """The start offset."""
-        return self.compute(queue, where, None, "UTC", False)
+    def calls(self) -> Methods:
+        """One callable per operation."""
+        return {operation: partial(self.step, make) for operation, make in self._operations().items()}
 
-    def start_checked(self, queue: int, where: str) -> Result:
-        """The same, with failures as errors."""
-        return self.compute(queue, where, None, "UTC", True)
+    def batch(self, suite: Suite) -> PlayBatch | None:
+        """Plays steps in one call of Java, where that has a compiler, and no socket is between."""
+        if self.via != "call" or compiled("Steps") is None:
+            return None
+        makers = self._operations()
 
-    def start_at_time(self, queue: int, timestamp: str | None, zone: str) -> Result:
-        """The start offset by time."""
-        return self.compute(queue, TIMESTAMP, timestamp, zone, False)
+        def make(row: Row) -> Calls:
+            operation = suite.operations[row[0]]
+            if operation.spec.side is Side.WORLD:
+                return ()
+            return makers[operation](self, *operation.for_implementation(row[1]).args)
 
-    def start_at_time_checked(self, queue: int, timestamp: str | None, zone: str) -> Result:
-        """The same, with failures as errors."""
-        return self.compute(queue, TIMESTAMP, timestamp, zone, True)
+        def play(rows: Sequence[Row], reached: Callable[[int], None]) -> list[Result]:
+            steps, remoting = self._steps, self._remoting
+            assert steps is not None
+            assert remoting is not None
+            exchange = remoting.exchange
+            assert exchange is not None
 
-    def around(self) -> Methods:
-        """The method that does each operation besides starting, by its class."""
-        return {operations.Update: self.update, operations.Remove: self.remove, operations.Read: self.read}
+            def reach_and_exchange(*request: Any) -> Answered:
+                reached(steps.position)
+                return exchange(*request)
+
+            remoting.exchange = reach_and_exchange
+            try:
+                return steps.all(self.store, rows, make)
+            finally:
+                remoting.exchange = exchange
+
+        return play
+
+    def _operations(self) -> dict[type[Operation], MakeCalls]:
+        return {
+            **self.starts,
+            operations.Update: JavaStart.update,
+            operations.Remove: JavaStart.remove,
+            operations.Read: JavaStart.read,
+        }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 
 import jpype
 
@@ -11,7 +12,7 @@ from rocketmq_conformance.conformance.targets.java_client.consumer import CLIENT
 from rocketmq_conformance.conformance.targets.java_client.offset_folder import offset_folder
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
-from rocketmq_conformance.conformance.targets.java_client.start import JavaStart
+from rocketmq_conformance.conformance.targets.java_client.start import JavaStart, MakeCalls
 from rocketmq_conformance.conformance.targets.java_client.start_lite_pull import JavaStartLitePull
 from rocketmq_conformance.conformance.targets.java_client.start_push import JavaStartPush
 from rocketmq_conformance.conformance.targets.offset_file_damage import damage_offset_file
@@ -85,17 +86,21 @@ class JavaStartBroadcast(Part):
         damage_offset_file(self.folder, which, how)
         return None
 
+    def _step(self, make: MakeCalls) -> Callable[..., Result]:
+        """A step of the consumer of the moment."""
+        return lambda *args: self._consumer.step(make, *args)
+
     def calls(self) -> Methods:
         """One callable per operation."""
         return {
             BeginPush: self.begin_push,
             BeginLitePull: self.begin_lite_pull,
-            Start: lambda *args: self._consumer.start(*args),
-            StartChecked: lambda *args: self._consumer.start_checked(*args),
-            StartAtTime: lambda *args: self._consumer.start_at_time(*args),
-            Update: lambda *args: self._consumer.update(*args),
-            Remove: lambda *args: self._consumer.remove(*args),
-            Read: lambda *args: self._consumer.read(*args),
+            Start: self._step(JavaStart.start),
+            StartChecked: self._step(JavaStart.start_checked),
+            StartAtTime: self._step(JavaStart.start_at_time),
+            Update: self._step(JavaStart.update),
+            Remove: self._step(JavaStart.remove),
+            Read: self._step(JavaStart.read),
             PersistAll: self.persist_all,
             Damage: self.damage,
         }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.adapter import Methods
+from typing import ClassVar
+
 from rocketmq_conformance.conformance.targets.java_client.start import JavaStart
+from rocketmq_conformance.conformance.targets.java_client.steps import Calls
 from rocketmq_conformance.models.client.start import LAST
-from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.start_pull import Start, StartChecked
 
 
@@ -15,21 +16,15 @@ class JavaStartPull(JavaStart):
     consumer_class = "client.consumer.DefaultMQPullConsumer"
     implementation = "defaultMQPullConsumerImpl"
 
-    def calls(self) -> Methods:
-        """One callable per operation."""
-        return {
-            Start: self.start_anywhere,
-            StartChecked: self.start_anywhere_checked,
-            **self.around(),
-        }
-
-    def start_anywhere(self, queue: int) -> Result:
+    def start_anywhere(self, queue: int) -> Calls:
         """The start offset."""
         return self.start(queue, LAST)
 
-    def start_anywhere_checked(self, queue: int) -> Result:
+    def start_anywhere_checked(self, queue: int) -> Calls:
         """The same, with failures as errors."""
         return self.start_checked(queue, LAST)
+
+    starts: ClassVar = {Start: start_anywhere, StartChecked: start_anywhere_checked}
 
 
 PART = JavaStartPull

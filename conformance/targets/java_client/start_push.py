@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.adapter import Methods
+from typing import ClassVar
+
 from rocketmq_conformance.conformance.targets.java_client.start import JavaStart
 from rocketmq_conformance.suites.start_push import Start, StartAtTime, StartAtTimeChecked, StartChecked
 
@@ -12,16 +13,12 @@ class JavaStartPush(JavaStart):
 
     consumer_class = "client.consumer.DefaultMQPushConsumer"
     implementation = "defaultMQPushConsumerImpl"
-
-    def calls(self) -> Methods:
-        """One callable per operation."""
-        return {
-            Start: self.start,
-            StartChecked: self.start_checked,
-            StartAtTime: self.start_at_time,
-            StartAtTimeChecked: self.start_at_time_checked,
-            **self.around(),
-        }
+    starts: ClassVar = {
+        Start: JavaStart.start,
+        StartChecked: JavaStart.start_checked,
+        StartAtTime: JavaStart.start_at_time,
+        StartAtTimeChecked: JavaStart.start_at_time_checked,
+    }
 
 
 PART = JavaStartPush

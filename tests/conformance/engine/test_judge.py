@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -173,16 +173,19 @@ def test_a_step_that_its_guard_forbids_is_not_played() -> None:
 
 @pytest.mark.parametrize("suite", [GUARDED, TOLD_SUMS], ids=["guarded", "observes"])
 def test_suites_that_go_step_by_step_are_not_judged_at_once(suite: Suite) -> None:
-    calls = [lambda *args: pytest.fail("played")] * 3
-    assert Judge(suite, Profile()).agrees_at_once([ADD_1, SUM], calls) is None
+    assert Judge(suite, Profile()).agrees_at_once([ADD_1, SUM], lambda rows: pytest.fail("played")) is None
+
+
+def played_by(adder: Adder) -> Callable[[Sequence[Row]], list[Any]]:
+    return lambda rows: [result_of(adder.do(row)) for row in rows]
 
 
 def test_a_case_is_judged_at_once_as_it_is_step_by_step() -> None:
     rows = [ADD_1, SUM, WHATEVER, ADD_2, SUM]
     slow, fast = Judge(SUMS, Profile()), Judge(SUMS, Profile())
-    adder, calls = Adder(), Adder()
+    adder, other = Adder(), Adder()
     found = slow.judge(rows, adder.do)
-    at_once = fast.agrees_at_once(rows, [lambda *args, at=at: result_of(calls.do((at, args))) for at in range(3)])  # type: ignore[misc,arg-type]
+    at_once = fast.agrees_at_once(rows, played_by(other))
     assert at_once == digest(found)
     assert slow.coverage.rows() == fast.coverage.rows()
 
@@ -190,8 +193,7 @@ def test_a_case_is_judged_at_once_as_it_is_step_by_step() -> None:
 @pytest.mark.parametrize("answer", [Ok(True), Ok(2), Err("CLIENT")], ids=str)
 def test_a_case_that_differs_is_not_taken_at_once_nor_counted(answer: Outcome) -> None:
     judge, adder = Judge(SUMS, Profile()), Adder(s1=answer)
-    calls = [lambda *args, at=at: result_of(adder.do((at, args))) for at in range(3)]
-    assert judge.agrees_at_once([ADD_1, SUM], calls) is None  # type: ignore[arg-type]
+    assert judge.agrees_at_once([ADD_1, SUM], played_by(adder)) is None
     assert judge.coverage.rows() == []
 
 
