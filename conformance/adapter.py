@@ -191,12 +191,11 @@ class SideBySide(Protocol):
         """How many cases of the suite are played side by side; 1 for one after the other."""
         ...
 
-    def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
-        """Begin a case in each of these lanes."""
-        ...
+    def play_cases(self, suite: Suite, cases: Iterable[Sequence[Operation]]) -> Generator[list[Outcome], None, None]:
+        """Play cases of the suite, each from its beginning on: the outcomes of each, in the order of the cases.
 
-    def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
-        """Do the operations of each lane, in their order; the outcomes, lane by lane."""
+        A case is taken when as many results were taken as there are lanes, and begins at once. What is under way is
+        given up when the generator is closed; nothing else is called before it has ended."""
         ...
 
 

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,8 +21,9 @@ from rocketmq_conformance.conformance.adapter import (
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.models.outcome import Expected, Unsupported, result_of
+from rocketmq_conformance.models.outcome import Expected, Outcome, Unsupported, result_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED
+from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.oracle import describe
 from rocketmq_conformance.suites.declare.suite import Row
 
@@ -113,10 +114,8 @@ class Player:
         if self.lanes > 1 and isinstance(self.stage.adapter, Streams):
             yield from self._in_lanes(self.stage.adapter, cases)
             return
-        if self.lanes > 1:
-            waiting = iter(cases)
-            while batch := list(islice(waiting, self.lanes)):
-                yield from self._side_by_side(batch)
+        if self.lanes > 1 and isinstance(self.stage.adapter, SideBySide):
+            yield from self._side_by_side(self.stage.adapter, cases)
             return
         for number, rows in cases:
             yield self.one(number, rows)
@@ -160,9 +159,7 @@ class Player:
         found = self.judge.agrees_with(done, results) if done else None
         if found is not None:
             return Played(number, done, CONFORMS, len(done), time.monotonic() - start, found, unsupported=lacks)
-        answers = iter(outcomes)
-        judged = self.judge.judge(rows, lambda _: next(answers), count=False, goes_on=self._goes_on)
-        return self._settle(number, rows, judged, time.monotonic() - start)
+        return self._settle(number, rows, self._judge_outcomes(rows, outcomes), time.monotonic() - start)
 
     def execute(self, rows: Sequence[Row], number: int = 0, *, goes_on: bool = False) -> Judged:
         """Play a plan step by step; it counts for nothing. AdapterError and CannotRunError when that cannot be done."""
@@ -283,37 +280,52 @@ class Player:
         given = self.suite.for_implementation
         return lambda do: self.judge.judge(rows, lambda row: do(given(row)), count=False, goes_on=goes_on)
 
-    def _side_by_side(self, batch: list[Numbered]) -> list[Played]:
-        """All outcomes of a batch are taken first, then judged."""
-        start = time.monotonic()
-        try:
-            found = self._judge_together([rows for _, rows in batch], f"cases {batch[0][0]} to {batch[-1][0]}")
-        except BROKEN as error:
-            share = (time.monotonic() - start) / len(batch)
-            return [Played(number, rows, COULD_NOT_RUN, 0, share, "", str(error)) for number, rows in batch]
-        share = (time.monotonic() - start) / len(batch)
-        return [self._settle(number, rows, judged, share) for (number, rows), judged in zip(batch, found, strict=True)]
+    def _side_by_side(self, adapter: SideBySide, cases: Iterable[Numbered]) -> Iterator[Played]:
+        """A case is judged when it has ended, while others are played."""
+        waiting = iter(cases)
+        for first in waiting:
+            yield from self._until_one_differs(adapter, chain([first], waiting))
 
-    def _judge_together(self, plans: Sequence[Sequence[Row]], what: str) -> list[Judged]:
-        """Play plans side by side and judge them; AdapterError and CannotRunError when that cannot be done."""
-        adapter = self.stage.adapter
-        assert isinstance(adapter, SideBySide)
-        with self.stage.guarded(f"{what} of {self.suite.name}"):
-            adapter.reset_many([(lane, self.suite) for lane in range(len(plans))])
-            work = [(lane, [self.suite.for_implementation(row) for row in rows]) for lane, rows in enumerate(plans)]
-            outcomes = adapter.play_many(work)
-        judged = []
-        for rows, observed in zip(plans, outcomes, strict=True):
-            answers = iter(observed)
-            judged.append(
-                self.judge.judge(
-                    rows,
-                    lambda row, answers=answers: next(answers),  # type: ignore[misc]
-                    count=False,
-                    goes_on=self._goes_on,
-                )
-            )
-        return judged
+    def _until_one_differs(self, adapter: SideBySide, cases: Iterator[Numbered]) -> Iterator[Played]:
+        """Cases until one differs. Those that are under way end before it is handed over: it may be played again."""
+        begun: deque[Numbered] = deque()
+        kept: list[tuple[Numbered, Judged, float]] = []
+
+        def plans() -> Iterator[list[Operation]]:
+            for numbered in cases:
+                begun.append(numbered)
+                yield [self.suite.for_implementation(row) for row in numbered[1]]
+                if kept:
+                    return
+
+        reason, start = "", time.monotonic()
+        playing = adapter.play_cases(self.suite, plans())
+        try:
+            while True:
+                with self.stage.guarded(f"cases of {self.suite.name}"):
+                    outcomes = next(playing, None)
+                if outcomes is None:
+                    break
+                numbered = begun.popleft()
+                judged = self._judge_outcomes(numbered[1], outcomes)
+                seconds, start = time.monotonic() - start, time.monotonic()
+                if kept or judged.verdict == DIVERGES:
+                    kept.append((numbered, judged, seconds))
+                else:
+                    yield self._settle(*numbered, judged, seconds)
+        except BROKEN as error:
+            reason = str(error)
+            begun.extend(islice(cases, 0 if begun else 1))
+        finally:
+            playing.close()
+        for numbered, judged, seconds in kept:
+            yield self._settle(*numbered, judged, seconds)
+        for number, rows in begun:
+            yield Played(number, rows, COULD_NOT_RUN, 0, 0.0, "", reason)
+
+    def _judge_outcomes(self, rows: Sequence[Row], outcomes: Iterable[Outcome]) -> Judged:
+        answers = iter(outcomes)
+        return self.judge.judge(rows, lambda _: next(answers), count=False, goes_on=self._goes_on)
 
     @property
     def _repeats(self) -> bool:

@@ -36,19 +36,20 @@ def prove_suite(
 ) -> None:
     """Play random cases of one suite; a case ends at its first difference."""
     drawn, bound = sampler(suite, profile), suite.bind(profile)
-    lanes = adapter.lanes(suite)
-    for at in range(0, cases, lanes):
-        numbers = range(at, min(at + lanes, cases))
-        adapter.reset_many([(lane, suite) for lane in range(len(numbers))])
-        plans = [drawn.case(_SEED, number, steps or suite.steps) for number in numbers]
-        played = (
-            adapter.play_many(list(enumerate([[suite.operation(row) for row in plan] for plan in plans])))
-            if lanes > 1
-            else [None] * len(plans)
-        )
-        for number, plan, outcomes in zip(numbers, plans, played, strict=True):
-            with suppress(TooMany):
-                prove_case(suite, bound, plan, doing(adapter, suite, outcomes), tally, f"{suite.name} case {number}")
+    plans = [drawn.case(_SEED, number, steps or suite.steps) for number in range(cases)]
+    for number, (plan, outcomes) in enumerate(zip(plans, _played(adapter, suite, plans), strict=True)):
+        with suppress(TooMany):
+            prove_case(suite, bound, plan, doing(adapter, suite, outcomes), tally, f"{suite.name} case {number}")
+
+
+def _played(adapter: BrokerAdapter, suite: Suite, plans: Sequence[Sequence[Row]]) -> Iterator[list[Outcome] | None]:
+    """The outcomes of each case; None for one that has only begun, where cases are played one by one."""
+    if adapter.lanes(suite) > 1:
+        yield from adapter.play_cases(suite, [[suite.operation(row) for row in plan] for plan in plans])
+        return
+    for _ in plans:
+        adapter.reset_many([(0, suite)])
+        yield None
 
 
 def doing(adapter: BrokerAdapter, suite: Suite, outcomes: Sequence[Outcome] | None) -> Callable[[int, Row], Outcome]:

@@ -10,7 +10,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -29,7 +29,7 @@ from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import routed
 from rocketmq_conformance.conformance.targets.broker.jobs import UnsupportedHereError, begin, clean_up, leave
 from rocketmq_conformance.conformance.targets.broker.part import LANES, Need, Part
-from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE, Job, run
+from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE, Job, run, stream
 from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
 from rocketmq_conformance.conformance.targets.broker.recorded_job import recorded
 from rocketmq_conformance.conformance.targets.broker.refusals import broken, refused_account, refuses_account
@@ -238,28 +238,28 @@ class BrokerAdapter:
         self._play([clean_up(self._lanes.pop(lane)) for lane, _ in cases if lane in self._lanes])
         self._process.warm()
         self._begin_reading()
-        late_topics = self.late_topics()
-        beginnings: list[Job[None]] = []
-        for lane, suite in cases:
-            self._cases += 1
-            names = self._lanes[lane] = CaseNames(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
-            names.take_reset_notice = self._take_reset_notice
-            names.send_and_cut = self._send_and_cut
-            names.lease, names.delay = self.source.lease, self.source.delay
-            names.readable = self._readable
-            names.clock, names.start = self._clock, self._clock.monotonic()
-            names.ask_as = partial(self._ask_as, names)
-            names.ask_as_old = partial(self._ask_as, names, OLD_CLIENT)
-            names.ask_own = partial(self._ask_own, names, lane)
-            names.own_requests = partial(self._own_requests, lane)
-            names.close_own = partial(self._close_own, lane)
-            names.post_own = partial(self._post_own, names, lane)
-            names.collect_own = partial(self._collect_own, names, lane)
-            names.hold_check, names.lateness = self._hold_check, self.source.lateness
-            names.short_polling = self._short_polling
-            part = self._parts.get(suite.name)
-            beginnings.append(begin(names, part is None or part.with_topic, part is None or part.with_group))
-        self._play(beginnings)
+        self._play([self._begin(lane, suite) for lane, suite in cases])
+
+    def _begin(self, lane: int, suite: Suite) -> Job[None]:
+        """Begin a case in a lane."""
+        self._cases += 1
+        names = self._lanes[lane] = CaseNames(f"conf-{self._run}-{self._cases}", self._reader, self.late_topics())
+        names.take_reset_notice = self._take_reset_notice
+        names.send_and_cut = self._send_and_cut
+        names.lease, names.delay = self.source.lease, self.source.delay
+        names.readable = self._readable
+        names.clock, names.start = self._clock, self._clock.monotonic()
+        names.ask_as = partial(self._ask_as, names)
+        names.ask_as_old = partial(self._ask_as, names, OLD_CLIENT)
+        names.ask_own = partial(self._ask_own, names, lane)
+        names.own_requests = partial(self._own_requests, lane)
+        names.close_own = partial(self._close_own, lane)
+        names.post_own = partial(self._post_own, names, lane)
+        names.collect_own = partial(self._collect_own, names, lane)
+        names.hold_check, names.lateness = self._hold_check, self.source.lateness
+        names.short_polling = self._short_polling
+        part = self._parts.get(suite.name)
+        yield from begin(names, part is None or part.with_topic, part is None or part.with_group)
 
     def late_topics(self) -> bool:
         """Does the broker acknowledge a topic before it exists?"""
@@ -282,6 +282,29 @@ class BrokerAdapter:
     def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
         """Do whole sequences of operations, one in each of these lanes, without waiting for one another."""
         return self._play([self._sequence(lane, operations) for lane, operations in cases])
+
+    def play_cases(self, suite: Suite, cases: Iterable[Sequence[Operation]]) -> Generator[list[Outcome], None, None]:
+        """Play cases of a suite from their beginning on, each in a lane of its own."""
+        self._process.revive()
+        self._process.warm()
+        self._begin_reading()
+        lanes = self.lanes(suite)
+        free = list(range(lanes))
+        jobs = (self._case(free, suite, operations) for operations in cases)
+        try:
+            yield from stream(self._connected(), jobs, lanes, self._process.patience(PATIENCE), self._clock)
+        except OSError as error:
+            raise self._disconnect_error(error) from error
+
+    def _case(self, free: list[int], suite: Suite, operations: Sequence[Operation]) -> Job[list[Outcome]]:
+        """Play a case in one of the free lanes."""
+        lane = free.pop()
+        if lane in self._lanes:
+            yield from clean_up(self._lanes.pop(lane))
+        yield from self._begin(lane, suite)
+        outcomes = yield from self._sequence(lane, operations)
+        free.append(lane)
+        return outcomes
 
     def _sequence(self, lane: int, operations: Sequence[Operation]) -> Job[list[Outcome]]:
         outcomes: list[Outcome] = []

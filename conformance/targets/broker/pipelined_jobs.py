@@ -7,9 +7,10 @@ yields requests and is sent the responses; :func:`run` keeps the requests of all
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from heapq import heappop, heappush
+from itertools import islice
 from typing import Generic, TypeVar
 
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
@@ -30,22 +31,48 @@ PATIENCE = 15.0
 def run(
     connection: Connection, jobs: Sequence[Job[T]], patience: float = PATIENCE, clock: SteadyClock = time
 ) -> list[T]:
-    """Run every job to its end; the results are in the order of the jobs.
+    """Run every job to its end, all side by side; the results are in the order of the jobs.
 
     A job whose requests are not answered in time gets a TimeoutError where it waits. ConnectionError when the
     connection breaks.
     """
-    started = _Run(connection, jobs, patience, clock)
-    started.finish()
-    return [started.results[at] for at in range(len(jobs))]
+    return list(stream(connection, jobs, len(jobs), patience, clock))
+
+
+def stream(
+    connection: Connection,
+    jobs: Iterable[Job[T]],
+    lanes: int,
+    patience: float = PATIENCE,
+    clock: SteadyClock = time,
+) -> Generator[T, None, None]:
+    """The same of jobs that are taken one by one: a result is handed over while others are in flight.
+
+    So many jobs at most have begun whose results were not taken yet: which job begins after which result depends on
+    their order alone. What is in flight is given up when the generator is closed.
+    """
+    running: _Run[T] = _Run(connection, patience, clock)
+    waiting = iter(jobs)
+    begun = taken = 0
+    try:
+        while True:
+            for job in islice(waiting, taken + lanes - begun):
+                running.begin(begun, job)
+                begun += 1
+            if taken == begun:
+                return
+            yield running.result(taken)
+            taken += 1
+    finally:
+        running.give_up()
 
 
 class _Run(Generic[T]):
-    """The jobs of one call: the responses that they wait for, and the times until which they sleep."""
+    """Jobs that run: the responses that they wait for, and the times until which they sleep."""
 
-    def __init__(self, connection: Connection, jobs: Sequence[Job[T]], patience: float, clock: SteadyClock) -> None:
+    def __init__(self, connection: Connection, patience: float, clock: SteadyClock) -> None:
         self.connection = connection
-        self.jobs = jobs
+        self.jobs: dict[int, Job[T]] = {}
         self.patience = patience
         self.clock = clock
         self.results: dict[int, T] = {}
@@ -58,12 +85,23 @@ class _Run(Generic[T]):
         #: (wake-up time, job), the earliest first.
         self.sleeping: list[tuple[float, int]] = []
 
-    def finish(self) -> None:
-        """Run until every job has ended."""
-        for at, job in enumerate(self.jobs):
-            self._resume(at, partial(next, job))
-        while self.under_way or self.sleeping:
+    def begin(self, at: int, job: Job[T]) -> None:
+        """Run a job until it waits."""
+        self.jobs[at] = job
+        self._resume(at, partial(next, job))
+
+    def result(self, at: int) -> T:
+        """Run until a job has ended."""
+        while at not in self.results:
             self._wait()
+        return self.results.pop(at)
+
+    def give_up(self) -> None:
+        """Drop what is in flight, and end the jobs that wait for it."""
+        if self.under_way:
+            self.connection.forget()
+        for job in self.jobs.values():
+            job.close()
 
     def _wait(self) -> None:
         """Wait until one response arrives, one job wakes up, or the timeout is over."""
@@ -77,7 +115,7 @@ class _Run(Generic[T]):
             answer = self.connection.collect(min(pause, self.patience))
         except TimeoutError:
             if pause >= self.patience:
-                self._give_up()
+                self._time_out()
             return
         at, place = self.under_way.pop(answer.opaque)
         answers = self.answers[at]
@@ -85,7 +123,7 @@ class _Run(Generic[T]):
         if len(answers) == self.wanted[at]:
             self._resume(at, partial(self.jobs[at].send, [answers[place] for place in range(len(answers))]))
 
-    def _give_up(self) -> None:
+    def _time_out(self) -> None:
         """Timeout: raise a TimeoutError in every job that waits for a response."""
         self.connection.forget()
         waiting = sorted({at for at, _ in self.under_way.values()})
@@ -99,6 +137,8 @@ class _Run(Generic[T]):
             wish = go_on()
         except StopIteration as end:
             self.results[at] = end.value
+            for kept in (self.jobs, self.answers, self.wanted):
+                kept.pop(at, None)
             return
         if isinstance(wish, float):
             heappush(self.sleeping, (self.clock.monotonic() + wish, at))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -92,6 +92,11 @@ class ModelAdapter(BrokerAdapter):
 
     def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
         return [[self._one(lane, operation) for operation in case] for lane, case in cases]
+
+    def play_cases(self, suite: Suite, cases: Iterable[Sequence[Operation]]) -> Generator[list[Outcome], None, None]:
+        for operations in cases:
+            self.reset_many([(0, suite)])
+            yield [self._one(0, operation) for operation in operations]
 
     def apply_many(self, work: Sequence[tuple[int, Operation]]) -> list[Outcome]:
         return [self._one(lane, operation) for lane, operation in work]
