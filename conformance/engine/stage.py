@@ -277,6 +277,7 @@ class Stage:
         if any(spec.duration or spec.effect or spec.commits for spec in specs):
             raise TypeError(f"cases of {suite.name} take more than one call: what single steps change counts")
         lacking = {at for at, call in enumerate(calls) if call is _not_offered}
+        of_world = [spec.side is Side.WORLD for spec in specs]
 
         def all_at_once(rows: Sequence[Row]) -> list[Result]:
             if lacking and any(at in lacking for at, _ in rows):
@@ -286,7 +287,7 @@ class Stage:
             def reached(position: int) -> None:
                 nonlocal moved
                 for at, args in rows[moved:position]:
-                    if specs[at].side is Side.WORLD:
+                    if of_world[at]:
                         calls[at](*args)
                 moved = position
                 at, args = rows[position]

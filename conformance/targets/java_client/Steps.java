@@ -1,4 +1,6 @@
 import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -8,17 +10,35 @@ import java.util.List;
  * results come back as one text; what is raised, too, as an exception it would cross frame by frame.
  */
 public final class Steps {
-    private final Class<?> store;
+    private static final char FIRST = ' ';
+
+    private final Class<?> kind;
+    private final Object consumer;
+    private final Object factory;
     private final Class<?>[] kinds;
     private final Class<?> refusal;
     private final List<Call[]> steps = new ArrayList<>();
-    private int position;
+    private Object store;
+    /** The place of the step that is done now. */
+    public final ByteBuffer position = ByteBuffer.allocateDirect(Integer.BYTES).order(ByteOrder.nativeOrder());
 
-    /** Of offset stores of this class; {@code kinds} of exceptions, of which {@code refusal} has a response code. */
-    public Steps(Class<?> store, Class<?>[] kinds, Class<?> refusal) {
-        this.store = store;
+    /**
+     * Of the inside of a consumer and its client; {@code kind} is the class of offset stores, {@code kinds} are those of
+     * exceptions, of which {@code refusal} has a response code.
+     */
+    public Steps(Object consumer, Object factory, Class<?> kind, Class<?>[] kinds, Class<?> refusal) {
+        this.consumer = consumer;
+        this.factory = factory;
+        this.kind = kind;
         this.kinds = kinds;
         this.refusal = refusal;
+    }
+
+    /** Gives the consumer an empty offset store of a group: the store. */
+    public Object open(String group) throws Exception {
+        store = Reflected.make(kind, factory, group);
+        Reflected.put(consumer, "offsetStore", store);
+        return store;
     }
 
     /**
@@ -28,7 +48,7 @@ public final class Steps {
     public void add(Object[][] calls) throws NoSuchMethodException {
         Call[] step = new Call[calls.length];
         for (int at = 0; at < calls.length; at++) {
-            step[at] = new Call(store, calls[at]);
+            step[at] = new Call(kind, calls[at]);
         }
         steps.add(step);
     }
@@ -38,25 +58,21 @@ public final class Steps {
         steps.clear();
     }
 
-    /** The place of the step that is done now. */
-    public int position() {
-        return position;
-    }
-
     /**
-     * Does steps, each of which is a character: {@code first} is the number 0. Their results have a separator between:
-     * a number, nothing for none, or what was raised.
+     * Does steps, each of which is a character, the first of all a blank. Their results have a separator between: a
+     * number, nothing for none, or what was raised.
      */
-    public String play(Object store, String numbers, char first) throws Exception {
+    public String play(String numbers) throws Exception {
         StringBuilder results = new StringBuilder();
-        for (position = 0; position < numbers.length(); position++) {
-            if (position > 0) {
+        for (int at = 0; at < numbers.length(); at++) {
+            position.putInt(0, at);
+            if (at > 0) {
                 results.append(Reflected.BETWEEN);
             }
             int before = results.length();
             try {
                 Object result = null;
-                for (Call call : steps.get(numbers.charAt(position) - first)) {
+                for (Call call : steps.get(numbers.charAt(at) - FIRST)) {
                     result = Reflected.invoke(call.method, call.target == null ? store : call.target, call.given);
                 }
                 if (result != null) {

@@ -51,9 +51,12 @@ class JavaStart(JavaConsumer):
 
     def open_store(self, group: str) -> None:
         """An empty offset store of a group, which the consumer uses from now on."""
-        super().open_store(group)
         if self._consumer is None:
             self._make_consumer()
+        if self._steps is not None:
+            self.store = self._steps.open(group)
+            return
+        super().open_store(group)
         self.release.put(self._inside, "offsetStore", self.store)
 
     def _make_consumer(self) -> None:
@@ -66,13 +69,15 @@ class JavaStart(JavaConsumer):
         self._sets_where = hasattr(self._consumer, "setConsumeFromWhere")
         java = compiled("Steps")
         if java is not None:
-            self._steps = Steps(java, self.store_class, self.failures, failed)
+            self._steps = Steps(java, self._inside, self.factory, self.store_class, self.failures, failed)
 
     # --- steps --------------------------------------------------------------------------------------------
 
     def position(self, queue: int, where: str, timestamp: str | None, zone: str, checked: bool) -> Calls:
         """``computePullFromWhere``, or its variant that raises errors when it is ``checked``."""
-        calls: list[tuple[Any, ...]] = [(self._time_zone, "setDefault", self._time_zone.getTimeZone(zone))]
+        calls: list[tuple[Any, ...]] = []
+        if where == TIMESTAMP:
+            calls.append((self._time_zone, "setDefault", self._time_zone.getTimeZone(zone)))
         if self._sets_where:
             calls.append((self._consumer, "setConsumeFromWhere", self._where[where]))
             if where == TIMESTAMP:
@@ -114,7 +119,7 @@ class JavaStart(JavaConsumer):
     def step(self, make: MakeCalls, *args: Any) -> Result:
         """Do a step: the calls that a method of this class, or of a subclass, makes of these arguments."""
         if self._steps is not None:
-            return self._steps.one(self.store, (make, args), lambda: make(self, *args))
+            return self._steps.one((make, args), lambda: make(self, *args))
         answer: Any = None
         for target, method, *given in make(self, *args):
             answer = getattr(self.store if target is None else target, method)(*given)
@@ -149,7 +154,7 @@ class JavaStart(JavaConsumer):
 
             remoting.exchange = reach_and_exchange
             try:
-                return steps.all(self.store, rows, make)
+                return steps.all(rows, make)
             finally:
                 remoting.exchange = exchange
 

@@ -23,13 +23,22 @@ class Steps:
     """The steps of a consumer in Java, each of which is made when it is wanted first."""
 
     def __init__(
-        self, java: Any, store: Any, failures: Sequence[Any], failed: Callable[[int, int, str], Result]
+        self,
+        java: Any,
+        consumer: Any,
+        factory: Any,
+        store: Any,
+        failures: Sequence[Any],
+        failed: Callable[[int, int, str], Result],
     ) -> None:
-        """Of offset stores of a class; ``java`` is the compiled class. What is raised is one of ``failures``, the first
-        of which has a response code, or any other: ``failed`` takes the position of its class, the code and a text."""
+        """Of the inside of a consumer, its client and its class of offset stores; ``java`` is the compiled class. What
+        is raised is one of ``failures``, the first of which has a response code, or any other: ``failed`` takes the
+        position of its class, the code and a text."""
         kinds = [failure.class_ for failure in failures]
-        self._java = java(store.class_, kinds, kinds[0])
+        self._java = java(consumer, factory, store.class_, kinds, kinds[0])
         self._play = self._java.play
+        #: A number of 32 bits that Java writes.
+        self._position = memoryview(self._java.position).cast("B").cast("i")
         self._characters: dict[Hashable, str] = {}
 
         @lru_cache(maxsize=4096)
@@ -41,23 +50,27 @@ class Steps:
 
         self._result = result
 
-    def one(self, store: Any, step: Hashable, make: Callable[[], Calls]) -> Result:
+    def open(self, group: str) -> Any:
+        """Give the consumer an empty offset store of a group: the store."""
+        return self._java.open(group)
+
+    def one(self, step: Hashable, make: Callable[[], Calls]) -> Result:
         """The result of a step; ``make`` makes its calls."""
         self._keep_few()
         character = self._characters.get(step) or self._add(step, make())
-        return self._result(str(self._play(store, character, _FIRST)))
+        return self._result(str(self._play(character)))
 
-    def all(self, store: Any, steps: Iterable[Hashable], make: Callable[[Any], Calls]) -> list[Result]:
+    def all(self, steps: Iterable[Hashable], make: Callable[[Any], Calls]) -> list[Result]:
         """The results of steps, one after the other; ``make`` makes the calls of one."""
         self._keep_few()
         known = self._characters
         characters = "".join([known.get(step) or self._add(step, make(step)) for step in steps])
-        return list(map(self._result, str(self._play(store, characters, _FIRST)).split(BETWEEN)))
+        return list(map(self._result, str(self._play(characters)).split(BETWEEN)))
 
     @property
     def position(self) -> int:
         """The position of the step that is being done."""
-        return int(self._java.position())
+        return self._position[0]
 
     def _add(self, step: Hashable, calls: Calls) -> str:
         self._java.add([jpype.JArray(jpype.JObject)(call) for call in calls])
