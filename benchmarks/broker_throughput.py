@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
+from itertools import count, islice, tee
 from typing import Any
 from unittest.mock import patch
 
@@ -28,33 +29,36 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 REQUIRED = 2_000
 SUITES = (broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUITE)
 
-Play = Callable[[BrokerAdapter, Suite, list[list[Row]]], list[list[Outcome]]]
+Plan = list[Row]
+#: Plays plans, for as long as its results are taken: each plan and its outcomes.
+Play = Callable[[BrokerAdapter, Suite, Iterator[Plan]], Iterator[tuple[Plan, list[Outcome]]]]
 
 
-def one_at_a_time(adapter: BrokerAdapter, suite: Suite, plans: list[list[Row]]) -> list[list[Outcome]]:
+def one_at_a_time(adapter: BrokerAdapter, suite: Suite, plans: Iterator[Plan]) -> Iterator[tuple[Plan, list[Outcome]]]:
     """One lane, one request under way."""
-    outcomes = []
     for plan in plans:
         adapter.reset_many([(0, suite)])
-        outcomes.append([adapter.apply(suite.operation(row)) for row in plan])
-    return outcomes
+        yield plan, [adapter.apply(suite.operation(row)) for row in plan]
 
 
-def step_by_step(adapter: BrokerAdapter, suite: Suite, plans: list[list[Row]]) -> list[list[Outcome]]:
+def step_by_step(adapter: BrokerAdapter, suite: Suite, plans: Iterator[Plan]) -> Iterator[tuple[Plan, list[Outcome]]]:
     """All lanes do one operation, wait for one another, and go on."""
-    adapter.reset_many([(lane, suite) for lane in range(len(plans))])
-    outcomes: list[list[Outcome]] = [[] for _ in plans]
-    for rows in zip(*plans, strict=True):
-        done = adapter.apply_many([(lane, suite.operation(row)) for lane, row in enumerate(rows)])
-        for lane, outcome in enumerate(done):
-            outcomes[lane].append(outcome)
-    return outcomes
+    while True:
+        batch = list(islice(plans, adapter.lanes(suite)))
+        adapter.reset_many([(lane, suite) for lane in range(len(batch))])
+        outcomes: list[list[Outcome]] = [[] for _ in batch]
+        for rows in zip(*batch, strict=True):
+            done = adapter.apply_many([(lane, suite.operation(row)) for lane, row in enumerate(rows)])
+            for lane, outcome in enumerate(done):
+                outcomes[lane].append(outcome)
+        yield from zip(batch, outcomes, strict=True)
 
 
-def case_by_case(adapter: BrokerAdapter, suite: Suite, plans: list[list[Row]]) -> list[list[Outcome]]:
-    """All lanes play a whole case without waiting for one another."""
-    adapter.reset_many([(lane, suite) for lane in range(len(plans))])
-    return adapter.play_many([(lane, [suite.operation(row) for row in plan]) for lane, plan in enumerate(plans)])
+def case_by_case(adapter: BrokerAdapter, suite: Suite, plans: Iterator[Plan]) -> Iterator[tuple[Plan, list[Outcome]]]:
+    """All lanes play whole cases without waiting for one another."""
+    begun, played = tee(plans)
+    cases = ([suite.operation(row) for row in plan] for plan in begun)
+    return zip(played, adapter.play_cases(suite, cases), strict=False)
 
 
 def checked(profile: Profile, suite: Suite, plan: list[Row], outcomes: list[Outcome]) -> int:
@@ -75,22 +79,15 @@ def checked(profile: Profile, suite: Suite, plan: list[Row], outcomes: list[Outc
 
 def measure(adapter: BrokerAdapter, profile: Profile, suite: Suite, play: Play, seconds: float) -> float:
     """Checked operations per second."""
-    batches = _batches(profile, suite, adapter.lanes(suite))
+    drawn = sampler(suite, profile)
+    plans = (drawn.case(1, number, suite.steps) for number in count())
     began = time.perf_counter()
     steps = 0
-    while time.perf_counter() - began < seconds:
-        plans = next(batches)
-        for plan, outcomes in zip(plans, play(adapter, suite, plans), strict=True):
-            steps += checked(profile, suite, plan, outcomes)
+    for plan, outcomes in play(adapter, suite, plans):
+        steps += checked(profile, suite, plan, outcomes)
+        if time.perf_counter() - began > seconds:
+            break
     return steps / (time.perf_counter() - began)
-
-
-def _batches(profile: Profile, suite: Suite, lanes: int) -> Iterator[list[list[Row]]]:
-    drawn = sampler(suite, profile)
-    number = 0
-    while True:
-        yield [drawn.case(1, number + lane, suite.steps) for lane in range(lanes)]
-        number += lanes
 
 
 def rates(address: str, seconds: float) -> dict[str, dict[str, float]]:

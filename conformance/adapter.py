@@ -10,8 +10,8 @@ an adapter. An operation that lets time pass (a ``Duration``) becomes a call of 
 is virtual. When it is real, the kit waits for so long, and then calls ``apply`` with the operation, which has no
 arguments left: its outcome is what timers did meanwhile.
 
-Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`SideBySide`,
-:class:`Streams`, :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`, :class:`WholeCases`,
+Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`Batches`,
+:class:`SideBySide`, :class:`Streams`, :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`, :class:`WholeCases`,
 :class:`KeepsLog`, :class:`ShowsLines`, :class:`FollowsProfile`.
 """
 

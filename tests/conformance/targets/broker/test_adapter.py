@@ -69,9 +69,8 @@ def differences(adapter: BrokerAdapter, suite: Suite, profile: Profile, cases: i
     """Play cases in lanes and compare every step with the model."""
     drawn, bound = sampler(suite, profile), suite.bind(profile)
     found = []
-    adapter.reset_many([(lane, suite) for lane in range(cases)])
     plans = [drawn.case(3, case, suite.steps) for case in range(cases)]
-    played = adapter.play_many([(lane, [suite.operation(row) for row in plan]) for lane, plan in enumerate(plans)])
+    played = adapter.play_cases(suite, [[suite.operation(row) for row in plan] for plan in plans])
     for plan, outcomes in zip(plans, played, strict=True):
         state: Any = bound.initial
         for (at, args), outcome in zip(plan, outcomes, strict=True):
@@ -95,6 +94,20 @@ def test_a_broker_that_follows_the_rules_conforms(suite: Suite, release: str) ->
             assert differences(adapter, suite, profile, 12) == []
         finally:
             adapter.close()
+
+
+def test_cases_come_in_their_order_each_on_topics_of_its_own(adapter: BrokerAdapter) -> None:
+    counts = [1 + number % 3 for number in range(100)]
+    played = adapter.play_cases(OFFSETS, [[Send(0, 0, count), Max(0, 0)] for count in counts])
+    assert [outcomes[1] for outcomes in played] == [Ok(count) for count in counts]
+
+
+def test_cases_that_are_given_up_leave_a_broker_that_can_be_asked(adapter: BrokerAdapter) -> None:
+    playing = adapter.play_cases(OFFSETS, [[Send(0, 0, 1), *[Max(0, 0)] * number] for number in range(100)])
+    assert next(playing) == [Ok((0,))]
+    playing.close()
+    adapter.reset_many([(0, OFFSETS)])
+    assert adapter.apply(Max(0, 0)) == Ok(0)
 
 
 def test_locks_that_expire_conform() -> None:
