@@ -43,6 +43,7 @@ REASONS = {
     "conformance/targets/java_client/local_store.py::JavaLocalStore.__init__": JAVA,
     "conformance/targets/java_client/rows.py::_call": JAVA,
     "conformance/targets/java_client/rows.py::set_each": JAVA,
+    "conformance/targets/java_client/start.py::JavaStart.step": JAVA,
     "conformance/targets/java_client/timers.py::JavaTimers._made": JAVA,
     "conformance/targets/java_client/transport.py::RemotingCalls._proxy": JAVA,
     "conformance/targets/java_client/whole.py::WholeConsumer._made": JAVA,
