@@ -11,8 +11,8 @@ is virtual. When it is real, the kit waits for so long, and then calls ``apply``
 arguments left: its outcome is what timers did meanwhile.
 
 Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`Batches`,
-:class:`SideBySide`, :class:`Streams`, :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`, :class:`WholeCases`,
-:class:`KeepsLog`, :class:`ShowsLines`, :class:`FollowsProfile`.
+:class:`SideBySide`, :class:`Streams`, :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`,
+:class:`WholeCases`, :class:`KeepsLog`, :class:`ShowsLines`, :class:`FollowsProfile`.
 """
 
 from __future__ import annotations

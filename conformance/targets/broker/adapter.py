@@ -205,6 +205,7 @@ class BrokerAdapter:
         """Delete what is left on a broker that the kit did not start, and release everything."""
         try:
             if self._connection is not None and not self._connection.closed and self.source.own is None:
+                self._connection.forget()  # what a case that was interrupted waited for
                 reader = CaseNames("", self._reader, used_groups={self._reader} if self._reads else set())
                 run(self._connection, [clean_up(names) for names in (*self._lanes.values(), reader)])
         except OSError:
@@ -300,7 +301,7 @@ class BrokerAdapter:
         """Play a case in one of the free lanes."""
         lane = free.pop()
         if lane in self._lanes:
-            yield from clean_up(self._lanes.pop(lane))
+            yield from clean_up(self._lanes[lane])
         yield from self._begin(lane, suite)
         outcomes = yield from self._sequence(lane, operations)
         free.append(lane)

@@ -279,6 +279,17 @@ def test_everything_that_a_case_created_is_deleted(fake_broker: FakeBroker) -> N
     assert state.stored == {}
 
 
+def test_what_cases_created_is_deleted_when_they_are_interrupted(fake_broker: FakeBroker) -> None:
+    before = set(fake_broker.storage.state.topics)
+    adapter = on(fake_broker.address)
+    playing = adapter.play_cases(OFFSETS, [[Send(0, 0, 1), *[Max(0, 0)] * number] for number in range(100)])
+    next(playing)
+    assert set(fake_broker.storage.state.topics) > before
+    adapter.close()
+    assert set(fake_broker.storage.state.topics) == before
+    playing.close()
+
+
 @pytest.mark.parametrize("operation", [Restart("stop"), Memory(False), Save()])
 def test_a_broker_of_somebody_else_is_neither_restarted_nor_changed(
     adapter: BrokerAdapter, operation: Restart | Memory | Save
