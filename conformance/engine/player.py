@@ -288,12 +288,12 @@ class Player:
 
     def _until_one_differs(self, adapter: SideBySide, cases: Iterator[Numbered]) -> Iterator[Played]:
         """Cases until one differs. Those that are under way end before it is handed over: it may be played again."""
-        begun: deque[Numbered] = deque()
+        started: deque[Numbered] = deque()
         kept: list[tuple[Numbered, Judged, float]] = []
 
         def plans() -> Iterator[list[Operation]]:
             for numbered in cases:
-                begun.append(numbered)
+                started.append(numbered)
                 yield [self.suite.for_implementation(row) for row in numbered[1]]
                 if kept:
                     return
@@ -306,7 +306,7 @@ class Player:
                     outcomes = next(playing, None)
                 if outcomes is None:
                     break
-                numbered = begun.popleft()
+                numbered = started.popleft()
                 judged = self._judge_outcomes(numbered[1], outcomes)
                 seconds, start = time.monotonic() - start, time.monotonic()
                 if kept or judged.verdict == DIVERGES:
@@ -315,12 +315,12 @@ class Player:
                     yield self._settle(*numbered, judged, seconds)
         except BROKEN as error:
             reason = str(error)
-            begun.extend(islice(cases, 0 if begun else 1))
+            started.extend(islice(cases, 0 if started else 1))
         finally:
             playing.close()
         for numbered, judged, seconds in kept:
             yield self._settle(*numbered, judged, seconds)
-        for number, rows in begun:
+        for number, rows in started:
             yield Played(number, rows, COULD_NOT_RUN, 0, 0.0, "", reason)
 
     def _judge_outcomes(self, rows: Sequence[Row], outcomes: Iterable[Outcome]) -> Judged:

@@ -239,12 +239,13 @@ class BrokerAdapter:
         self._play([clean_up(self._lanes.pop(lane)) for lane, _ in cases if lane in self._lanes])
         self._process.warm()
         self._begin_reading()
-        self._play([self._begin(lane, suite) for lane, suite in cases])
+        late_topics = self.late_topics()
+        self._play([self._begin(lane, suite, late_topics) for lane, suite in cases])
 
-    def _begin(self, lane: int, suite: Suite) -> Job[None]:
-        """Begin a case in a lane."""
+    def _begin(self, lane: int, suite: Suite, late_topics: bool) -> Job[None]:
+        """Begin a case in a lane; are topics acknowledged before they exist?"""
         self._cases += 1
-        names = self._lanes[lane] = CaseNames(f"conf-{self._run}-{self._cases}", self._reader, self.late_topics())
+        names = self._lanes[lane] = CaseNames(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
         names.take_reset_notice = self._take_reset_notice
         names.send_and_cut = self._send_and_cut
         names.lease, names.delay = self.source.lease, self.source.delay
@@ -289,20 +290,25 @@ class BrokerAdapter:
         self._process.revive()
         self._process.warm()
         self._begin_reading()
+        late_topics = self.late_topics()
         lanes = self.lanes(suite)
         free = list(range(lanes))
-        jobs = (self._case(free, suite, operations) for operations in cases)
+        jobs = (self._case(free, suite, late_topics, operations) for operations in cases)
         try:
             yield from stream(self._connected(), jobs, lanes, self._process.patience(PATIENCE), self._clock)
         except OSError as error:
             raise self._disconnect_error(error) from error
+        finally:
+            self._used = time.monotonic()
 
-    def _case(self, free: list[int], suite: Suite, operations: Sequence[Operation]) -> Job[list[Outcome]]:
+    def _case(
+        self, free: list[int], suite: Suite, late_topics: bool, operations: Sequence[Operation]
+    ) -> Job[list[Outcome]]:
         """Play a case in one of the free lanes."""
         lane = free.pop()
         if lane in self._lanes:
             yield from clean_up(self._lanes[lane])
-        yield from self._begin(lane, suite)
+        yield from self._begin(lane, suite, late_topics)
         outcomes = yield from self._sequence(lane, operations)
         free.append(lane)
         return outcomes

@@ -48,18 +48,18 @@ def stream(
 ) -> Generator[T, None, None]:
     """The same of jobs that are taken one by one: a result is handed over while others are in flight.
 
-    So many jobs at most have begun whose results were not taken yet: which job begins after which result depends on
+    So many jobs at most have started whose results were not taken yet: which job begins after which result depends on
     their order alone. What is in flight is given up when the generator is closed.
     """
     running: _Run[T] = _Run(connection, patience, clock)
     waiting = iter(jobs)
-    begun = taken = 0
+    started = taken = 0
     try:
         while True:
-            for job in islice(waiting, taken + lanes - begun):
-                running.begin(begun, job)
-                begun += 1
-            if taken == begun:
+            for job in islice(waiting, taken + lanes - started):
+                running.begin(started, job)
+                started += 1
+            if taken == started:
                 return
             yield running.result(taken)
             taken += 1

@@ -69,7 +69,6 @@ public final class Steps {
             if (at > 0) {
                 results.append(Reflected.BETWEEN);
             }
-            int before = results.length();
             try {
                 Object result = null;
                 for (Call call : steps.get(numbers.charAt(at) - FIRST)) {
@@ -79,7 +78,6 @@ public final class Steps {
                     results.append(result);
                 }
             } catch (Throwable error) {
-                results.setLength(before);
                 append(results, error);
             }
         }
