@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 if TYPE_CHECKING:
     from spark_cluster import Cluster
@@ -23,6 +23,9 @@ sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 # how long an example takes depends on what else the machine does
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
+
+#: The tests of the models.
+_MODELS = Path(__file__).parent / "models"
 
 NEEDS = {
     "clock": "measures the machine's own clock: tox run -e clock",
@@ -57,10 +60,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     asked = set(config.getoption("--real"))
     for item in items:
+        if _MODELS in item.path.parents and not _tries_many(item):
+            item.add_marker(pytest.mark.branches)
         for mark, reason in NEEDS.items():
             if mark not in asked and item.get_closest_marker(mark):
                 item.add_marker(pytest.mark.skip(reason=reason))
                 break
+
+
+def _tries_many(item: pytest.Item) -> bool:
+    """Is it marked so, or a property that Hypothesis tries to refute?"""
+    marked = item.get_closest_marker("many_cases") is not None
+    return marked or (isinstance(item, pytest.Function) and is_hypothesis_test(item.obj))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -9,6 +9,7 @@ from every import every
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketmq_conformance.conformance.engine import covering_plans
 from rocketmq_conformance.models.broker.assignment import (
     BROADCASTING,
     CLUSTERING,
@@ -37,7 +38,6 @@ from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_assignment import SUITE
-from rocketmq_conformance.suites.declare.sampler import sampler
 
 NEW = BrokerRules.of(Profile())
 UNBALANCED = BrokerRules.of(Profile().configured({"serverLoadBalancerEnable": "false"}))
@@ -273,13 +273,13 @@ def test_an_old_release_has_neither_question_nor_mode() -> None:
 
 
 @pytest.mark.parametrize("release", ["5.0.0-PREVIEW", "5.0.0", "5.3.1", "5.5.0"])
-def test_a_suite_reaches_nearly_every_kind(release: str) -> None:
+def test_covering_plans_reach_every_kind(release: str) -> None:
     profile = Profile.of(broker=release)
-    drawn, bound = sampler(SUITE, profile), SUITE.bind(profile)
+    bound = SUITE.bind(profile)
     kinds = set()
-    for case in range(500):
+    for case in covering_plans.cases(SUITE, profile):
         state = bound.initial
-        for at, args in drawn.case(5, case, SUITE.steps):
+        for at, args in case.rows:
             state, _, why = bound.by_position[at](state, *args)
             kinds.add(why.kind)
         assert "members" in SUITE.show(state)

@@ -213,6 +213,7 @@ def differs(cases: Iterator[int], enough: int) -> bool:
     return len(list(islice(cases, enough))) == enough
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("delay", [0, 1, 2, 5])
 def test_a_broker_that_unlocks_late_conforms(delay: int) -> None:
     assert list(differing(lambda: Pretended(delay))) == []
@@ -222,6 +223,7 @@ def test_it_does_not_when_it_should_not_be_late() -> None:
     assert differs(differing(lambda: Pretended(2), strict=False), 11)
 
 
+@pytest.mark.many_cases
 def test_a_broker_that_never_unlocks_differs() -> None:
     assert differs(differing(lambda: Pretended(0, loses=True), cases=96), 4)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -20,7 +19,6 @@ from rocketmq_conformance.models.broker.broker_process import (
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_process
-from rocketmq_conformance.suites.declare.reach import reachable
 from rocketmq_conformance.suites.declare.sampler import sampler
 
 NOT_FOUND = Err("QUERY_NOT_FOUND")
@@ -104,11 +102,8 @@ def test_messages_are_sent_to_a_running_broker() -> None:
 # --- the suite --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("release", ["4.9.7", "5.0.0", "5.5.0"])
-def test_every_rule_that_the_suite_names_fires(release: str) -> None:
-    profile = Profile.of(broker=release)
-    drawn, bound = sampler(SUITE, profile), SUITE.bind(profile)
-    seen: Counter[str] = Counter()
+def test_brokers_end_with_commits_under_way() -> None:
+    drawn, bound = sampler(SUITE, Profile()), SUITE.bind(Profile())
     kinds: set[str] = set()
     most = 0
     for case in range(8):
@@ -120,11 +115,9 @@ def test_every_rule_that_the_suite_names_fires(release: str) -> None:
             named = SUITE.operations[at].spec.name
             observed = tuple((offset, 10 + case) for offset in range(args[2])) if named == "send_timed" else None
             state, _, why = bound.by_position[at](state, observed, *args)
-            seen.update(why.rules)
             kinds.add(why.kind)
             most = max(most, len(state.broker.possible))
         assert SUITE.show(state)
-    assert {*reachable(SUITE, profile)} <= seen.keys()
     assert kinds >= {"goes on, commits may be taken", "killed, some not on disk", "stored before it was stopped"}
     assert most > 1
 

@@ -129,7 +129,7 @@ def test_sampled_cases_reach_every_branch_and_change_no_state() -> None:
     for release in ("5.5.0", "5.4.0", "5.1.4"):
         profile = Profile.of(client=release)
         bound, drawn = SUITE.bind(profile), sampler(SUITE, profile)
-        for case in range(600):
+        for case in range(200):
             state = bound.initial
             for at, args in drawn.case(5, case, SUITE.steps):
                 shown = SUITE.show(state)

@@ -273,6 +273,30 @@ def test_a_member_that_ends_without_a_shutdown_sends_nothing() -> None:
     assert do(state, "join", 1, False, CLUSTERING, LAST, "AVG")[2] == "begins"
 
 
+def test_a_process_that_is_started_again_has_its_mode_and_nothing_in_memory() -> None:
+    state = do(initial_state(), "join", 1, True, BROADCASTING, LAST, "AVG")[0]
+    assert broadcasts(state)
+    assert not broadcasts(initial_state())
+    state = do(state, "rebalance", 1, "answer", "answer", "answer")[0]
+    before = do(state, "consume", 1, 0, 9)[0].members[1]
+    state, shown, kind = do(state, "restart", 1)
+    after = state.members[1]
+    assert before is not None
+    assert after is not None
+    assert (shown, kind, before.memory[0], after.memory, after.table) == (None, "broadcasting, no file", 9, {}, {})
+    assert (after.client, after.mode) == (before.client, BROADCASTING)
+    gone = do(state, "leave", 1)[0]
+    assert do(gone, "restart", 1) == (gone, None, "no member")
+
+
+def test_what_was_taken_counts_once_it_is_done() -> None:
+    state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
+    state = do(state, "take", 1, 0)[0]
+    state, held, kind = do(state, "finish", 1, 0, 9)
+    assert (held, kind) == (9, "raised")
+    assert do(state, "finish", 1, 0, 9)[1:] == (9, "nothing taken")
+
+
 def test_a_result_of_an_earlier_ownership_is_ignored() -> None:
     state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "take", 1, 0)[0]

@@ -122,6 +122,20 @@ def test_every_queue_finds_one_owner_when_listeners_are_done_and_leases_are_over
     assert all(len(members) == 1 for members in owners(state.group).values()), owners(state.group)
 
 
+def test_a_broadcasting_member_and_one_whose_lock_was_lost_rely_on_none() -> None:
+    model = RebalanceOrderlyModel(Profile())
+    state = SUITE.bind(Profile()).initial
+    for member in MEMBERS:
+        state = model.rebalance(state, member, "answer", "answer", "answer", "answer")[0]
+    relied = {member for members in relying_members(state).values() for member in members}
+    assert relied == {*MEMBERS}
+    state = model.join(state, 0, False, BROADCASTING, LAST, "AVG")[0]
+    state = model.rebalance(state, 0, "answer", "answer", "answer", "answer")[0]
+    assert relying_members(state).keys() < owners(state.group).keys()
+    state = model.tick(state, 60_000)[0]
+    assert relying_members(state) == {}
+
+
 def test_the_state_is_shown_with_its_locks() -> None:
     bound = SUITE.bind(Profile())
     model = RebalanceOrderlyModel(Profile())

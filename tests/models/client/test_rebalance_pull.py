@@ -422,7 +422,7 @@ def test_a_member_that_ends_sends_offsets_of_owned_queues_and_keeps_nothing() ->
     for name, args in (
         *(("rebalance", ("answer", "answer", "answer")), ("pull", (True, "answer", "answer")), ("poll", (1,))),
         *(("commit", ()), ("leave", ()), ("persist", ()), ("subscribe", ("T",)), ("unsubscribe", ("T",))),
-        ("refresh", ()),
+        *(("refresh", ()), ("restart", ())),
     ):
         assert not play.do(name, 0, *args)
         assert play.kind == "no member"

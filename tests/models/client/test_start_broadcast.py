@@ -40,6 +40,12 @@ def test_what_the_broker_stored_does_not_matter() -> None:
     assert play.do("read", 0, "store", "answer") == -1
 
 
+def test_a_new_consumer_starts_behind_the_last_message_of_the_log_as_it_is_now() -> None:
+    play = Play()
+    play.do("shape", 0, "empty")
+    assert [play.start(where=where) for where in (LAST, FIRST)] == [0, 0]
+
+
 def test_the_next_consumer_of_either_kind_starts_at_the_file() -> None:
     play = Play()
     play.do("update", 0, 6, False)

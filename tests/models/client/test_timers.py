@@ -53,6 +53,13 @@ def test_offsets_are_persisted_after_10_s_and_then_every_5() -> None:
     assert play.events("commit", 3_000) == [("G", 7, True)]
 
 
+def test_between_two_times_nothing_happens() -> None:
+    play = Play().running()
+    play.do("elapse", 1_000)
+    assert play.do("elapse", 1) == ()
+    assert play.kind == "nothing is due"
+
+
 def test_a_heartbeat_comes_after_1_s_and_then_every_30() -> None:
     play = Play().running("pull")
     assert play.at("heartbeat", 61_000) == [1_000, 31_000, 61_000]

@@ -178,6 +178,7 @@ def test_wall_times_are_read_as_in_the_second_statement(moment: datetime, zone: 
     assert parse_timestamp(written(moment), zone) == naive(moment, zone)
 
 
+@pytest.mark.many_cases
 @every("zone", ZONES)
 def test_nights_in_which_clocks_change_are_read_as_in_the_second_statement(zone: str) -> None:
     info, changes = ZoneInfo(zone), 0
