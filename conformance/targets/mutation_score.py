@@ -97,15 +97,21 @@ def judge_mutant(
     adapter.hello()
     stage = Stage(adapter, profile)
     judges = [Judge(suite, profile) for suite in suites_of(mutant)]
+    at_once = [None if judge.stepwise else stage.step_player(judge.suite) for judge in judges]
     drawn = [_cases(judge.suite, profile, seed, limit, tier) for judge in judges]
     steps = 0
     try:
-        for number, plays in enumerate(zip_longest(*drawn)):
-            for judge, rows in zip(judges, plays, strict=True):
+        for number, plans_of_all in enumerate(zip_longest(*drawn)):
+            for judge, play, rows in zip(judges, at_once, plans_of_all, strict=True):
                 if rows is None:
                     continue
                 suite = judge.suite
                 stage.begin(suite, number)
+                if play is not None:
+                    if judge.agrees_at_once(rows, play) is not None:
+                        steps += len(rows)
+                        continue
+                    stage.begin(suite, number)
                 judged = judge.judge(rows, lambda row, suite=suite: stage.do(suite, row))  # type: ignore[misc]
                 steps += len(judged.steps)
                 if judged.verdict == DIVERGES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from rocketmq_conformance.conformance.engine.covering import (
     OTHERS,
     SEED,
     Effort,
+    Rows,
     chosen,
     is_costly,
     rare,
@@ -46,22 +48,23 @@ def seen_in(suite: Suite, profile: Profile, cases: int, seed: int = SEED) -> set
     }
 
 
+@cache
+def found(suite: Suite, effort: Effort) -> list[Rows]:
+    """The plans that a search finds, once for all tests."""
+    return searched(suite, effort)
+
+
 @every("suite", SUITES.values())
-def test_the_plans_of_the_kit_show_what_cases_show(suite: Suite) -> None:
+def test_the_plans_of_the_kit_show_what_cases_show_and_every_rule_that_can_fire(suite: Suite) -> None:
     tours = tours_of(suite, Profile())
-    covered = {one for plan in covering_plans.stored(suite) for step in tours.play(plan) for one in step.behaviours}
+    steps = [step for plan in covering_plans.stored(suite) for step in tours.play(plan)]
+    missed = {*reachable(suite, Profile())} - {rule for rule, _, _ in counted(step.behaviour for step in steps)}
+    assert missed <= FOUND_ELSEWHERE.keys()
+    covered = {one for step in steps for one in step.behaviours}
     cases = 10 if is_costly(suite) else 60
     for seed in (SEED, OTHERS):
         seen = seen_in(suite, Profile(), cases, seed)
         assert seen <= covered, "python -m rocketmq_conformance regenerate --covering"
-
-
-@every("suite", SUITES.values())
-def test_the_plans_of_the_kit_reach_every_rule_that_can_fire(suite: Suite) -> None:
-    tours = Tours(suite, Profile())
-    behaviours = {step.behaviour for plan in covering_plans.stored(suite) for step in tours.play(plan)}
-    missed = {*reachable(suite, Profile())} - {rule for rule, _, _ in counted(behaviours)}
-    assert missed <= FOUND_ELSEWHERE.keys()
 
 
 @every("suite", [suite for suite in SUITES.values() if not suite.ordinary])
@@ -87,11 +90,11 @@ def test_a_question_changes_nothing_and_comes_after_a_change() -> None:
 
 
 def test_a_search_finds_the_same_plans_every_time() -> None:
-    assert searched(STORE, SMALL) == searched(STORE, SMALL)
+    assert searched(STORE, SMALL) == found(STORE, SMALL)
 
 
 def test_a_search_shows_what_its_cases_show_in_fewer_steps() -> None:
-    plans = list(chosen(STORE, Profile(), searched(STORE, SMALL)))
+    plans = list(chosen(STORE, Profile(), found(STORE, SMALL)))
     assert seen_in(STORE, Profile(), SMALL.cases) <= {
         one for plan in plans for step in Tours(STORE, Profile()).play(plan) for one in step.behaviours
     }
@@ -108,28 +111,24 @@ def test_rules_that_only_older_releases_reach_are_looked_for(monkeypatch: pytest
     assert len(plan) < 10
 
 
+def shown_by_push(fruitless: int = 0, others: int = 0) -> set[object]:
+    """The behaviours that plans of whole-push show, of a search in forty cases and so many more."""
+    suite = SUITES["whole-push"]
+    plans, tours = found(suite, Effort(40, 0, 0, 0, fruitless, others)), tours_of(suite, Profile())
+    assert max(map(len, plans)) <= suite.steps
+    return {one for plan in plans for step in tours.play(plan) for one in step.behaviours}
+
+
 def test_a_search_goes_on_from_what_it_has_found() -> None:
-    suite, tours = SUITES["whole-push"], tours_of(SUITES["whole-push"], Profile())
-
-    def found(fruitless: int) -> set[object]:
-        plans = searched(suite, Effort(40, 0, 0, 0, fruitless, 0))
-        assert max(map(len, plans)) <= suite.steps
-        return {one for plan in plans for step in tours.play(plan) for one in step.behaviours}
-
-    by_cases, further = found(0), found(100)
+    by_cases, further = shown_by_push(), shown_by_push(fruitless=100)
     assert by_cases < further
     assert len(further) > 1.3 * len(by_cases)
 
 
 def test_a_search_shows_what_cases_of_another_seed_show() -> None:
-    suite, tours = SUITES["whole-push"], tours_of(SUITES["whole-push"], Profile())
-
-    def found(others: int) -> set[object]:
-        plans = searched(suite, Effort(40, 0, 0, 0, 0, others))
-        return {one for plan in plans for step in tours.play(plan) for one in step.behaviours}
-
-    assert found(0) | seen_in(suite, Profile(), 40, OTHERS) <= found(40)
-    assert not seen_in(suite, Profile(), 40, OTHERS) <= found(0)
+    by_others = seen_in(SUITES["whole-push"], Profile(), 40, OTHERS)
+    assert shown_by_push() | by_others <= shown_by_push(others=40)
+    assert not by_others <= shown_by_push()
 
 
 def test_no_step_of_a_plan_is_needless() -> None:
@@ -148,7 +147,7 @@ def test_no_step_of_a_plan_is_needless() -> None:
 
 def test_an_old_release_is_searched_too_and_gets_its_own_choice() -> None:
     old = Profile.of("4.9.8")
-    plans = searched(STORE, SMALL)
+    plans = found(STORE, SMALL)
     by_old = list(chosen(STORE, old, plans))
     assert seen_in(STORE, old, SMALL.of_release) <= {
         step.behaviour for plan in by_old for step in Tours(STORE, old).play(plan)

@@ -105,19 +105,14 @@ def done(stage: Stage, suite: Suite) -> Play:
     return play
 
 
-@pytest.mark.parametrize("name", PORTED)
-def test_the_port_is_the_model_by_calls(name: str, stage: Stage) -> None:
+@every("name", PORTED)
+def test_the_port_is_the_model_by_operations_and_by_calls(name: str, stage: Stage) -> None:
+    """In a few cases: the main job, ``tox run -e conformance``, judges it by hundreds of each suite."""
     suite = SUITES[name]
     calls = stage.calls(suite)
     assert calls is not None
-    cases = 100 if suite.side is Side.WHOLE else 500
-    assert first_difference(stage, suite, cases, lambda row: calls[row[0]](*row[1])) is None
-
-
-@pytest.mark.parametrize("name", PORTED)
-def test_the_port_is_the_model_by_operations(name: str, stage: Stage) -> None:
-    suite = SUITES[name]
-    assert first_difference(stage, suite, 40, done(stage, suite)) is None
+    assert first_difference(stage, suite, 20, done(stage, suite)) is None
+    assert first_difference(stage, suite, 20, lambda row: calls[row[0]](*row[1])) is None
 
 
 @pytest.mark.usefixtures("settled")
