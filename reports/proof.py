@@ -7,7 +7,7 @@ A rule that no row confirms is "unproven".
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -71,13 +71,19 @@ def render(rules: Sequence[ProvenRule], rows: Iterable[ProofRow]) -> str:
     unknown = sorted({row.rule for row in merged} - {rule.id for rule in rules})
     if unknown:
         raise ValueError(f"The rule book has no {', '.join(unknown)}: make the proof again with this rule book.")
-    proven = [rule for rule in rules if _proven(_of(rule, merged))]
+    by_rule: dict[str, list[ProofRow]] = {}
+    releases: dict[str, dict[str, None]] = {}
+    for row in merged:
+        if row.cases > 0:
+            by_rule.setdefault(row.rule, []).append(row)
+        releases.setdefault(row.side, {})[row.release] = None
+    proven = [rule for rule in rules if _proven(by_rule.get(rule.id, []))]
     lines = [
         f"{len(proven)} of {count(len(rules), 'rule')} are confirmed by a real thing.",
         "",
         "| rule | level | origin | confirmed by | cases | differences |",
         "|---|---|---|---|---:|---:|",
-        *(_rule_line(rule, merged) for rule in rules),
+        *(_rule_line(rule, by_rule.get(rule.id, []), releases) for rule in rules),
     ]
     if merged:
         # Which releases took part at all, and how much of the rule book each of them confirmed.
@@ -124,22 +130,18 @@ def _pair(found: tuple[int, int] | None) -> str:
     return f"**{differences:,}** of {cases:,}" if differences else f"0 of {cases:,}"
 
 
-def _of(rule: ProvenRule, rows: list[ProofRow]) -> list[ProofRow]:
-    return [row for row in rows if row.rule == rule.id and row.cases > 0]
-
-
 def _proven(rows: list[ProofRow]) -> bool:
     return bool(rows) and all(row.differences == 0 for row in rows)
 
 
-def _rule_line(rule: ProvenRule, everything: list[ProofRow]) -> str:
-    rows = _of(rule, everything)
+def _rule_line(rule: ProvenRule, rows: list[ProofRow], asked: Mapping[str, Iterable[str]]) -> str:
+    """The line of a rule with its rows; the releases that were ``asked`` anything, by side."""
     head = f"| {_cell(rule.id)} | {_cell(rule.level)} | {_cell(rule.origin)} "
     if not rows:
         # Where nothing is promised, there is nothing that could be confirmed.
         return f"{head}| {'nothing is promised' if rule.level == 'UNDEFINED' else '**unproven**'} | 0 | 0 |"
     sides = dict.fromkeys(row.side for row in rows)
-    by = "; ".join(_releases(side, rows, everything) for side in sides)
+    by = "; ".join(_releases(side, rows, asked[side]) for side in sides)
     cases, differences = sum(row.cases for row in rows), sum(row.differences for row in rows)
     if differences:
         wrong = ", ".join(f"{_cell(row.side)} {_cell(row.release)}" for row in rows if row.differences)
@@ -147,15 +149,15 @@ def _rule_line(rule: ProvenRule, everything: list[ProofRow]) -> str:
     return f"{head}| {by} | {cases:,} | {differences:,} |"
 
 
-def _releases(side: str, rows: list[ProofRow], everything: list[ProofRow]) -> str:
+def _releases(side: str, rows: list[ProofRow], asked: Iterable[str]) -> str:
     """``client 4.9.8 (120), 5.5.0 (80)``, or with many releases a range, its holes and the fewest cases."""
     ordered = [row for row in rows if row.side == side]
     if len(ordered) <= FEW_RELEASES:
         return f"{_cell(side)} " + ", ".join(f"{_cell(row.release)} ({row.cases:,})" for row in ordered)
     first, last = ordered[0].release, ordered[-1].release
     # A range must not hide a release inside it that checked other rules and not this one.
-    between = [row.release for row in everything if row.side == side and _inside(row.release, first, last)]
-    holes = [release for release in dict.fromkeys(between) if release not in {row.release for row in ordered}]
+    shown = {row.release for row in ordered}
+    holes = [release for release in asked if release not in shown and _inside(release, first, last)]
     without = f" without {', '.join(map(_cell, holes))}" if holes else ""
     fewest = min(row.cases for row in ordered)
     of = f"{len(ordered)} releases {_cell(first)} to {_cell(last)}{without}"
