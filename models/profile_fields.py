@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import Field, field, fields
+from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 from rocketmq_conformance.models.profile import Profile
@@ -37,4 +38,10 @@ class ProfileFields:
     @classmethod
     def of(cls, profile: Profile) -> Self:
         """Every field, as the profile has it."""
-        return cls(**{each.name: each.metadata[_READ](profile) for each in fields(cls)})
+        return cls(**_values(cls, profile))  # type: ignore[arg-type]  # classes can be hashed
+
+
+@lru_cache(maxsize=256)
+def _values(made: type[ProfileFields], profile: Profile) -> dict[str, Any]:
+    """The values of the fields, by name: a profile is read once, however many models are made of it."""
+    return {each.name: each.metadata[_READ](profile) for each in fields(made)}
