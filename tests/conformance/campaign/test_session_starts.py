@@ -79,7 +79,7 @@ def poor(without_spark: None, tmp_path_factory: pytest.TempPathFactory) -> Poor:
                 unchecked = failure(spark.range(4).mapInArrow(lambda batches: batches, "id long").collect)
             [machine] = java_machines()
             os.kill(machine, signal.SIGKILL)
-            killed = failure(spark.range(3).count)
+            killed = failure(lambda: spark.range(3).count())
     return Poor(python, missing, lacking, unchecked, killed)
 
 
