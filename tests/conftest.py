@@ -63,8 +63,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if mark not in asked and item.get_closest_marker(mark):
                 item.add_marker(pytest.mark.skip(reason=reason))
                 break
-    # files of tests that share a session take longest, so they come first
-    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> tuple[bool, bool]:
+    """What takes longest comes first: Spark, and of that what shares a session before what ends it."""
+    return item.get_closest_marker("spark") is None, "without_spark" in getattr(item, "fixturenames", ())
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -94,7 +98,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     """Without the packages of the extra ``spark``, modules that need them are skipped, unless they are asked for."""
     if find_spec("pyarrow") or {"spark", "tables"} & set(parent.config.getoption("--real")):
         return None
-    if not re.search(r"pytestmark = pytest\.mark\.(spark|tables)", module_path.read_text(encoding="utf-8")):
+    if not re.search(r"pytestmark = \[?pytest\.mark\.(spark|tables)", module_path.read_text(encoding="utf-8")):
         return None
     missing: pytest.Module = _Missing.from_parent(parent, path=module_path)
     return missing

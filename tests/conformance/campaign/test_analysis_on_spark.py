@@ -124,8 +124,8 @@ def test_changed_campaigns_of_two_commits(
     monkeypatch.setattr(ranges, "PER_TASK", 2)
     left = changed(campaign, tmp_path / "a", 1)
     right = changed(make(tmp_path / "port", "port", suites=SUITES, cases=120, block=50, seed=1), tmp_path / "b", 11)
-    alone = diff(left, right, ONE, rebuilt=15)
-    together = diff(left, right, ONE, rebuilt=15, spark=spark)
+    alone = diff(left, right, ONE, rebuilt=10)
+    together = diff(left, right, ONE, rebuilt=10, spark=spark)
     assert (alone.engine, together.engine) == (ONE_PROCESS, "by Spark on local[2,4]")
     assert [asdict(one) for one in together.suites] == [asdict(one) for one in alone.suites]
     assert [list(one.undecided) for one in together.suites] == [list(one.undecided) for one in alone.suites]
