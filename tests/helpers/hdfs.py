@@ -65,9 +65,10 @@ def put(spark: SparkSession, folder: Path, url: str) -> None:
 
 
 def get(spark: SparkSession, url: str, folder: Path) -> None:
-    """Copy a folder from HDFS into one of this machine, as ``hdfs dfs -get`` does."""
+    """Copy a folder from HDFS into one of this machine, as ``hdfs dfs -get`` does: without files of checksums."""
     system, path = _file_system(spark, url)
-    system.copyToLocalFile(path(url), path(str(folder)))
+    delete, raw = False, True
+    system.copyToLocalFile(delete, path(url), path(str(folder)), raw)
 
 
 def _file_system(spark: SparkSession, url: str) -> tuple[Any, Any]:
