@@ -15,6 +15,8 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from shared_spark import SharedSpark
     from spark_cluster import Cluster
 
 #: Helpers that several tests share are beside them.
@@ -66,6 +68,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if mark not in asked and item.get_closest_marker(mark):
                 item.add_marker(pytest.mark.skip(reason=reason))
                 break
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> tuple[bool, bool]:
+    """What takes longest comes first: Spark, and of that what shares a session before what ends it."""
+    return item.get_closest_marker("spark") is None, "without_spark" in getattr(item, "fixturenames", ())
 
 
 def _tries_many(item: pytest.Item) -> bool:
@@ -76,11 +84,13 @@ def _tries_many(item: pytest.Item) -> bool:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """With ``-m broker and not spark`` files in which nothing is marked ``broker`` are not even imported: that takes
-    seconds, in each process of each environment."""
-    asked = re.match(r"\w+", config.option.markexpr)
-    if asked is None or asked[0] not in NEEDS or collection_path.suffix != ".py":
+    seconds, in each process of each environment. Nor are those with neither mark with ``-m spark or tables``."""
+    asked = re.match(r"\w+( or \w+)*", config.option.markexpr)
+    marks = asked[0].split(" or ") if asked else []
+    if not marks or not set(marks) <= set(NEEDS) or collection_path.suffix != ".py":
         return None
-    return f"mark.{asked[0]}" not in collection_path.read_text(encoding="utf-8") or None
+    text = collection_path.read_text(encoding="utf-8")
+    return not any(f"mark.{mark}" in text for mark in marks) or None
 
 
 class _Missing(pytest.Module):
@@ -99,7 +109,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     """Without the packages of the extra ``spark``, modules that need them are skipped, unless they are asked for."""
     if find_spec("pyarrow") or {"spark", "tables"} & set(parent.config.getoption("--real")):
         return None
-    if not re.search(r"pytestmark = pytest\.mark\.(spark|tables)", module_path.read_text(encoding="utf-8")):
+    if not re.search(r"pytestmark = \[?pytest\.mark\.(spark|tables)", module_path.read_text(encoding="utf-8")):
         return None
     missing: pytest.Module = _Missing.from_parent(parent, path=module_path)
     return missing
@@ -112,3 +122,25 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
 
     with running(tmp_path_factory.mktemp("spark")) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def shared_spark() -> Iterator[SharedSpark]:
+    """The session of this process, when it is needed."""
+    from shared_spark import SharedSpark
+
+    shared = SharedSpark()
+    yield shared
+    shared.end()
+
+
+@pytest.fixture(scope="module")
+def spark(shared_spark: SharedSpark) -> SparkSession:
+    """A session on two cores, for all campaigns and commands of this process that say ``local[2]``."""
+    return shared_spark.session()
+
+
+@pytest.fixture(scope="module")
+def without_spark(shared_spark: SharedSpark) -> None:
+    """A process that has no session, so that the tests of a module can begin their own."""
+    shared_spark.end()

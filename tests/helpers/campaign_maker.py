@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, o
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, VERSION
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import format_result
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of
+from rocketmq_conformance.conformance.engine.judge import Judge, digest, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.address import open_address
@@ -64,7 +64,7 @@ def make(
     _configure(folder, addresses, suites, cases, seed, steps, block)
     opened = {address: (adapters or {}).get(address) for address in addresses}
     stages = {
-        address: Stage(maker() if maker else open_address(address), judged_by[address])
+        address: _StepByStep(maker() if maker else open_address(address), judged_by[address])
         for address, maker in opened.items()
     }
     try:
@@ -78,11 +78,7 @@ def make(
                     address: list(Player(stage, Judge(suite, judged_by[address].judged())).play(plans))
                     for address, stage in stages.items()
                 }
-                executed = {
-                    address: [_judged(stages[address], suite, judged_by[address], one) for one in ended]
-                    for address, ended in played.items()
-                }
-                write(folder, suite, number, _rows(suite, played, executed, judged_by, seen, sample, steered_from))
+                write(folder, suite, number, _rows(suite, played, judged_by, seen, sample, steered_from))
     finally:
         for stage in stages.values():
             stage.close()
@@ -151,17 +147,19 @@ def _configure(
     (folder / "campaign.json").write_text(json.dumps(content))
 
 
-def _judged(stage: Stage, suite: Suite, profile: Profile, played: Played) -> Judged | None:
-    """The steps of a case: played once more when the player had no use for them."""
-    if played.judged is None and played.steps:
-        return Player(stage, Judge(suite, profile.judged())).execute(played.rows, played.number)
-    return played.judged
+class _StepByStep(Stage):
+    """No case is done all at once, so that the steps of every case are known."""
+
+    def plays_whole(self, suite: Suite) -> bool:
+        return False
+
+    def step_player(self, suite: Suite) -> None:
+        return None
 
 
 def _rows(
     suite: Suite,
     played: dict[str, list[Played]],
-    executed: dict[str, list[Judged | None]],
     judged_by: dict[str, Profile],
     seen: set[int],
     sample: int,
@@ -170,7 +168,8 @@ def _rows(
     rows: Rows = {table: [] for table in BLOCKS}
     behaviours: dict[int, dict[str, Any]] = {}
     for address, cases in played.items():
-        for one, judged in zip(cases, executed[address], strict=True):
+        for one in cases:
+            judged = one.judged
             steps = judged.steps if judged else []
             answers = dict(_answers(suite, steps))
             transitions = dict(_transitions(suite, steps))
@@ -196,7 +195,7 @@ def _rows(
                 rows["divergences"].append(_divergence(suite, one.number, address, "model", steps))
             if one.verdict == DIVERGES or (sample and one.number % sample == 0):
                 rows["steps"] += [_step(suite, one, address, at, step) for at, step in enumerate(steps, start=1)]
-    rows["divergences"] += _between(suite, played, executed, judged_by)
+    rows["divergences"] += _between(suite, played, judged_by)
     # a process tells a behaviour once
     rows["behaviours"] = [row for number, row in behaviours.items() if number not in seen]
     seen |= behaviours.keys()
@@ -269,14 +268,13 @@ def _divergence(suite: Suite, number: int, address: str, against: str, steps: Se
 def _between(
     suite: Suite,
     played: dict[str, list[Played]],
-    executed: dict[str, list[Judged | None]],
     judged_by: dict[str, Profile],
 ) -> Iterator[dict[str, Any]]:
     """The first steps in which the later addresses differ from the first one, unless the model tells them."""
     first, *others = played
     for other in others:
-        pairs = zip(played[other], executed[other], executed[first], strict=True)
-        for one, judged, reference in pairs:
+        for one, its in zip(played[other], played[first], strict=True):
+            judged, reference = one.judged, its.judged
             if judged is None or reference is None or digest(judged) == digest(reference):
                 continue
             if judged_by[other] == judged_by[first] and CONFORMS in (judged.verdict, reference.verdict):

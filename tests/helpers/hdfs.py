@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from places import HELPERS
@@ -17,6 +18,9 @@ from spark_cluster import spark_bin
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.maven import class_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PATIENCE = 300
 _SERVING = re.compile(r"Serving (hdfs://\S+)")
@@ -54,20 +58,24 @@ def running(folder: Path) -> Iterator[str]:
         process.communicate()
 
 
-def shell(*words: object, cwd: Path) -> None:
-    """A command of ``hdfs dfs``, by the jars that PySpark brings; the shell insists on a configuration, in ``cwd``."""
-    (cwd / "core-site.xml").write_text("<configuration/>")
-    command = [spark_bin("spark-class"), "org.apache.hadoop.fs.FsShell", *map(str, words)]
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env={**os.environ, "HADOOP_CONF_DIR": str(cwd)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, done.stderr
+def put(spark: SparkSession, folder: Path, url: str) -> None:
+    """Copy a folder into the root of HDFS, as ``hdfs dfs -put`` does."""
+    system, path = _file_system(spark, url)
+    system.copyFromLocalFile(path(str(folder)), path(f"{url}/{folder.name}"))
+
+
+def get(spark: SparkSession, url: str, folder: Path) -> None:
+    """Copy a folder from HDFS into one of this machine, as ``hdfs dfs -get`` does: without files of checksums."""
+    system, path = _file_system(spark, url)
+    delete, raw = False, True
+    system.copyToLocalFile(delete, path(url), path(str(folder)), raw)
+
+
+def _file_system(spark: SparkSession, url: str) -> tuple[Any, Any]:
+    """HDFS as the Java machine of a session sees it, and what makes paths for it."""
+    java: Any = spark.sparkContext._jvm
+    path = java.org.apache.hadoop.fs.Path
+    return path(url).getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()), path
 
 
 def _hadoop() -> str:

@@ -118,11 +118,11 @@ class ForksAndLives(Poisonous):
 
 
 def leave_a_child() -> None:
-    """A child that lives for ever; its number is a file in the folder that CHILDREN names."""
+    """A child that lives for ever; its number is a file in the folder that CHILDREN names, or where it was born."""
     child = os.fork()
     if not child:
         time.sleep(3600)
-    Path(os.environ["CHILDREN"], str(child)).touch()
+    Path(os.environ.get("CHILDREN", ""), str(child)).touch()
 
 
 class Prepares(Slow):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from campaign_maker import make, tabled
-from campaign_runs import events, play
+from campaign_runs import events, play, resume
 from click.testing import CliRunner, Result
 
 from rocketmq_conformance.conformance.campaign.analysis import engine
@@ -28,12 +27,10 @@ from rocketmq_conformance.conformance.campaign.analysis.on_spark.frames import C
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.opening import open_url
 from rocketmq_conformance.conformance.campaign.analysis.on_spark.separators import SparkSeparatorFinder
 from rocketmq_conformance.conformance.campaign.analysis.separating_features import SeparatorFinder
-from rocketmq_conformance.conformance.campaign.spark.session import open_session
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, open_campaign
 from rocketmq_conformance.conformance.cli.campaign_diff import diff as command
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.campaign_diff import CampaignDifference
 from rocketmq_conformance.reports.event import COULD_NOT_RUN, UNDECIDED, UNSUPPORTED, DivergenceFound, SuiteEnded
 
 if TYPE_CHECKING:
@@ -41,32 +38,21 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 ONE, OTHER = "mutant:freeze-ignored", "mutant:clone-ignores-topic"
-#: What names the folder of a campaign.
-NO_PLACE = {"plan": "", "replay": ""}
 ZERO = "mutant:asks-no-zero"
 SUITES = ("remote-store", "start-pull")
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with open_session("local[2]", name="tests", config={"spark.sql.shuffle.partitions": "2"}) as session:
-        yield session
-
-
-def campaign_of(folder: Path, seed: int) -> Campaign:
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
     """Two addresses and suites, two arms, a block that is not finished, and one that was lost."""
+    folder = tmp_path_factory.mktemp("campaign [1]") / "of it"
     profiles = {OTHER: Profile.of(client="5.3.0")}
     made = make(
-        folder, ONE, OTHER, suites=SUITES, cases=130, block=20, seed=seed, sample=5, profiles=profiles, steered_from=80
+        folder, ONE, OTHER, suites=SUITES, cases=130, block=20, seed=1, sample=5, profiles=profiles, steered_from=80
     )
-    blocks.path(folder, "cases", SUITES[0], seed % 5).unlink()
+    blocks.path(folder, "cases", SUITES[0], 1).unlink()
     blocks.path(folder, "behaviours", SUITES[1], 0).unlink()
     return made
-
-
-@pytest.fixture(scope="module", params=[1])
-def campaign(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Campaign:
-    return campaign_of(tmp_path_factory.mktemp("campaign [1]") / "of it", request.param)
 
 
 def test_clusters(campaign: Campaign, spark: SparkSession) -> None:
@@ -94,28 +80,18 @@ def test_separating_features(campaign: Campaign, spark: SparkSession) -> None:
 def test_a_large_campaign_ends_with_the_same_events(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ending = []
+    out, ending = tmp_path / "out", []
     for large in (False, True):
         monkeypatch.setattr(engine, "LARGE", 1 if large else 10**9)
-        play(tmp_path / str(large), addresses=(ZERO,), cases=64, master="local[2]")
-        last = [one for one in events(tmp_path / str(large)) if isinstance(one, (DivergenceFound, SuiteEnded))]
-        ending.append([replace(one, **({"seconds": 0} if isinstance(one, SuiteEnded) else NO_PLACE)) for one in last])
+        # the second time nothing is left to play
+        assert (resume(out) if large else play(out, addresses=(ZERO,), suites=("remote-store",), cases=64)) == 1
+        last = [one for one in events(out) if isinstance(one, (DivergenceFound, SuiteEnded))]
+        ending.append([replace(one, seconds=0) if isinstance(one, SuiteEnded) else one for one in last])
     assert ending[0] == ending[1]
     assert any(isinstance(one, DivergenceFound) and one.separates for one in ending[0])
 
 
 # --- differences ----------------------------------------------------------------------------------------------------
-
-
-def compared(a: Campaign, b: Campaign, spark: SparkSession, *addresses: str, **options: Any) -> CampaignDifference:
-    """The difference of two campaigns, which both ways must give."""
-    alone = diff(a, b, *addresses, **options)
-    together = diff(a, b, *addresses, **options, spark=spark)
-    assert (alone.engine, together.engine) == (ONE_PROCESS, "by Spark on local[2,4]")
-    assert [asdict(one) for one in together.suites] == [asdict(one) for one in alone.suites]
-    assert [list(one.undecided) for one in together.suites] == [list(one.undecided) for one in alone.suites]
-    assert replace(together, engine="", seconds=0) == replace(alone, engine="", seconds=0)
-    return alone
 
 
 def changed(campaign: Campaign, folder: Path, seed: int) -> Campaign:
@@ -140,36 +116,22 @@ def changed(campaign: Campaign, folder: Path, seed: int) -> Campaign:
     return open_campaign(folder)
 
 
-def test_two_addresses_of_a_campaign(campaign: Campaign, spark: SparkSession) -> None:
-    found = compared(campaign, campaign, spark, ONE, OTHER)
-    assert sum(one.different for one in found.suites) > 20
-    assert any(one.separates for one in found.differences)
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_changed_campaigns(seed: int, campaign: Campaign, spark: SparkSession, tmp_path: Path) -> None:
-    left, right = changed(campaign, tmp_path / "a", seed), changed(campaign, tmp_path / "b", seed + 10)
-    found = compared(left, right, spark, ONE, (ONE, OTHER)[seed % 2], rebuilt=15)
-    assert any(one.not_looked_at for one in found.suites)
-    assert any(one.only_a and one.only_b and one.undecided and one.verdict_only for one in found.suites)
-
-
-def test_two_commits_of_a_port(spark: SparkSession, tmp_path: Path) -> None:
-    left = make(tmp_path / "a", ONE, cases=120, block=50)
-    right = make(tmp_path / "b", "port", cases=90, block=40)
-    found = compared(left, right, spark)
-    assert found.suites[0].different
-    assert found.suites[0].only_a
-
-
-def test_a_task_reads_ranges_that_do_not_end_with_blocks(
+def test_changed_campaigns_of_two_commits(
     campaign: Campaign, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # a task reads ranges that do not end with blocks
     monkeypatch.setattr(ranges, "SIZE", 33)
     monkeypatch.setattr(ranges, "PER_TASK", 2)
-    right = changed(make(tmp_path / "b", "port", suites=SUITES, cases=130, block=50, seed=1), tmp_path / "changed", 3)
-    found = compared(campaign, right, spark, ONE)
-    assert any(one.same and one.different and one.only_a and one.undecided for one in found.suites)
+    left = changed(campaign, tmp_path / "a", 1)
+    right = changed(make(tmp_path / "port", "port", suites=SUITES, cases=120, block=50, seed=1), tmp_path / "b", 11)
+    alone = diff(left, right, ONE, rebuilt=10)
+    together = diff(left, right, ONE, rebuilt=10, spark=spark)
+    assert (alone.engine, together.engine) == (ONE_PROCESS, "by Spark on local[2,4]")
+    assert [asdict(one) for one in together.suites] == [asdict(one) for one in alone.suites]
+    assert [list(one.undecided) for one in together.suites] == [list(one.undecided) for one in alone.suites]
+    assert replace(together, engine="", seconds=0) == replace(alone, engine="", seconds=0)
+    numbers = ("same", "different", "not_looked_at", "verdict_only", "undecided", "neither", "only_a", "only_b")
+    assert [name for name in numbers if not any(getattr(one, name) for one in alone.suites)] == []
 
 
 # --- other storage --------------------------------------------------------------------------------------------------
@@ -188,7 +150,9 @@ def test_a_place_with_a_scheme_is_read_by_spark(campaign: Campaign, spark: Spark
     )
     assert alone.exit_code == together.exit_code == 1
     assert alone.stdout.splitlines()[1:-1] == together.stdout.splitlines()[1:-1]
-    header, *_, footer = map(json.loads, together.stdout.splitlines())
+    header, *lines, footer = map(json.loads, together.stdout.splitlines())
+    assert sum(line["different"] for line in lines if line["line"] == "suite") > 20
+    assert any(line.get("separates") for line in lines)
     assert (header["a"]["folder"], header["b"]["folder"]) == (f"file://{campaign.folder}", f"file://{folder}")
     assert footer["engine"] == "by Spark on local[2,4]"
     frames = CampaignFrames(spark, open_url(spark, f"file://{folder}"))

@@ -24,7 +24,7 @@ from rocketmq_conformance.conformance.engine.first_difference import CUT_SHORT, 
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.campaign_diff import DIFFERENT, NOTHING, SAME, UNDECIDED
+from rocketmq_conformance.reports.campaign_diff import DIFFERENT, NOTHING, SAME, UNDECIDED, CampaignDifference
 from rocketmq_conformance.suites.declare.operation import Operation
 
 pytestmark = pytest.mark.tables
@@ -72,6 +72,12 @@ def other(folder: Path) -> Campaign:
     return make(folder / "other", OTHER, cases=CASES, block=BLOCK)
 
 
+@pytest.fixture(scope="module")
+def known(port: Campaign, one: Campaign) -> CampaignDifference:
+    """What is between the port and a mutant."""
+    return diff(port, one)
+
+
 def odd(folder: Path, answers: Callable[[int, Operation], Outcome | None], **options: Any) -> Campaign:
     adapters = {"python:odd": lambda: Odd(answers)}
     return make(folder, "python:odd", cases=CASES, block=BLOCK, adapters=adapters, **options)
@@ -112,16 +118,17 @@ def test_a_campaign_is_the_same_as_itself(one: Campaign) -> None:
     assert found.differences == []
 
 
-def test_two_that_differ_are_distinguished_case_by_case(port: Campaign, one: Campaign) -> None:
-    found = diff(port, one)
+def test_two_that_differ_are_distinguished_case_by_case(
+    port: Campaign, one: Campaign, known: CampaignDifference
+) -> None:
     left, right = digests(port), digests(one)
     differing = {case for case in left if left[case] != right[case]}
-    assert (found.verdict, found.exit_code) == (DIFFERENT, 1)
-    assert found.suites[0].different == len(differing) == sum(difference.cases for difference in found.differences)
-    assert found.suites[0].same == CASES - len(differing)
-    counts = [difference.cases for difference in found.differences]
+    assert (known.verdict, known.exit_code) == (DIFFERENT, 1)
+    assert known.suites[0].different == len(differing) == sum(difference.cases for difference in known.differences)
+    assert known.suites[0].same == CASES - len(differing)
+    counts = [difference.cases for difference in known.differences]
     assert counts == sorted(counts, reverse=True)
-    assert len({difference.fingerprint for difference in found.differences}) == len(counts)
+    assert len({difference.fingerprint for difference in known.differences}) == len(counts)
 
 
 def test_the_sides_can_be_swapped(one: Campaign, other: Campaign) -> None:
@@ -142,9 +149,9 @@ def test_what_the_divergences_say_is_what_the_steps_say(one: Campaign, other: Ca
     assert difference.to_dict("records") == rebuilt.rows.to_dict("records")
 
 
-def test_the_exemplar_is_the_shortest(port: Campaign, one: Campaign) -> None:
+def test_the_exemplar_is_the_shortest(one: Campaign, known: CampaignDifference) -> None:
     rows = one.read("divergences").to_pylist()
-    for difference in diff(port, one).differences:
+    for difference in known.differences:
         (row,) = [row for row in rows if row["case"] == difference.case]
         alike = [
             (each["step"], each["case"])
@@ -162,10 +169,10 @@ def test_the_exemplar_is_the_shortest(port: Campaign, one: Campaign) -> None:
         assert difference.operation.startswith(f"{row['operation']}(")
 
 
-def test_what_separates_is_named(port: Campaign, one: Campaign) -> None:
+def test_what_separates_is_named(known: CampaignDifference) -> None:
     reads = [
         difference
-        for difference in diff(port, one).differences
+        for difference in known.differences
         if difference.operation.startswith("read(queue") and difference.cases > 5
     ]
     assert reads
@@ -187,11 +194,16 @@ def releases(folder: Path) -> tuple[Campaign, Campaign]:
     return a, make(folder / "5.1.0", "port", profiles=new, **sizes)  # type: ignore[arg-type]
 
 
-def test_two_releases_are_reported_with_the_rules_of_each(releases: tuple[Campaign, Campaign]) -> None:
-    found = diff(*releases)
-    assert found.a.profile["client"] == "4.9.8"
-    assert found.b.profile["client"] == "5.1.0"
-    difference = next(one for one in found.differences if one.a.state_kind == "no queue")
+@pytest.fixture(scope="module")
+def changes(releases: tuple[Campaign, Campaign]) -> CampaignDifference:
+    """What is between the two releases."""
+    return diff(*releases)
+
+
+def test_two_releases_are_reported_with_the_rules_of_each(changes: CampaignDifference) -> None:
+    assert changes.a.profile["client"] == "4.9.8"
+    assert changes.b.profile["client"] == "5.1.0"
+    difference = next(one for one in changes.differences if one.a.state_kind == "no queue")
     assert (difference.a.did, difference.a.conforms, difference.b.did, difference.b.conforms) == (
         "-1",
         True,
@@ -202,16 +214,15 @@ def test_two_releases_are_reported_with_the_rules_of_each(releases: tuple[Campai
     assert difference.separates[0].feature == "queue < 0"
 
 
-def test_a_case_that_ends_before_the_two_part_is_not_called_equal(releases: tuple[Campaign, Campaign]) -> None:
+def test_a_case_that_ends_before_the_two_part_is_not_called_equal(changes: CampaignDifference) -> None:
     # in 4.9.8 a refusal reads as -1, which the mutant does not know: its case ends where it diverges from its model
-    found = diff(*releases)
-    assert CUT_SHORT in found.suites[0].undecided
-    suite = found.suites[0]
+    suite = changes.suites[0]
+    assert CUT_SHORT in suite.undecided
     assert suite.same + suite.different + sum(suite.undecided.values()) == CASES
 
 
-def test_only_so_many_are_rebuilt(releases: tuple[Campaign, Campaign]) -> None:
-    whole, part = diff(*releases).suites[0], diff(*releases, rebuilt=10).suites[0]
+def test_only_so_many_are_rebuilt(releases: tuple[Campaign, Campaign], changes: CampaignDifference) -> None:
+    whole, part = changes.suites[0], diff(*releases, rebuilt=10).suites[0]
     looked_at = whole.different + sum(whole.undecided.values())
     assert part.different + sum(part.undecided.values()) == 10
     assert part.not_looked_at == looked_at - 10
@@ -324,13 +335,14 @@ def test_releases_that_were_planned_with_other_operations(port: Campaign, tmp_pa
         diff(port, b)
 
 
-def test_another_rule_book_is_a_note_as_long_as_cases_come_back(port: Campaign, one: Campaign, tmp_path: Path) -> None:
+def test_another_rule_book_is_a_note_as_long_as_cases_come_back(
+    port: Campaign, one: Campaign, known: CampaignDifference, tmp_path: Path
+) -> None:
     b = configured(one, tmp_path / "b", rulebook="0123", kit="9.9")
     found = diff(port, b)
     assert len(found.notes) == 2
     assert found.notes[0].endswith("B by 0123")
     assert found.notes[1].endswith("B by 9.9")
-    known = diff(port, one)
     assert [replace(difference, separates=[]) for difference in found.differences] == [
         replace(difference, separates=[]) for difference in known.differences
     ]
@@ -342,12 +354,14 @@ def test_a_kit_that_planned_other_cases(port: Campaign, tmp_path: Path) -> None:
         diff(port, b)
 
 
-def test_two_campaigns_of_one_kit_that_is_not_this_one(port: Campaign, one: Campaign, tmp_path: Path) -> None:
+def test_two_campaigns_of_one_kit_that_is_not_this_one(
+    port: Campaign, one: Campaign, known: CampaignDifference, tmp_path: Path
+) -> None:
     turned = [
         changed(each, tmp_path / name, lambda row: {**row, "digest": row["digest"] ^ 1})
         for name, each in (("a", port), ("b", one))
     ]
-    found, known = diff(*turned), diff(port, one)
+    found = diff(*turned)
     assert found.suites[0].different == known.suites[0].different
     assert found.suites[0].same == known.suites[0].same
     difference, whole = found.differences[0], known.differences[0]
@@ -366,18 +380,14 @@ def test_a_suite_that_this_kit_does_not_have(port: Campaign, tmp_path: Path) -> 
         diff(b, b)
 
 
-def test_addresses(folder: Path, port: Campaign) -> None:
+def test_addresses(folder: Path, port: Campaign, known: CampaignDifference) -> None:
     two = make(folder / "two", "port", ONE, cases=CASES, block=BLOCK)
     with pytest.raises(CampaignError, match=f"has port, {ONE}: say with --address-a which of them is meant"):
         diff(two, port)
     with pytest.raises(CampaignError, match="has no address 'x'; it has port"):
         diff(two, port, "port", "x")
     assert diff(two, port, "port").verdict == SAME
-    assert diff(two, two, "port", ONE).suites[0].different == diff(port, diff_side(folder)).suites[0].different
-
-
-def diff_side(folder: Path) -> Campaign:
-    return open_campaign(folder / "one")
+    assert diff(two, two, "port", ONE).suites[0].different == known.suites[0].different
 
 
 # --- the command ----------------------------------------------------------------------------------------------------

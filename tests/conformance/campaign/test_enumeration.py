@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,6 @@ import pytest
 from command_line import kit
 
 from rocketmq_conformance.conformance.campaign.enumeration import enumerated_on, played_on
-from rocketmq_conformance.conformance.campaign.spark.session import open_session
 from rocketmq_conformance.conformance.engine.enumeration import NotListedError, enumerated
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNSUPPORTED
@@ -21,12 +19,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 MANY = 1_000_000
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with open_session("local[2]", name="tests") as session:
-        yield session
 
 
 @pytest.mark.parametrize(("name", "steps"), [("rebalance-service", 6), ("broker-expired", 9)])
@@ -57,7 +49,7 @@ def test_an_address_that_cannot_be_opened_or_refuses_the_suite_gives_its_reason(
     assert [reason for one in (refused, unknown) for reason in one.examples.values() if not reason] == []
 
 
-def test_the_command_plays_differences_here_again(tmp_path: Path) -> None:
+def test_the_command_plays_differences_here_again(spark: SparkSession, tmp_path: Path) -> None:
     bound = ("--steps", "2", "--values", "3", "--master", "local[2]")
     conforming = kit("enumerate", "remote-store", "port", *bound, cwd=tmp_path)
     assert conforming.returncode == 0

@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.campaign.api import campaign
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import CONFORMS, MODEL, DivergenceFound, RunEnded, SuiteEnded
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
 
 def verdicts(out: Path) -> list[object]:

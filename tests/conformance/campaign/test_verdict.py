@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.reports.event import CONFORMS, TIME_LIMIT, UNDECIDED
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.tables
 SUITES = ("remote-store", "start-pull")
 
 
