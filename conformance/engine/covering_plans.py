@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.tiers import COVER
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.reach import reachable
 from rocketmq_conformance.suites.declare.suite import Suite
 
 
@@ -47,15 +48,19 @@ def cases(suite: Suite, profile: Profile) -> Sequence[StoredCase]:
 
 
 def first_look(suite: Suite, profile: Profile) -> Sequence[StoredCase]:
-    """Some of the covering plans, short ones first, that have every operation and every rule that all of them have."""
-    tours = Tours(suite, profile)
+    """Some of the covering plans, short ones first, that have every operation and every rule that can fire by this
+    profile, each without steps that it does not have."""
+    tours, file = Tours(suite, profile), file_of(suite)
     found: list[StoredCase] = []
-    known: set[object] = set()
-    for case in sorted(cases(suite, profile), key=lambda one: len(one.rows)):
-        shown = {one for step in tours.play(case.rows) for one in (step.row[0], *step.behaviour[1])}
-        if shown - known:
-            known |= shown
-            found.append(case)
+    wanted: set[object] = {*suite.offered(profile), *reachable(suite, profile)}
+    for number, rows in sorted(enumerate(stored(suite)), key=lambda one: len(one[1])):
+        if not wanted:
+            break
+        seen = tours.play(rows)
+        shown = {one for step in seen for one in (step.row[0], *step.behaviour[1])}
+        if not wanted.isdisjoint(shown):
+            wanted -= shown
+            found.append(StoredCase(file, number, SEED, [step.row for step in seen], COVER))
     return found
 
 
