@@ -31,14 +31,14 @@ case "$1 $2" in
 *) exit 64 ;;
 esac
 """
-#: Stands for the kit's command: the same command of this checkout, for one small suite of what the test judges; it
+#: Stands for the kit's command: the same command of this checkout, for a few cases of one suite of what the test judges; it
 #: downloads nothing.
 KIT = f"""#!/bin/bash
 echo "$@" >> "$KIT_LOG"
 [ "$1" = fetch ] && exit 0
 [ "$1" = run ] || exit 64
 address=$2
-exec {sys.executable} -m rocketmq_conformance run "$JUDGED" "${{@:3}}" -k "$SUITE" --cases 3 --seed 1
+exec {sys.executable} -m rocketmq_conformance run "$JUDGED" "${{@:3}}" -k "$SUITE" --tier seeded --cases 20 --seed 1
 """
 
 

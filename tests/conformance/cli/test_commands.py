@@ -355,7 +355,7 @@ def test_the_machines_are_collected_for_an_implementation(tmp_path: Path) -> Non
     ]  # fmt: skip
     one_of_the_port = [*command, "-k", "remote-store", "--examples", "5", "--implementation", "port"]
     one_of_another = [
-        *command, "-k", "remote-store", "--examples", "5", "--implementation", "mutant:zero-is-none",
+        *command, "-x", "-k", "remote-store", "--examples", "5", "--implementation", "mutant:zero-is-none",
     ]  # fmt: skip
     good = subprocess.run(one_of_the_port, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert good.returncode == 0, good.stdout
