@@ -31,7 +31,7 @@ case "$1 $2" in
 *) exit 64 ;;
 esac
 """
-#: Stands for the kit's command: the same command of this checkout, for a few cases of one suite of what the test judges; it
+#: Stands for the kit's command: that of this checkout, for a few cases of one suite of what the test judges; it
 #: downloads nothing.
 KIT = f"""#!/bin/bash
 echo "$@" >> "$KIT_LOG"
