@@ -77,7 +77,7 @@ def all_(work: Work) -> None:
     "--distinct",
     is_flag=True,
     help="Of releases that have the same rules, only the newest; of suites in which several in a row answer the same, "
-    "only the first and the last.",
+    "only the first and the last, and covering plans with the newest.",
 )
 @click.option("--cover", is_flag=True, help="Play covering plans with every release, which takes longer.")
 @click.option("--real-clock", is_flag=True, help="Only suites that depend on time, on the clock of the machine.")
@@ -110,12 +110,14 @@ def java(
     if releases and distinct:
         raise click.UsageError("--distinct chooses releases by itself: leave it out, or the releases.")
     chosen = releases or (java_proof.distinct() if distinct else java_proof.RELEASES)
-    covered = frozenset(chosen) if cover or work.selection else java_proof.COVERED
+    every = cover or work.selection
+    covered = java_proof.covering(chosen if every else java_proof.COVERED)
     left: Mapping[str, Collection[str]] = {}
     exhaustive = java_proof.EXHAUSTIVE
     if distinct and not real_clock:
         click.echo(f"looking where {len(chosen)} releases in a row answer the same, for half a minute", err=True)
         exhaustive = java_proof.exhaustive_among(chosen)
+        covered = covered if every else java_proof.covering_among(chosen)
         left = java_proof.repeated(chosen, covered, exhaustive)
     kind = CLOCK if real_clock else JAVA
     selection = kinds.ALL[kind].played(work.selection)

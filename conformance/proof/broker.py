@@ -200,7 +200,7 @@ def prove_release(release: str, selection: Selection = EVERYTHING, *, brief: boo
     with ExitStack() as open_brokers:
         expiry = open_brokers.enter_context(Expiry(parsed, profile)) if expiring else None
         if steps:
-            _prove_steps(steps, parsed, profile, tally)
+            _prove_steps(steps, parsed, profile, tally, expiry)
         if expiry:
             expiry.prove(tally)
     if parsed >= SEES_SINCE and selection.takes(Part.of(broker_cold.SUITE)):
@@ -216,13 +216,17 @@ def prove_release(release: str, selection: Selection = EVERYTHING, *, brief: boo
     return tally
 
 
-def _prove_steps(steps: Sequence[_Step], release: Release, profile: Profile, tally: Tally) -> None:
+def _prove_steps(
+    steps: Sequence[_Step], release: Release, profile: Profile, tally: Tally, expiry: Expiry | None
+) -> None:
     adapter = BrokerAdapter(StartedBroker(release))
     try:
         hello = adapter.hello()
         assert hello.broker == str(release), hello
         for step in steps:
             step.play(adapter, profile, tally)
+            if expiry:
+                expiry.prove_when_due(tally)
     finally:
         adapter.close()
 

@@ -1,6 +1,7 @@
 """Proof of expiry: a real broker whose oldest messages expire while it runs, and which is then restarted.
 
-A broker first looks for expired files when it is a minute old, so this one is started first and queried last.
+A broker first looks for expired files when it is a minute old, so this one is started first and queried when it is
+that old. Then it ends: a broker that only waits takes a tenth of a processor.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class Expiry:
         self.handlers = tables.handlers(profile)
         self.state = BrokerState()
         self._started = 0.0
+        self._proven = False
 
     def __enter__(self) -> Self:
         try:
@@ -75,8 +77,16 @@ class Expiry:
     ) -> None:
         self.adapter.close()
 
+    def prove_when_due(self, tally: Tally) -> None:
+        """Prove it if the broker is old enough."""
+        if time.monotonic() >= self._started + _AGE:
+            self.prove(tally)
+
     def prove(self, tally: Tally) -> None:
-        """Let messages expire, query everything, restart, query again."""
+        """Wait until the broker is old enough, let messages expire, query everything, restart, query again; once."""
+        if self._proven:
+            return
+        self._proven = True
         time.sleep(max(0.0, self._started + _AGE - time.monotonic()))
         self.adapter.ask(requests.set_property("deleteWhen", _HOURS))
         self.adapter.ask(requests.set_property("fileReservedTime", "0"))
@@ -93,6 +103,7 @@ class Expiry:
         self.adapter.apply(Restart(STOP))
         self.state = lifecycle.restart(self.rules, self.state)
         self._check_everything(tally)
+        self.adapter.close()
 
     def _fill(self) -> None:
         """Write messages that will expire, files full of others, and messages that will not."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -39,7 +39,7 @@ RELEASES = (
 )  # fmt: skip
 #: Releases whose small allocations are all tried.
 EXHAUSTIVE = frozenset({"4.7.1", "4.9.8", "5.1.4", "5.5.0"})
-#: Releases that also play covering plans; 5.4.0 because it reads its own offset files differently (OFF-L-INT).
+#: Releases that play covering plans; 5.4.0 because it reads its own offset files differently (OFF-L-INT).
 COVERED = frozenset({"4.9.8", "5.0.0", "5.1.4", "5.4.0", "5.5.0"})
 #: Further cases of a suite, which reach rules that the first ones do not: REB-BRK-LEFT.
 FURTHER = {"rebalance-broker": (1207, 1406)}
@@ -69,6 +69,8 @@ SAMPLED = 1500
 WORKERS = min(os.cpu_count() or 1, 4)
 #: Releases that one process proves: its JVM keeps what each of them leaves behind, and slows down.
 EACH = 5
+#: By release, the names of the suites whose covering plans it plays.
+Covering = Mapping[str, Collection[str]]
 #: A step of a plan by the model: its operation's position and arguments, the state before it, the answer, and why.
 _Step = tuple[int, tuple[Any, ...], Any, Expected, Reason]
 
@@ -85,9 +87,30 @@ def exhaustive_among(releases: Iterable[str]) -> frozenset[str]:
     return frozenset({_answers(SUITES["allocation"], Profile.of(client=one)): one for one in among}.values())
 
 
-def repeated(
-    releases: Sequence[str], covered: Collection[str], exhaustive: Collection[str]
-) -> dict[str, frozenset[str]]:
+def covering(releases: Iterable[str]) -> Covering:
+    """The covering plans of every suite for each of these releases."""
+    return dict.fromkeys(releases, frozenset(SUITES))
+
+
+def covering_among(releases: Iterable[str]) -> Covering:
+    """Of the releases of ``COVERED`` among these, the newest of those that answer a suite the same, by the model."""
+    among = sorted(COVERED.intersection(releases), key=RELEASES.index)
+    found: dict[str, frozenset[str]] = {release: frozenset() for release in among}
+    for suite in SUITES.values():
+        if suite.side is not Side.CLIENT:
+            continue
+        alike: dict[int, list[str]] = {}
+        for release in among:
+            alike.setdefault(_answers(suite, Profile.of(client=release)), []).append(release)
+        for some in alike.values():
+            # what differs in sampled cases needs no second look
+            newest = {_covering_answers(suite, one): one for one in some} if len(some) > 1 else {0: some[0]}
+            for release in newest.values():
+                found[release] |= {suite.name}
+    return found
+
+
+def repeated(releases: Sequence[str], covered: Covering, exhaustive: Collection[str]) -> dict[str, frozenset[str]]:
     """By release, the names of suites in which it answers as the releases before and after it do, by the model.
 
     Of several in a row the first and the last are left to be asked, so wherever the model has a rule begin at a wrong
@@ -99,7 +122,7 @@ def repeated(
         if suite.side not in (Side.PURE, Side.CLIENT):
             continue
         answers = [_answers(suite, Profile.of(client=release)) for release in in_order]
-        more = exhaustive if suite.side is Side.PURE else covered
+        more = exhaustive if suite.side is Side.PURE else [one for one in covered if suite.name in covered[one]]
         for before, release, same, after in zip(answers, in_order[1:], answers[1:], answers[2:], strict=False):
             if before == same == after and release not in more:
                 found[release] |= {suite.name}
@@ -109,12 +132,12 @@ def repeated(
 def prove_release(
     release: str,
     exhaustive: bool,
-    covered: bool,
+    covered: Collection[str],
     selection: Selection = EVERYTHING,
     left: Collection[str] = (),
 ) -> list[Tally]:
-    """The proof of one release, or of what is selected, without the suites that are ``left`` out; CannotRunError when
-    it is not available."""
+    """The proof of one release, or of what is selected, with the covering plans of some suites, and without those that
+    are ``left`` out; CannotRunError when it is not available."""
     profile = Profile.of(client=release)
     client = JavaClient(release)
     stage = Stage(client, profile)
@@ -125,7 +148,7 @@ def prove_release(
             _allocations(client, profile, pure, exhaustive)
         for suite in _client_suites(stage, profile):
             if selection.takes(Part.of(suite)) and suite.name not in left:
-                _play(stage, profile, client_side, suite, _plans(suite, profile, covered=covered))
+                _play(stage, profile, client_side, suite, _plans(suite, profile, covered=suite.name in covered))
         if selection.takes(assembly.PART):
             assembly.prove(client.release, client_side)
         return [pure, client_side]
@@ -161,6 +184,16 @@ def _plans(suite: Suite, profile: Profile, *, covered: bool) -> Iterator[Sequenc
 def _answers(suite: Suite, profile: Profile) -> int:
     """A number for all that every release is asked in a suite, and for what the model answers and why."""
     plans = allocation.sampled(profile, SAMPLED) if suite.side is Side.PURE else _plans(suite, profile, covered=False)
+    return _number(suite, profile, plans)
+
+
+def _covering_answers(suite: Suite, release: str) -> int:
+    """The same for its covering plans."""
+    profile = Profile.of(client=release)
+    return _number(suite, profile, _plans(suite, profile, covered=True))
+
+
+def _number(suite: Suite, profile: Profile, plans: Iterable[Sequence[Row]]) -> int:
     number = 0
     for steps in _walks(suite, profile, plans):
         for position, args, _, expected, why in steps:
@@ -211,7 +244,7 @@ def _play(stage: Stage, profile: Profile, tally: Tally, suite: Suite, plans: Ite
 
 def prove(
     unit: Unit,
-    covered: Collection[str] = COVERED,
+    covered: Covering,
     selection: Selection = EVERYTHING,
     left: Collection[str] = (),
     exhaustive: Collection[str] = EXHAUSTIVE,
@@ -223,7 +256,7 @@ def prove(
         if unit.kind == CLOCK:
             tallies = [java_clock.prove_release(release, selection)]
         else:
-            tallies = prove_release(release, release in exhaustive, release in covered, selection, left)
+            tallies = prove_release(release, release in exhaustive, covered.get(release, ()), selection, left)
     except (CannotRunError, AdapterError) as error:
         return ProofResult.missing(unit, error)
     counted = [f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies if tally.cases]
@@ -246,6 +279,6 @@ def parts() -> list[Part]:
     return [*suites, assembly.PART]
 
 
-def longest_first(units: Iterable[Unit], covered: Collection[str], exhaustive: Collection[str]) -> list[Unit]:
+def longest_first(units: Iterable[Unit], covered: Covering, exhaustive: Collection[str]) -> list[Unit]:
     """The units in an order in which no process ends with one that takes long."""
-    return sorted(units, key=lambda unit: -(unit.release in exhaustive) - (unit.release in covered))
+    return sorted(units, key=lambda unit: (unit.release not in exhaustive, -len(covered.get(unit.release, ()))))

@@ -56,7 +56,7 @@ def of_pairs(clients: Sequence[str], brokers: Sequence[str]) -> tuple[Unit, ...]
 def prove_clients(
     units: Sequence[Unit],
     workers: int,
-    covered: Collection[str],
+    covered: java.Covering,
     selection: Selection = EVERYTHING,
     more: More = lambda: True,
     left: Mapping[str, Collection[str]] = MappingProxyType({}),
@@ -74,7 +74,7 @@ def prove_clients(
         todo.insert(number * workers, unit)
     one = partial(
         _prove_client,
-        covered=frozenset(covered),
+        covered=dict(covered),
         selection=selection,
         left=dict(left),
         exhaustive=frozenset(exhaustive),
@@ -84,7 +84,7 @@ def prove_clients(
 
 def _prove_client(
     unit: Unit,
-    covered: Collection[str],
+    covered: java.Covering,
     selection: Selection,
     left: Mapping[str, Collection[str]],
     exhaustive: Collection[str],
@@ -95,7 +95,7 @@ def _prove_client(
 
 
 def _clients(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[ProofResult]:
-    return prove_clients(units, java.WORKERS, java.RELEASES, selection, more)
+    return prove_clients(units, java.WORKERS, java.covering(java.RELEASES), selection, more)
 
 
 def _whole(units: Sequence[Unit], selection: Selection, more: More) -> Iterator[ProofResult]:

@@ -72,7 +72,8 @@ rocketmq-conformance prove page                             # write this page ag
 
 Of releases that have the same rules `--distinct` asks the newest one; and of several in a row that by the model answer
 the same in a suite, the first and the last: wherever the model has a rule begin at a wrong release, one of the two
-beside that place is asked. All small allocations are tried on the newest of those that allocate the same.
+beside that place is asked. All small allocations are tried on the newest of those that allocate the same, and of the
+releases that play covering plans the newest of those that answer them the same plays those of a suite.
 
 A proof prints what differs, and ends with 1 when something does. The rows that this page was made from are in
 [proof/](proof/), of clients with `--cover`: a folder for each kind of proof, a file for each release or pair

@@ -26,9 +26,19 @@ def test_one_client_stands_for_all_that_have_its_rules() -> None:
 def test_a_release_between_two_that_answer_the_same_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {"4.9.2": 1, "4.9.3": 1, "4.9.4": 1, "4.9.5": 2, "4.9.6": 1, "4.9.8": 1, "5.0.0": 1, "5.1.0": 1}
     monkeypatch.setattr(java, "_answers", lambda suite, profile: answers[str(profile.client)])
-    left = java.repeated(list(answers), {"5.0.0", "4.9.8"}, {"4.9.8", "5.0.0"})
+    left = java.repeated(list(answers), java.covering(["5.0.0", "4.9.8"]), {"4.9.8", "5.0.0"})
     assert [release for release, suites in left.items() if suites] == ["4.9.3"]
     assert left["4.9.3"] == {suite.name for suite in SUITES.values() if suite.side in (Side.PURE, Side.CLIENT)}
+
+
+def test_of_releases_that_answer_a_suite_the_same_the_newest_plays_covering_plans(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(java, "_answers", lambda suite, profile: str(profile.client) >= "5.0.0")
+    monkeypatch.setattr(java, "_covering_answers", lambda suite, release: suite.name == "pull" and release == "5.1.4")
+    covered = java.covering_among(["5.5.0", "4.9.3", "4.9.8", "5.0.0", "5.1.4"])
+    of_clients = {suite.name for suite in SUITES.values() if suite.side is Side.CLIENT}
+    assert covered == {"4.9.8": of_clients, "5.0.0": set(), "5.1.4": {"pull"}, "5.5.0": of_clients}
 
 
 def test_answers_are_the_same_where_no_rule_of_the_suite_has_changed() -> None:

@@ -22,7 +22,9 @@ pytestmark = pytest.mark.java
 
 
 def proven(releases: Sequence[str], workers: int, suite: str) -> Iterator[ProofResult]:
-    return kinds.prove_clients(kinds.of_releases(JAVA, releases), workers, RELEASES, Selection(suite=suite))
+    return kinds.prove_clients(
+        kinds.of_releases(JAVA, releases), workers, java.covering(RELEASES), Selection(suite=suite)
+    )
 
 
 def test_processes_side_by_side_find_what_one_finds() -> None:
@@ -54,7 +56,8 @@ def test_a_release_that_cannot_be_had_is_told_and_the_others_are_proven(
 ) -> None:
     units = kinds.of_releases(JAVA, ["0.0.1", "5.5.0"])
     work = Work(out=tmp_path / "rows", selection=Selection(suite="local-store"))
-    assert settle(lambda units, more: kinds.prove_clients(units, 2, RELEASES, work.selection, more), units, work) == 4
+    covered = java.covering(RELEASES)
+    assert settle(lambda units, more: kinds.prove_clients(units, 2, covered, work.selection, more), units, work) == 4
     printed = capsys.readouterr().out
     assert "java 0.0.1: not judged: " in printed
     assert "java 5.5.0: client " in printed

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from builds import building
 from click.testing import CliRunner
 from places import HELPERS
 
@@ -29,14 +31,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def written(kind: str, language: str, folder: Path) -> str:
-    """Write a program, and build it; what was printed."""
-    wrote = CliRunner().invoke(cli, ["new-adapter", "--kind", kind, "--language", language, str(folder)])
-    assert wrote.exit_code == 0, wrote.output
-    if build := SKELETONS[kind, language].build:
-        done = subprocess.run(build, shell=True, cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-    return wrote.output
+@pytest.fixture
+def written(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], str]:
+    """Writes a program of a kind in a language, and builds it; what was printed."""
+
+    def write(kind: str, language: str) -> str:
+        wrote = CliRunner().invoke(cli, ["new-adapter", "--kind", kind, "--language", language, str(folder)])
+        assert wrote.exit_code == 0, wrote.output
+        if build := SKELETONS[kind, language].build:
+            with building(tmp_path_factory):
+                done = subprocess.run(build, shell=True, cwd=folder, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+        return wrote.output
+
+    return write
 
 
 def test_each_folder_is_a_skeleton() -> None:
@@ -53,8 +61,8 @@ def test_it_is_stepped_unless_another_kind_is_asked_for(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("language", ["python", *IN_OTHER_LANGUAGES])
-def test_a_stepped_one_answers_allocation_at_once(language: str, folder: Path) -> None:
-    written("stepped", language, folder)
+def test_a_stepped_one_answers_allocation_at_once(language: str, written: Callable[[str, str], str]) -> None:
+    written("stepped", language)
     events = list(run(SKELETONS["stepped", language].address, cases=60, seed=1))
     assert {one.suite: one.verdict for one in events if isinstance(one, SuiteEnded)} == {"allocation": CONFORMS}
 
@@ -77,8 +85,10 @@ def test_a_kind_that_is_none_is_refused(folder: Path) -> None:
 
 @pytest.mark.languages
 @pytest.mark.parametrize(("language", "missed"), [("java", []), ("go", [UNREGISTERS])])
-def test_a_consumer_is_seen_to_do_all_that_its_client_does(language: str, missed: list[str], folder: Path) -> None:
-    printed = written("consumer", language, folder)
+def test_a_consumer_is_seen_to_do_all_that_its_client_does(
+    language: str, missed: list[str], written: Callable[[str, str], str]
+) -> None:
+    printed = written("consumer", language)
     address = SKELETONS["consumer", language].address
     assert "rocketmq-conformance smoke " in printed
     assert is_program(address)
@@ -93,8 +103,8 @@ def test_a_consumer_is_seen_to_do_all_that_its_client_does(language: str, missed
     assert ended.reason == "there is only a concurrent push consumer of a cluster here"
 
 
-def test_a_consumer_in_python_asks_for_a_client(folder: Path) -> None:
-    printed = written("consumer", "python", folder)
+def test_a_consumer_in_python_asks_for_a_client(written: Callable[[str, str], str]) -> None:
+    printed = written("consumer", "python")
     assert "&& rocketmq-conformance smoke python:consumer:make\n" in printed
     assert printed.endswith("then     rocketmq-conformance run python:consumer:make -k whole-push --cases 12\n")
     looked = CliRunner().invoke(cli, ["smoke", "python:consumer:make"])
@@ -104,8 +114,10 @@ def test_a_consumer_in_python_asks_for_a_client(folder: Path) -> None:
 
 
 @pytest.mark.paced
-def test_a_consumer_in_python_conforms_with_a_client_that_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written("consumer", "python", folder)
+def test_a_consumer_in_python_conforms_with_a_client_that_does(
+    written: Callable[[str, str], str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written("consumer", "python")
     made = (folder / "consumer.py").read_text()
     for place, client in {
         "self.client = None": 'import threaded_consumer\n        self.client = threaded_consumer.make(settings, "20")',

@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+from builds import built_once
 from places import ROOT
 
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.engine.handshake import profile_of
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
 from rocketmq_conformance.models.client.start import LAST
@@ -28,7 +32,7 @@ pytestmark = pytest.mark.languages
 LIMIT = 90.0
 EXAMPLES = ROOT / "examples"
 COMMANDS = {
-    "java": ["sh", str(EXAMPLES / "java" / "build.sh"), "5.5.0", "java"],
+    "java": ["sh", str(EXAMPLES / "java" / "build.sh"), "5.5.0"],
     "go": ["go", "build", "-C", str(EXAMPLES / "go"), "-o"],
 }
 
@@ -41,14 +45,17 @@ SUITES = {"java": ["whole-push", "whole-listener", "whole-orderly-listener"], "g
 SEEDS = {"go": 437, "java": 1}
 
 
-def build(language: str, folder: Path) -> Path:
+def build(language: str, folder: Path) -> None:
     """Build the program of a language in a folder."""
-    program = folder / language / "consumer"
-    command = [*COMMANDS[language], *([str(program), "./consumer"] if language == "go" else [])]
-    program.parent.mkdir()
+    command = [*COMMANDS[language], *([str(folder / "consumer"), "./consumer"] if language == "go" else [str(folder)])]
     built = subprocess.run(command, cwd=folder, env=os.environ, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
-    return program
+
+
+@pytest.fixture(scope="session")
+def program_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The program of a language, which is built when it is asked for first."""
+    return lambda language: built_once(language, partial(build, language), tmp_path_factory) / "consumer"
 
 
 def signed_ends(folder: Path) -> Path:
@@ -60,8 +67,8 @@ def signed_ends(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("language", list(COMMANDS))
-def test_an_ordinary_program_conforms(language: str, tmp_path: Path) -> None:
-    program = build(language, tmp_path)
+def test_an_ordinary_program_conforms(language: str, program_of: Callable[[str], Path], tmp_path: Path) -> None:
+    program = program_of(language)
     signed = signed_ends(tmp_path) if language == "go" else None
     seed = SEEDS[language]
     events = list(
@@ -74,8 +81,10 @@ def test_an_ordinary_program_conforms(language: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("language", "asked"), [("java", "tls=on&credentials=on"), ("go", "credentials=on")])
-def test_it_encrypts_and_signs_where_that_is_asked_for(language: str, asked: str, tmp_path: Path) -> None:
-    program = open_address(f"client?{asked}:{build(language, tmp_path)}")
+def test_it_encrypts_and_signs_where_that_is_asked_for(
+    language: str, asked: str, program_of: Callable[[str], Path]
+) -> None:
+    program = open_address(f"client?{asked}:{program_of(language)}")
     assert isinstance(program, ClientProgram)
     missed = [one.what for one in look_at(program, limit=LIMIT).seen if not one.seen]
     assert missed == ([] if language == "java" else ["unregistered from its group"])
@@ -87,8 +96,9 @@ def owners(outcome: Outcome) -> list[int]:
     return [owner for owner, _ in outcome.value[0]]
 
 
-def test_one_goes_through_a_real_broker_and_another_that_shares_queues_in_its_own_way_differs(tmp_path: Path) -> None:
-    program = build("java", tmp_path)
+def test_it_goes_through_a_real_broker(program_of: Callable[[str], Path], tmp_path: Path) -> None:
+    """Queues are shared, or in a way of its own; another topic and commits on demand show, too."""
+    program = program_of("java")
     other = tmp_path / "other"
     other.write_text(f"#!/bin/sh\nROCKETMQ_STRATEGY=AVG_BY_CIRCLE exec {program}\n")
     other.chmod(0o755)
@@ -101,17 +111,9 @@ def test_one_goes_through_a_real_broker_and_another_that_shares_queues_in_its_ow
             adapter.follow(profile_of(hello, {}))
             groups.append(adapter.group(whole_push.SUITE))
         assert (hello.broker, hello.version) == ("5.5.0", "through broker:5.5.0 (V5_5_0)")
-        right, wrong = groups
-        assert right.do(whole_push.Join(0)) == Ok((((0, 12),) * 4, tuple((0, at, 0, 12) for at in range(4)), (12,) * 4))
-        assert right.do(whole_push.Join(1)) == Ok(((*[(0, 12)] * 2, *[(1, 12)] * 2), (), (12,) * 4))
-        # what differs shows soon, and what is expected is not waited for
-        wrong._timing = replace(wrong._timing, look=3, round=1)
-        wrong.do(whole_push.Join(0))
-        shown = wrong.do(whole_push.Join(1))
-        until = time.monotonic() + LIMIT
-        while owners(shown) != [0, 1, 0, 1] and time.monotonic() < until:
-            shown = wrong.do(whole_push.Look())
-        assert owners(shown) == [0, 1, 0, 1]
+        shares_queues(*groups)
+        groups += [adapters[0].group(suite) for suite in (whole_subscriptions.SUITE, whole_commit.SUITE)]
+        subscribes_and_commits(*groups[2:])
     finally:
         for group in groups:
             group.close()
@@ -119,26 +121,31 @@ def test_one_goes_through_a_real_broker_and_another_that_shares_queues_in_its_ow
             adapter.close()
 
 
-def test_another_topic_and_commits_on_demand_show_at_a_real_broker(tmp_path: Path) -> None:
-    adapter = ClientProgram(str(build("java", tmp_path)), through=real_broker("broker:5.5.0"))
-    groups = []
-    try:
-        adapter.follow(profile_of(adapter.hello(), {}))
-        groups = [adapter.group(suite) for suite in (whole_subscriptions.SUITE, whole_commit.SUITE)]
-        topics, commits = groups
-        seven, twelve, nobody = tuple((0, at, 7, 5) for at in range(6)), (0, 12), (-1, -1)
-        topics.do(whole_subscriptions.Prepare("young", 7, LAST))
-        first = (twelve,) * 4 + (nobody,) * 2, seven[:4], (12,) * 4 + (7,) * 2, ((0,), (), ())
-        assert topics.do(whole_subscriptions.Join(0)) == Ok(first)
-        both = (twelve,) * 6, seven[4:], (12,) * 6, ((0, 1), (), ())
-        assert topics.do(whole_subscriptions.Subscribe()) == Ok(both)
-        commits.do(whole_commit.Prepare(4, "young", 7, LAST))
-        assert stored(commits.do(whole_commit.Join(0))) == (7,) * 4
-        assert stored(commits.do(whole_commit.Commit(0))) == (12,) * 4
-    finally:
-        for group in groups:
-            group.close()
-        adapter.close()
+def shares_queues(right: PlayedGroup, wrong: PlayedGroup) -> None:
+    """Of two groups of two members, one does what is expected, and the other differs."""
+    assert right.do(whole_push.Join(0)) == Ok((((0, 12),) * 4, tuple((0, at, 0, 12) for at in range(4)), (12,) * 4))
+    assert right.do(whole_push.Join(1)) == Ok(((*[(0, 12)] * 2, *[(1, 12)] * 2), (), (12,) * 4))
+    # what differs shows soon, and what is expected is not waited for
+    wrong._timing = replace(wrong._timing, look=3, round=1)
+    wrong.do(whole_push.Join(0))
+    shown = wrong.do(whole_push.Join(1))
+    until = time.monotonic() + LIMIT
+    while owners(shown) != [0, 1, 0, 1] and time.monotonic() < until:
+        shown = wrong.do(whole_push.Look())
+    assert owners(shown) == [0, 1, 0, 1]
+
+
+def subscribes_and_commits(topics: PlayedGroup, commits: PlayedGroup) -> None:
+    """One group subscribes to another topic, and one commits when it is told to."""
+    seven, twelve, nobody = tuple((0, at, 7, 5) for at in range(6)), (0, 12), (-1, -1)
+    topics.do(whole_subscriptions.Prepare("young", 7, LAST))
+    first = (twelve,) * 4 + (nobody,) * 2, seven[:4], (12,) * 4 + (7,) * 2, ((0,), (), ())
+    assert topics.do(whole_subscriptions.Join(0)) == Ok(first)
+    both = (twelve,) * 6, seven[4:], (12,) * 6, ((0, 1), (), ())
+    assert topics.do(whole_subscriptions.Subscribe()) == Ok(both)
+    commits.do(whole_commit.Prepare(4, "young", 7, LAST))
+    assert stored(commits.do(whole_commit.Join(0))) == (7,) * 4
+    assert stored(commits.do(whole_commit.Commit(0))) == (12,) * 4
 
 
 def stored(outcome: Outcome) -> object:

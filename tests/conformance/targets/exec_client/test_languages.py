@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from builds import building
 from places import ROOT
 
 from rocketmq_conformance.conformance.api import judge, run
@@ -38,9 +39,10 @@ def test_the_example_in_python_conforms() -> None:
 
 
 @pytest.mark.languages
-def test_the_go_client_diverges_where_its_page_says(tmp_path: Path) -> None:
+def test_the_go_client_diverges_where_its_page_says(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = shutil.copytree(EXAMPLES / "go", tmp_path / "go")
-    built(folder)
+    with building(tmp_path_factory):
+        built(folder)
     address = f"exec:{folder / 'adapter'}"
     found = {
         rule["id"] for one in run(address, cases=300, seed=1) if isinstance(one, DivergenceFound) for rule in one.rules
