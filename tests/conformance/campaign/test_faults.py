@@ -108,10 +108,12 @@ class Kills:
         self.cases = 0
 
     def __call__(self, event: Event) -> None:
-        if len(self.killed) < 2 and isinstance(event, Progress) and event.cases > self.cases:
+        if len(self.killed) == 2 or not isinstance(event, Progress) or event.cases <= self.cases:
+            return
+        playing = [one for one in players() if one not in (*self.before, *self.killed)]
+        if playing:
             self.cases = event.cases
-            player = next(one for one in players() if one not in self.before)
-            self.killed.append(player.parent() if self.killed else player)
+            self.killed.append(playing[0].parent() if self.killed else playing[0])
             self.killed[-1].kill()
 
 
