@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import rocketmq_conformance
@@ -68,6 +69,7 @@ def computed(tree: ast.AST, where: str = "") -> Iterator[str]:
         yield from computed(node, inside)
 
 
+@cache
 def found() -> set[str]:
     paths = [path for room in ROOMS for path in PACKAGE.joinpath(room).rglob("*.py")]
     return {
