@@ -3,8 +3,7 @@
 Hypothesis looks for plans with pairs of behaviours that no earlier plan had, and keeps those that diverge in its
 example database: the next run begins with them. Plans are drawn on the model alone; the run plays and judges them like
 any others, many at once if it likes. So its verdicts come late: with them the search is repeated at the end, up to the
-first plan that diverges. Hypothesis calls, where a run asks, so it works in a thread of its own, which searches go on
-to use one after the other: in each new thread Hypothesis looks through all objects of the process.
+first plan that diverges. Hypothesis calls, where a run asks, so it works in a thread of its own.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from queue import SimpleQueue
-from threading import Event, Thread
-from typing import ClassVar
+from threading import Thread
 
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings, target
 from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
@@ -70,32 +68,6 @@ class _Postponed(ExampleDatabase):
             change()
 
 
-class _Worker:
-    """A thread that searches in turn, and is idle between searches."""
-
-    #: Those that are idle.
-    idle: ClassVar[list[_Worker]] = []
-
-    def __init__(self) -> None:
-        self._searches: SimpleQueue[tuple[Callable[[], None], Event]] = SimpleQueue()
-        Thread(target=self._work, name="hypothesis", daemon=True).start()
-
-    @classmethod
-    def begin(cls, search: Callable[[], None]) -> Event:
-        """Begin a search, which raises nothing; the event is set when it has ended."""
-        ended = Event()
-        worker = cls.idle.pop() if cls.idle else cls()
-        worker._searches.put((search, ended))
-        return ended
-
-    def _work(self) -> None:
-        while True:
-            search, ended = self._searches.get()
-            search()
-            self.idle.append(self)
-            ended.set()
-
-
 class HypothesisCases:
     """An iterator of at most ``examples`` cases, which are numbered from ``begin`` on."""
 
@@ -113,8 +85,7 @@ class HypothesisCases:
         self._cases: SimpleQueue[Numbered | BaseException | None] = SimpleQueue()
         #: Is a further plan asked for? Otherwise the search is closed.
         self._requests: SimpleQueue[bool] = SimpleQueue()
-        #: Set when the search has ended; None before it begins.
-        self._search_ended: Event | None = None
+        self._thread: Thread | None = None
         self._ended = False
         #: The numbers of the plans that were drawn, and those of cases that diverge.
         self._drawn: dict[tuple[Row, ...], int] = {}
@@ -126,8 +97,9 @@ class HypothesisCases:
     def __next__(self) -> Numbered:
         if self._ended:
             raise StopIteration
-        if self._search_ended is None:
-            self._search_ended = _Worker.begin(self._draw)
+        if self._thread is None:
+            self._thread = Thread(target=self._draw, name=f"hypothesis {self._suite.name}", daemon=True)
+            self._thread.start()
         else:
             self._requests.put(True)
         case = self._cases.get()
@@ -142,10 +114,10 @@ class HypothesisCases:
 
     def close(self) -> None:
         """End the search, and keep what it found; no case may be asked for any more."""
-        if self._search_ended is None:
+        if self._thread is None:
             return
         self._requests.put(False)
-        self._search_ended.wait()
+        self._thread.join()
         if self._diverging.isdisjoint(self._drawn.values()):
             self._learned.write()
             return

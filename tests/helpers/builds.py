@@ -30,8 +30,8 @@ def built_once(name: str, build: Callable[[Path], None], factory: pytest.TempPat
     whole = shared_folder(factory) / name
     with building(factory):
         if not whole.exists():
-            begun = factory.mktemp(name)
-            build(begun)
+            made = factory.mktemp(name)
+            build(made)
             # programs know the folder that they were built in
-            whole.symlink_to(begun)
+            whole.symlink_to(made)
     return whole.resolve()

@@ -96,10 +96,7 @@ def test_what_no_longer_diverges_is_forgotten() -> None:
     assert [begin == kept for begin in begins] == [False, True, False]
 
 
-def test_a_search_that_nobody_asks_any_more_ends_and_leaves_its_thread_to_the_next() -> None:
-    ended = HypothesisCases(STORE, Profile(), 50, 1)
-    next(ended)
-    ended.close()
+def test_a_search_that_nobody_asks_any_more_ends() -> None:
     before = threading.active_count()
     for asked in (0, 1, 3):
         cases = HypothesisCases(STORE, Profile(), 50, 1)
