@@ -33,7 +33,7 @@ from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
-from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports import event
@@ -89,8 +89,7 @@ class Driver:
         hellos = opened.hellos
         start = {address: hello for address, hello in zip(self.spec.addresses, hellos, strict=True) if hello["shared"]}
         self._write_run(hellos, None)
-        for left in [file for table in BLOCKS for file in blocks.unfinished(self.folder, table)]:
-            left.unlink()
+        blocks.remove_unfinished(self.folder)
         self.campaign = open_campaign(self.folder)
         self.progress = CampaignProgress(self.campaign)
         self.progress.look()
@@ -193,6 +192,7 @@ class Driver:
             (self.folder / PLAYING).unlink(missing_ok=True)
         # who was allowed to finish a block just before may still be about to
         blocks.await_writers(self.folder, "cases")
+        blocks.remove_unfinished(self.folder)  # of executors that were killed
 
     def _go_on(self) -> None:
         with suppress(OSError):

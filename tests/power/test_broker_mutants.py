@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import time
-from collections.abc import Iterable
 from itertools import chain, count
 from pathlib import Path
 
+import noticing_cases
 import pytest
 from places import ROOT
 from simulated_clock import SimulatedClock
@@ -16,7 +15,6 @@ from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.fakes.broker import PARTS
 from rocketmq_conformance.conformance.targets import mutation_score
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
@@ -28,12 +26,10 @@ from rocketmq_conformance.conformance.targets.mutants import (
     PORT_MUTANTS,
     open_mutant,
     profile_of,
-    suites_of,
 )
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS as ALL
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.models.broker.configuration import STRICT_LOCKS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, KILLED
 from rocketmq_conformance.suites.declare import discovery
@@ -42,45 +38,15 @@ from rocketmq_conformance.suites.declare.sampler import sampler
 MUTANTS = tuple(BROKER_MUTANTS.values())
 
 
-#: The mutants by the first suite that may notice them.
-BY_SUITE = {
-    suite: [mutant for mutant in MUTANTS if suites_of(mutant)[0].name == suite]
-    for suite in dict.fromkeys(suites_of(mutant)[0].name for mutant in MUTANTS)
-}
-
-
-def clock_of(profile: Profile) -> SteadyClock:
-    """A clock that no other process changes, but in strict mode: then locks are released a few ms after the answer."""
-    return time if STRICT_LOCKS in dict(profile.configuration) else SimulatedClock()
-
-
-def open_settled(mutant: BrokerMutant, profile: Profile, clock: SteadyClock) -> BrokerAdapter:
-    """A mutant that has handled everything it received whenever simulated time passes."""
-    location = FakeLocation(profile_of(mutant, profile), mutant.parts, clock=clock)
-    if isinstance(clock, SimulatedClock):
-        clock.meanwhile = location.settle
-    return BrokerAdapter(location, clock)
-
-
 @pytest.fixture(autouse=True)
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutation_score, "open_mutant", open_settled)
+    monkeypatch.setattr(mutation_score, "open_mutant", noticing_cases.open_settled)
 
 
-def noticed(mutant: BrokerMutant, suites: Iterable[str], cases: int) -> bool:
-    """Is a mutant noticed within so many cases by one of these suites, with a rule?"""
-    judged = judge_mutant(mutant, Profile(), seed=11, limit=cases, clock=clock_of(profile_of(mutant, Profile())))
-    return judged.status == KILLED and judged.suite in suites and bool(judged.rule)
-
-
-@pytest.mark.parametrize("suite", BY_SUITE)
-def test_every_mutant_is_noticed_within_200_cases(suite: str) -> None:
-    unnoticed = [
-        mutant.name
-        for mutant in BY_SUITE[suite]
-        if not noticed(mutant, {suite.name for suite in suites_of(mutant)}, 200)
-    ]
-    assert unnoticed == []
+def test_every_mutant_is_noticed_within_200_cases() -> None:
+    by = noticing_cases.kept()
+    unnoticed = [mutant.name for mutant in MUTANTS if not noticing_cases.noticed(mutant, by)]
+    assert unnoticed == [], "python tests/helpers/noticing_cases.py looks for other cases that notice them"
 
 
 def replaces_one_part(mutant: BrokerMutant) -> bool:
@@ -129,7 +95,8 @@ ALONE = {
 @pytest.mark.parametrize("suite", ALONE)
 def test_a_suite_notices_its_mutants_by_itself(suite: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutation_score, "suites_of", lambda mutant: [discovery.SUITES[suite]])
-    assert [name for name in ALONE[suite] if not noticed(BROKER_MUTANTS[name], {suite}, 20)] == []
+    judged = [judge_mutant(BROKER_MUTANTS[name], Profile(), 11, 20, clock=SimulatedClock()) for name in ALONE[suite]]
+    assert [one.name for one in judged if one.status != KILLED or not one.rule] == []
 
 
 #: By suite and profile.
@@ -139,7 +106,7 @@ MADE_FOR = {(name, str(profile_of(mutant, Profile()))): mutant for mutant in MUT
 @pytest.mark.parametrize(("name", "described"), sorted(MADE_FOR))
 def test_the_broker_that_they_are_made_of_conforms(name: str, described: str) -> None:
     suite, profile = discovery.SUITES[name], profile_of(MADE_FOR[name, described], Profile())
-    clock = clock_of(profile)
+    clock = noticing_cases.clock_of(profile)
     adapter = BrokerAdapter(FakeLocation(profile, clock=clock), clock)
     adapter.hello()
     stage = Stage(adapter, profile)

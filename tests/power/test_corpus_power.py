@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from functools import cache
 from itertools import count
 
+import noticing_cases
 from simulated_clock import SimulatedClock
 
 from rocketmq_conformance.conformance.engine import corpus
@@ -36,9 +37,11 @@ def unnoticed(
 ) -> tuple[list[str], list[str]]:
     """The mutants that no plan of their suites notices, and the plans that notice none of these mutants.
 
-    ``mutants`` are the suites of each. As few pairs are played as that takes: first the plans that have noticed none.
+    ``mutants`` are the suites of each. As few pairs are played as that takes: first the plan that is known to notice
+    the mutant, and those that have noticed none.
     """
     known: dict[tuple[str, str, int], bool] = {}
+    known_plans = noticing_cases.kept()
 
     def noticed(mutant: str, suite: Suite, case: StoredCase) -> bool:
         key = mutant, case.path.name, case.number
@@ -50,7 +53,8 @@ def unnoticed(
     missed = []
     for mutant, suites in mutants.items():
         pairs = [(suite, case) for suite in suites for case in OWN[suite.name]]
-        pairs.sort(key=lambda pair: pair[1].path.name not in silent)
+        plan = known_plans[mutant].plan if mutant in known_plans else ""
+        pairs.sort(key=lambda pair: (pair[1].path.name != plan, pair[1].path.name not in silent))
         found = next((case for suite, case in pairs if noticed(mutant, suite, case)), None)
         if found is None:
             missed.append(mutant)

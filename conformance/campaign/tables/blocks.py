@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rocketmq_conformance.conformance.campaign.tables.schema import VERSION
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, VERSION
 
 #: Seconds that the writing of one block may take.
 PATIENCE = 10.0
@@ -56,6 +56,13 @@ def await_writers(folder: Path, table: str) -> None:
     end = time.monotonic() + PATIENCE
     while unfinished(folder, table) and time.monotonic() < end:
         time.sleep(0.05)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove the unfinished files of all tables; a writer that is still at one of them fails."""
+    for table in BLOCKS:
+        for file in unfinished(folder, table):
+            file.unlink(missing_ok=True)
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:

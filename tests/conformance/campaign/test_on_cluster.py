@@ -121,6 +121,9 @@ def test_an_executor_that_is_killed_loses_no_case(
         executor = psutil.Process(spark_cluster.executors()[0])
         below = family(executor.pid)
         executor.kill()
+        being_written = out / "steps" / "suite=local-store" / ".block-00000001.parquet.7"
+        being_written.parent.mkdir(parents=True, exist_ok=True)
+        being_written.touch()
         output, errors = process.communicate(timeout=300)
     assert process.returncode == 0, output + errors
     assert errors == ""

@@ -1,0 +1,150 @@
+"""The cases that notice mutants, found once and kept in ``tests/data/noticing_cases.json``: tests play them alone.
+
+``python tests/helpers/noticing_cases.py`` looks anew for those that notice their mutant no longer, from the first case
+on, as `power` does; it ends with 1 when there is a mutant that no case notices.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from places import ROOT
+from simulated_clock import SimulatedClock
+
+from rocketmq_conformance.conformance.adapter import Adapter
+from rocketmq_conformance.conformance.engine import corpus, covering_plans
+from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
+from rocketmq_conformance.conformance.targets import mutation_score
+from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
+from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, profile_of, suites_of
+from rocketmq_conformance.models.broker.configuration import STRICT_LOCKS
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.event import DIVERGES, KILLED
+from rocketmq_conformance.reports.tiers import COVER, SEEDED
+from rocketmq_conformance.suites import broker_polling
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.sampler import sampler
+
+FILE = ROOT / "tests" / "data" / "noticing_cases.json"
+SEED = 11
+#: Cases within which a mutant of the port is noticed, and one of a broker.
+CASES, BROKER_CASES = 2000, 200
+
+
+class NoticingCase(NamedTuple):
+    """A case of a suite, by its number: from the seed, or of the covering plans."""
+
+    suite: str
+    tier: str
+    number: int
+
+
+class Noticing(NamedTuple):
+    """What notices a mutant: a case, and the file of the corpus whose plan does, "" for none."""
+
+    case: NoticingCase
+    plan: str
+
+
+def kept() -> dict[str, Noticing]:
+    """By mutant; those in whose answers the machine's clock has a part are not among them."""
+    return {name: Noticing(NoticingCase(*case), plan) for name, (*case, plan) in json.loads(FILE.read_text()).items()}
+
+
+def clock_of(profile: Profile) -> SteadyClock:
+    """A clock that no other process changes, but in strict mode: then locks are released a few ms after the answer."""
+    return time if STRICT_LOCKS in dict(profile.configuration) else SimulatedClock()
+
+
+def open_settled(mutant: Mutant, profile: Profile, clock: SteadyClock | None = None) -> Adapter:
+    """A mutant; one of a broker has handled everything it received whenever simulated time passes."""
+    if not isinstance(mutant, BrokerMutant):
+        return open_mutant(mutant, profile)
+    clock = clock or clock_of(profile_of(mutant, profile))
+    location = FakeLocation(profile_of(mutant, profile), mutant.parts, clock=clock)
+    if isinstance(clock, SimulatedClock):
+        clock.meanwhile = location.settle
+    return BrokerAdapter(location, clock)
+
+
+def notices(mutant: Mutant, case: NoticingCase) -> bool:
+    """Is a mutant noticed by one case, played alone, and with a rule? What a mutant remembers of cases before does not
+    count."""
+    suite, profile = SUITES[case.suite], profile_of(mutant, Profile())
+    if case.tier == COVER:
+        rows = covering_plans.cases(suite, profile)[case.number].rows
+    else:
+        rows = sampler(suite, profile).case(SEED, case.number, suite.steps)
+    adapter = open_settled(mutant, profile)
+    stage = Stage(adapter, profile)
+    try:
+        adapter.hello()
+        stage.begin(suite, case.number)
+        judged = Judge(suite, profile).judge(rows, lambda row: stage.do(suite, row))
+        return judged.verdict == DIVERGES and bool(judged.steps[-1].why.rules)
+    finally:
+        stage.close()
+
+
+def find(mutant: Mutant) -> NoticingCase | None:
+    """The first case that notices a mutant: a covering plan, of the port alone, or within so many from the seed."""
+    of_broker = isinstance(mutant, BrokerMutant)
+    for tier in (SEEDED,) if of_broker else (COVER, SEEDED):
+        judged = mutation_score.judge_mutant(
+            mutant,
+            Profile(),
+            SEED,
+            BROKER_CASES if of_broker else CASES,
+            clock=clock_of(profile_of(mutant, Profile())),
+            tier=tier,
+        )
+        if judged.status == KILLED:
+            return NoticingCase(judged.suite, tier, judged.cases - 1)
+    return None
+
+
+def is_timed(mutant: Mutant) -> bool:
+    """Has the machine's clock a part in its answers? Then another case may notice it every time."""
+    of_polls = any(suite.name == broker_polling.SUITE.name for suite in suites_of(mutant))
+    return of_polls or clock_of(profile_of(mutant, Profile())) is time
+
+
+def noticed(mutant: Mutant, by: Mapping[str, Noticing]) -> bool:
+    """Is a mutant noticed by the case that is kept, or, where the machine's clock has a part in it, by any?"""
+    if is_timed(mutant):
+        return find(mutant) is not None
+    return mutant.name in by and notices(mutant, by[mutant.name].case)
+
+
+def main() -> int:
+    mutation_score.open_mutant = open_settled  # type: ignore[assignment]
+    before = kept() if FILE.exists() else {}
+    plans = corpus.cases([corpus.kit_folder()], SUITES.values())
+    after: dict[str, Noticing] = {}
+    missing = []
+    for name, mutant in sorted(MUTANTS.items()):
+        if mutant.equivalent or is_timed(mutant):
+            continue
+        case = before[name].case if noticed(mutant, before) else find(mutant)
+        if case is None or not notices(mutant, case):
+            missing.append(name)
+            continue
+        plan = mutation_score.noticing_plan(mutant, plans) if mutation_score.plan_can_notice(mutant) else None
+        after[name] = Noticing(case, plan.path.name if plan else "")
+    lines = (f"{json.dumps(name)}: {json.dumps([*one.case, one.plan])}" for name, one in after.items())
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    print(f"{len(after)} cases are kept; noticed by none: {', '.join(missing) or 'no mutant'}")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
