@@ -51,7 +51,8 @@ def test_the_same_seed_writes_the_same_plans_and_another_seed_others(tmp_path: P
 
 
 def test_a_divergence_is_told_shrunk_and_replayed(tmp_path: Path) -> None:
-    done = kit("run", "python:broken_adapters:OffByOne", "-k", "remote-store", "--out", "o", cwd=tmp_path)
+    words = ("-k", "remote-store", "--seed", "3", "--cases", "100", "--out", "o")
+    done = kit("run", "python:broken_adapters:OffByOne", *words, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "OFF-R-READ" in done.stdout
     assert "replay" in done.stdout
