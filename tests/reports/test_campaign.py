@@ -85,7 +85,7 @@ def test_plain_output_has_no_control_codes_and_no_trailing_blanks(width: int) ->
     assert all(line == line.rstrip() and line.isprintable() for line in printed(stream, width=width).split("\n"))
 
 
-def test_a_difference_between_implementations_is_told_after_what_differs_from_the_model() -> None:
+def test_a_difference_between_implementations_is_reported_after_what_differs_from_the_model() -> None:
     difference = dataclasses.replace(
         found(),
         address="mutant:x",
@@ -158,7 +158,7 @@ def test_very_many_lost_cases_are_not_all_named() -> None:
     assert verbose.count(" (mutant:x): it hung for 70 s, twice\n") == 30
 
 
-def test_a_chance_of_nothing_new_is_told_by_the_rule_of_three() -> None:
+def test_a_chance_of_nothing_new_is_reported_by_the_rule_of_three() -> None:
     text = printed(
         with_more(
             Discovery(suite="start", arm="steered", cases=600, behaviours=12, chance=0.0, curve=[]),
@@ -255,7 +255,7 @@ def test_the_last_line_has_verdict_and_seed() -> None:
     assert printed(events()).splitlines()[-1] == "Verdict: diverges (exit code 1). Seed 1729."
 
 
-def test_what_is_left_is_told() -> None:
+def test_what_is_left_is_reported() -> None:
     stream = [
         dataclasses.replace(event, stopped="divergence limit", left=12_345) if isinstance(event, RunEnded) else event
         for event in events()

@@ -415,7 +415,7 @@ def test_an_interrupted_run_says_so_and_where_it_is_kept() -> None:
     assert last.startswith("Verdict: undecided (exit code 3): interrupted, what did run is kept in conformance-out/")
 
 
-def test_the_time_limit_is_told() -> None:
+def test_the_time_limit_is_reported() -> None:
     stream = [
         dataclasses.replace(e, stopped="time limit") if isinstance(e, RunEnded) else e for e in events("conforms")
     ]

@@ -205,7 +205,7 @@ def test_a_good_verdict_that_nothing_bears_out_is_not_shown_as_one() -> None:
 
 
 @pytest.mark.parametrize("kind", ["lost", "left", "silent"])
-def test_what_a_reader_must_know_is_told_above_everything(kind: str) -> None:
+def test_what_a_reader_must_know_stands_above_everything(kind: str) -> None:
     stream = list(GOOD)
     match kind:
         case "lost":
@@ -474,7 +474,7 @@ def test_what_others_do_is_no_call_on_the_member() -> None:
     assert happens.one("text", class_="message").words == "broker: shape"
 
 
-def test_speakers_that_nobody_knows_are_told_in_words_when_there_is_no_room() -> None:
+def test_speakers_that_nobody_knows_are_shown_in_words_when_there_is_no_room() -> None:
     drawn = drawing(*([f"who {n}", "broker", f"text {n}"] for n in range(6)))
     assert len(drawn.all("svg", class_="who")) == 4
     assert "who 5 → broker: text 5" in drawn.words

@@ -41,7 +41,7 @@ def of(mutants: int) -> Event:
     return dataclasses.replace(HEADER, mutants=mutants)
 
 
-def test_a_survivor_is_told_with_what_is_wrong_with_it() -> None:
+def test_a_survivor_is_reported_with_what_is_wrong_with_it() -> None:
     out = io.StringIO()
     report = PowerReport(out, width=120)
     for event in EVENTS:

@@ -32,7 +32,7 @@ def test_previews_come_before_their_release() -> None:
     assert "| client 4.9.8 (1), 5.0.0-PREVIEW (1), 5.0.0-ALPHA (1), 5.0.0 (1) |" in line("A-1", rows)
 
 
-def test_each_side_is_told() -> None:
+def test_each_side_is_reported() -> None:
     rows = [ProofRow("A-1", "client", "5.5.0", 1, 0), ProofRow("A-1", "broker", "4.9.7", 2, 0)]
     assert "| broker 4.9.7 (2); client 5.5.0 (1) | 3 | 0 |" in line("A-1", rows)
 
@@ -46,7 +46,7 @@ def test_many_releases_are_a_range_that_names_its_holes() -> None:
     assert "4.9.8 to 5.5.0 without 5.1.0 (10 or more each)" in line("A-1", [*rows, hole, outside])
 
 
-def test_a_difference_is_no_proof_and_is_told() -> None:
+def test_a_difference_is_no_proof_and_is_reported() -> None:
     rows = [ProofRow("A-1", "client", "4.9.8", 5, 1, "read(0): -1, not -2"), ProofRow("A-1", "client", "5.5.0", 5, 0)]
     assert "| **unproven**, differs on client 4.9.8; checked on client 4.9.8 (5), 5.5.0 (5) | 10 | 1 |" in line(
         "A-1", rows

@@ -330,7 +330,7 @@ def test_any_whole_number_is_a_seed(tmp_path: Path) -> None:
         assert f"Seed {seed}." in done.stdout
 
 
-def test_the_replay_that_is_told_shows_the_difference_again(tmp_path: Path) -> None:
+def test_the_replay_that_is_reported_shows_the_difference_again(tmp_path: Path) -> None:
     words = ["run", "mutant:asks-no-zero", "-k", "remote-store", "--like", "5.4.0", "--steps", "25", "--seed", "3"]
     done = kit(*words, "--cases", "60", "--out", "with space", cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr

@@ -50,7 +50,7 @@ def test_the_same_seed_writes_the_same_plans_and_another_seed_others(tmp_path: P
     assert a.splitlines()[1:] != c.splitlines()[1:]
 
 
-def test_a_divergence_is_told_shrunk_and_replayed(tmp_path: Path) -> None:
+def test_a_divergence_is_reported_shrunk_and_replayed(tmp_path: Path) -> None:
     words = ("-k", "remote-store", "--seed", "3", "--cases", "100", "--out", "o")
     done = kit("run", "python:broken_adapters:OffByOne", *words, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -127,7 +127,9 @@ def test_bad_input_gets_one_sentence(args: list[str], code: int, sentence: str, 
         ("Interrupted", 3, "interrupted"),
     ],
 )
-def test_a_broken_adapter_is_told_and_what_ran_is_kept(adapter: str, code: int, sentence: str, tmp_path: Path) -> None:
+def test_a_broken_adapter_is_reported_and_what_ran_is_kept(
+    adapter: str, code: int, sentence: str, tmp_path: Path
+) -> None:
     done = kit(
         "run", f"python:broken_adapters:{adapter}", "-k", "remote-store", "--cases", "20",
         "--patience", "1" if adapter == "Hangs" else "20", "--out", "o", cwd=tmp_path,
@@ -168,7 +170,7 @@ def test_a_malformed_plan_gets_one_sentence(text: str, sentence: str, tmp_path: 
     assert sentence in done.stderr
 
 
-def test_an_out_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_an_out_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = kit("run", "--out", "file/below", cwd=tmp_path)
     assert done.returncode == 4

@@ -434,7 +434,7 @@ def test_every_plan_of_the_corpus_is_an_example_of_its_machine_before_the_search
     assert tests.index("test_conforms[allocation]") == len(examples)
 
 
-def test_a_plan_file_is_played_by_the_machine_and_told_step_by_step(tmp_path: Path) -> None:
+def test_a_plan_file_is_played_by_the_machine_and_shown_step_by_step(tmp_path: Path) -> None:
     path = kept(tmp_path, "any name", "fine", "off-by-one")
     good = pytest_run("--plan", str(path), cwd=tmp_path)
     assert good.returncode == 0, good.stdout

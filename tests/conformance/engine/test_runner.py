@@ -157,7 +157,7 @@ def test_the_header_says_what_is_judged_by_what() -> None:
     assert header.notes == ["first"]
 
 
-def test_a_release_that_nobody_knows_yet_is_told() -> None:
+def test_a_release_that_nobody_knows_yet_is_reported() -> None:
     ran = run(Port(), ALLOCATION, profile=Profile.of("9.9.9"))
     assert ran.code == 0
     assert ran.of(RunStarted)[0].notes == [
@@ -337,7 +337,7 @@ def test_the_control_needs_a_case_that_conformed() -> None:
 # --- differences ------------------------------------------------------------------------------------------------
 
 
-def test_a_difference_is_told_with_its_shortest_plan(tmp_path: Path) -> None:
+def test_a_difference_is_reported_with_its_shortest_plan(tmp_path: Path) -> None:
     ran = run(Slow(mutant="zero-is-none"), STORE, cases=20, out=tmp_path, address="mutant:zero-is-none")
     assert ran.code == 1
     found = ran.of(DivergenceFound)[0]
@@ -384,7 +384,7 @@ def test_a_difference_at_the_first_step_keeps_its_plan(tmp_path: Path) -> None:
     assert (again.fingerprint, again.plan) == (first.fingerprint, "")
 
 
-def test_a_difference_that_is_told_again_comes_back_by_the_seed() -> None:
+def test_a_difference_that_is_reported_again_comes_back_by_the_seed() -> None:
     ran = run(Slow(mutant="zero-is-none"), STORE, cases=40, steps=17, judged_as=("--with", "client=5.4.0"))
     again = next(event for event in ran.of(DivergenceFound) if not event.shrink_executions)
     assert again.replay == (
@@ -496,7 +496,7 @@ def test_an_interrupted_run_concludes_nothing_and_keeps_the_cases_that_began(tmp
     assert ran.code == 3
 
 
-def test_a_difference_that_is_being_shrunk_when_somebody_interrupts_is_told_as_it_was_found() -> None:
+def test_a_difference_that_is_being_shrunk_when_somebody_interrupts_is_reported_as_it_was_found() -> None:
     adapter = Slow(mutant="zero-is-none")
     diverged: list[Event] = []
 
@@ -518,7 +518,7 @@ def test_a_difference_that_is_being_shrunk_when_somebody_interrupts_is_told_as_i
     assert ran.code == 1
 
 
-def test_an_implementation_that_breaks_while_shrinking_has_its_difference_told_as_it_was_found() -> None:
+def test_an_implementation_that_breaks_while_shrinking_has_its_difference_reported_as_it_was_found() -> None:
     adapter = Slow(mutant="zero-is-none")
     diverged: list[Event] = []
 

@@ -74,13 +74,13 @@ def test_a_step_has_its_requests_and_responses_in_order(stage: Stage) -> None:
     ]
 
 
-def test_a_refusal_is_told_by_its_name(stage: Stage) -> None:
+def test_a_refusal_is_reported_by_its_name(stage: Stage) -> None:
     (messages,) = transcripts(stage, row(STORE, "read", 0, "store", "SYSTEM_BUSY"))
     assert messages[-1] == ["broker", "member", "SYSTEM_BUSY"]
 
 
 @pytest.mark.parametrize(("fault", "shown"), [("silent", "(silence)"), ("cut", "(cut)")])
-def test_a_broker_that_says_nothing_is_told_too(stage: Stage, fault: str, shown: str) -> None:
+def test_a_broker_that_says_nothing_is_reported_too(stage: Stage, fault: str, shown: str) -> None:
     (messages,) = transcripts(stage, row(STORE, "read", 0, "store", fault))
     assert messages[-2:] == [QUERY, ["broker", "member", shown]]
 
@@ -93,7 +93,7 @@ def test_a_one_way_request_has_no_response(stage: Stage) -> None:
     ]
 
 
-def test_what_others_do_is_told(stage: Stage) -> None:
+def test_what_others_do_is_reported(stage: Stage) -> None:
     (commit,) = transcripts(stage, row(STORE, "commit_elsewhere", 1, 7))
     assert commit == [["another member", "broker", "UPDATE_CONSUMER_OFFSET topic=T queue=1 group=G commitOffset=7"]]
     (shape,) = transcripts(stage, row(PULL, "shape", 0, "gone"), suite=PULL)
@@ -132,7 +132,7 @@ def test_requests_and_responses_that_nobody_knows_have_a_text() -> None:
 # --- brokers -----------------------------------------------------------------------------------------------------
 
 
-def test_what_a_real_broker_is_asked_and_answers_is_told_without_the_names_of_the_case() -> None:
+def test_what_a_real_broker_is_asked_and_answers_is_reported_without_the_names_of_the_case() -> None:
     with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
         stage = Stage(BrokerAdapter(RunningBroker(host, int(port))), Profile())
@@ -172,7 +172,7 @@ def test_the_group_that_reads_store_times_has_no_name_of_the_run() -> None:
     assert not any("conf-" in text for _, _, text in messages)
 
 
-def test_a_broker_that_does_not_answer_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_that_does_not_answer_in_time_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rocketmq_conformance.conformance.targets.broker.adapter.PATIENCE", 1.0)
     with FakeBroker(Profile()) as broker:
         host, port = broker.address.rsplit(":", 1)
@@ -198,7 +198,7 @@ def found(adapter: Any, suite: Suite, cases: int = 30) -> list[DivergenceFound]:
     return [event for event in events if isinstance(event, DivergenceFound)]
 
 
-def test_a_divergence_is_told_with_the_messages_of_its_steps() -> None:
+def test_a_divergence_is_reported_with_the_messages_of_its_steps() -> None:
     first = found(Port(MUTANTS["not-found-is-zero"].parts), STORE)[0]
     assert [step.diverges for step in first.steps] == [True]
     assert first.steps[0].messages == [*ROUTE, QUERY, ["broker", "member", "QUERY_NOT_FOUND"]]
@@ -226,7 +226,7 @@ class Once:
         return outcome
 
 
-def test_a_difference_that_does_not_come_back_is_told_as_it_was_seen() -> None:
+def test_a_difference_that_does_not_come_back_is_reported_as_it_was_seen() -> None:
     stage = Stage(Once(), Profile())
     judge = Judge(STORE, Profile())
     rows = [row(STORE, "read", 0, "memory", "answer")]

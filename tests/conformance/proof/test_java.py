@@ -51,7 +51,7 @@ def test_a_process_goes_on_for_one_that_has_proven_its_share(monkeypatch: pytest
     assert (sorted(found), begun) == (sorted(RELEASES), [1, 1])
 
 
-def test_a_release_that_cannot_be_had_is_told_and_the_others_are_proven(
+def test_a_release_that_cannot_be_had_is_reported_and_the_others_are_proven(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     units = kinds.of_releases(JAVA, ["0.0.1", "5.5.0"])

@@ -66,7 +66,7 @@ def test_a_rule_without_rows_is_unproven() -> None:
     assert "**unproven**" not in line(proof_page(BOOK, ROWS), "A-1")
 
 
-def test_a_rule_without_rows_is_told_with_what_speaks_for_it() -> None:
+def test_a_rule_without_rows_is_reported_with_what_speaks_for_it() -> None:
     book = [*BOOK, Rule("D-1", "Nothing at all is promised here.", "D#d @ 5.5.0", level=Level.UNDEFINED)]
     text = proof_page(book, ROWS)
     assert "\n| C-1 | Only its source. |\n" in text
@@ -74,7 +74,7 @@ def test_a_rule_without_rows_is_told_with_what_speaks_for_it() -> None:
     assert "## Rules that no proof asks about" not in proof_page(BOOK[:2], ROWS)
 
 
-def test_a_rule_that_differs_is_unproven_and_its_difference_is_told() -> None:
+def test_a_rule_that_differs_is_unproven_and_its_difference_is_reported() -> None:
     text = proof_page(BOOK, ROWS)
     assert "**unproven**, differs on client 5.5.0" in line(text, "B-1")
     assert "- B-1, client 5.5.0: write(3): the model says None" in text

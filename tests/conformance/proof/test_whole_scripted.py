@@ -25,7 +25,7 @@ from rocketmq_conformance.models.profile import Profile
 LIMIT = 8.0
 
 
-def test_messages_are_told_by_runs() -> None:
+def test_messages_are_shown_by_runs() -> None:
     assert runs([]) == ()
     assert runs([(1, 4), (0, 7), (0, 8), (1, 5), (0, 9)]) == ((0, 7, 3), (1, 4, 2))
     # what is given twice, or out of order, is no single run

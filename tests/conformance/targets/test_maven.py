@@ -188,7 +188,7 @@ def test_what_maven_cannot_get(tools: Path) -> None:
         ("[ERROR] \n[ERROR] Unknown lifecycle phase", "Unknown lifecycle phase"),
     ],
 )
-def test_what_maven_says_is_told_in_short(tools: Path, printed: str, sentence: str) -> None:
+def test_what_maven_says_is_reported_in_short(tools: Path, printed: str, sentence: str) -> None:
     (tools / "said").write_text(printed)
     pretend(tools, f"cat {tools}/said; exit 1")
     with pytest.raises(CannotRunError, match=sentence):

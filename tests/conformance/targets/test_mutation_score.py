@@ -77,7 +77,7 @@ def test_one_that_nothing_can_notice_is_told_apart() -> None:
     assert events[-1].equivalent == 1
 
 
-def test_an_unknown_name_is_refused_before_anything_is_told() -> None:
+def test_an_unknown_name_is_refused_before_anything_is_reported() -> None:
     with pytest.raises(KeyError, match="No mutant is called 'no-such-one', or matches it"):
         next(measure(["zero-is-none", "no-such-one"], 1, 10))
 

@@ -163,7 +163,7 @@ def test_a_pull_takes_the_reset_away_and_its_commit_flag_wins(commit: int | None
     assert pull(new, after, asked, None, [StoredEntry(1)] * 3)[1] == ("FOUND", 3, 0, 3, (0, 1, 2))
 
 
-def test_told_takes_one_reset_away() -> None:
+def test_one_pending_reset_is_taken_away() -> None:
     assert without_pending(broker({}, at(1, 2)), ("G", "T", 0)).pending == {("G", "T", 1): 2}
 
 

@@ -548,7 +548,7 @@ def test_messages_that_cannot_be_read_back(stub: Callable[[Reply], BrokerAdapter
     assert adapter.apply(SendTimed(0, 0, 1, False)) == Err(error)
 
 
-def test_a_queue_that_shows_nothing_fails_and_a_max_that_fails_is_told(
+def test_a_queue_that_shows_nothing_fails_and_a_max_that_fails_is_reported(
     stub: Callable[[Reply], BrokerAdapter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rocketmq_conformance.conformance.targets.broker.jobs.APPLY_LIMIT", 0.05)
@@ -633,7 +633,7 @@ def test_a_broker_of_our_own_offers_everything(own: BrokerAdapter, fake: BrokerI
     assert fake.log == ["start", "close"]
 
 
-def test_a_query_is_told_beside_what_is_in_memory(
+def test_a_query_is_reported_beside_what_is_in_memory(
     own: BrokerAdapter, fake: BrokerInThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Path, str, int]] = []
