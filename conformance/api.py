@@ -17,7 +17,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from rocketmq_conformance.conformance.adapter import Adapter, Hello, KeepsLog, ShowLine, ShowsLines
+from rocketmq_conformance.conformance.adapter import Adapter, Hello, ShowLine
 from rocketmq_conformance.conformance.engine import boundary_power
 from rocketmq_conformance.conformance.engine import corpus as corpora
 from rocketmq_conformance.conformance.engine.doubt import Doubts
@@ -29,7 +29,6 @@ from rocketmq_conformance.conformance.engine.handshake import (
     configuration_notes,
     introduce,
     left_out_notes,
-    offering,
     release_choice,
 )
 from rocketmq_conformance.conformance.engine.judge import Judge
@@ -40,6 +39,7 @@ from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook, 
 from rocketmq_conformance.conformance.engine.runner import Events, Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.startup import Listener, starting, unseen
+from rocketmq_conformance.conformance.suite_workers import Opening, SuiteWorkers, opened
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.clause_steps import clause_steps
 from rocketmq_conformance.models.profile import Profile
@@ -69,6 +69,7 @@ def run(
     patience: float = PATIENCE,
     max_wait: float = LONGEST_WAIT,
     start_timeout: float = START_TIMEOUT,
+    workers: int = 1,
 ) -> Iterator[Event]:
     """Judge an address, or an adapter: RunStarted, the events of every suite, and RunEnded with the verdict.
 
@@ -80,6 +81,8 @@ def run(
     ``expected`` is a file of divergences that are signed for; with ``quirks`` accidents of Java are judged, too, and
     with ``rulebook``, a release of the kit, divergences from newer rules are no failure. ``out`` is the folder for
     plans. ``releases`` say which release judges a side: {"client": "4.9.8", "broker": "5.1.4", "java": "11"}.
+    ``workers`` is how many suites are played at a time, each in a process that opens the address for itself; a script
+    that asks for several runs its own part below ``if __name__ == "__main__"``.
 
     ValueError for what does not exist (a suite, an address, a release), CannotRunError for what cannot be judged here,
     AdapterError for an adapter that cannot say who it is. The implementation is opened with the first event, and closed
@@ -106,6 +109,10 @@ def run(
         rulebook=_rulebook(rulebook) if rulebook else None,
     )
     named = suites is not None
+    if workers > 1 and not _can_be_shared_out(target, chosen):
+        raise ValueError("Several workers judge an address, which each of them opens, in suites of the kit.")
+    if workers > 1 and stop_at_first:
+        raise ValueError("Several workers play several suites at a time: leave out stop_at_first.")
     events = judge(
         target,
         chosen,
@@ -115,6 +122,7 @@ def run(
         max_wait=max_wait,
         start_timeout=start_timeout,
         named=named,
+        workers=workers,
     )
     return _until_interrupted(events)
 
@@ -133,8 +141,12 @@ def judge(
     planned: Profile | None = None,
     named: bool = False,
     rule: str = "",
+    workers: int = 1,
 ) -> Events:
     """Open the target, ask it who it is, and run the suites; the target is closed when the generator ends.
+
+    ``workers`` processes, if it is more than one, play so many suites of the kit at a time; each opens the address for
+    itself.
 
     ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
     that those which the implementation does not offer are reported instead of left out. Of the suites only those are
@@ -147,17 +159,8 @@ def judge(
         judged_as += ("--max-wait", f"{max_wait:g}")
     if options.quirks:
         judged_as += ("--quirks",)
-    stage: Stage | None = None
-    try:
-        with starting(start_timeout, on_start):
-            adapter = open_address(target) if isinstance(target, str) else target
-            stage = Stage(adapter, Profile(), patience, max_wait)
-            if options.out and isinstance(adapter, KeepsLog):
-                adapter.keep_log(options.out)
-            if on_line and isinstance(adapter, ShowsLines):
-                adapter.show_lines(on_line)
-            hello, profile = introduce(stage, releases)
-            hello = offering(stage, hello, suites)
+    opening = Opening(target, releases, patience, max_wait, start_timeout)
+    with opened(opening, suites, log=options.out, on_start=on_start, on_line=on_line) as (stage, hello, profile):
         notes = [*options.notes, *configuration_notes(hello), *clock_notes(hello, max_wait)]
         if planned is not None and planned != profile:
             notes.append(f"the plan was written for {planned}; it is judged by {profile}")
@@ -172,10 +175,11 @@ def judge(
         options = replace(
             options, judged_as=judged_as, notes=tuple(notes), release_choice=choice, clauses=clause_steps()
         )
-        yield from Runner(stage, hello, profile, options).run(suites)
-    finally:
-        if stage:
-            stage.close()
+        play = None
+        if min(workers, len(suites)) > 1:
+            stage.close()  # each of the workers has its own
+            play = SuiteWorkers(workers, opening, options).play
+        yield from Runner(stage, hello, profile, options).run(suites, play)
 
 
 def verify_expected(
@@ -189,13 +193,9 @@ def verify_expected(
     start_timeout: float = START_TIMEOUT,
 ) -> list[ExpectedDivergence]:
     """Replay the plans of expected divergences, and say what became of each; ``quirks`` and errors as of ``run``."""
-    stage: Stage | None = None
-    try:
-        with starting(start_timeout):
-            stage = Stage(open_address(target) if isinstance(target, str) else target, Profile(), patience, max_wait)
-            hello, profile = introduce(stage, releases or {})
-            asked_for = [SUITES[name] for name in {entry.suite for entry in entries} & SUITES.keys()]
-            hello = offering(stage, hello, asked_for)
+    asked_for = [SUITES[name] for name in {entry.suite for entry in entries} & SUITES.keys()]
+    opening = Opening(target, releases or {}, patience, max_wait, start_timeout)
+    with opened(opening, asked_for) as (stage, hello, profile):
         expected = [ExpectedDivergences([entry]) for entry in entries]
         aside: list[str] = []
         asked: dict[str, list[int]] = defaultdict(list)
@@ -213,9 +213,6 @@ def verify_expected(
             entry.event(aside=why) if why else next(one.events())
             for entry, why, one in zip(entries, aside, expected, strict=True)
         ]
-    finally:
-        if stage:
-            stage.close()
 
 
 def corrupt(
@@ -247,6 +244,11 @@ def _reaching(rule: str, suites: Sequence[Suite], hello: Hello, profile: Profile
     if all(reasons.values()):
         raise UnreachableRuleError(rule, reasons)
     return [suite for suite in suites if not reasons[suite.name]]
+
+
+def _can_be_shared_out(target: str | Adapter, suites: Sequence[Suite]) -> bool:
+    """Can other processes open it, and find these suites by their names?"""
+    return isinstance(target, str) and all(SUITES.get(suite.name) is suite for suite in suites)
 
 
 def _suite(name: str | Suite) -> Suite:

@@ -35,13 +35,14 @@ def judge(
     named: bool = False,
     rule: str = "",
     on_line: ShowLine | None = None,
+    workers: int = 1,
 ) -> None:
     """Judge the address of the options and end the process with the run's exit code.
 
     ``planned`` is the profile that the plans were written for; ``named`` says that the user chose the suites, so
     that those which the implementation does not offer are reported instead of left out. ``rule`` is the id of a rule:
     of the suites only those are run that can reach it. ``on_line`` is called with every line to and from an
-    implementation that is talked to by lines.
+    implementation that is talked to by lines. ``workers`` suites are played at a time.
     """
     display = StartDisplay(sys.stderr)
     events = api.judge(
@@ -57,6 +58,7 @@ def judge(
         planned=planned,
         named=named,
         rule=rule,
+        workers=workers,
     )
     with closing(events):
         try:

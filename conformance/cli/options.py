@@ -6,6 +6,7 @@ Functions that need models, suites or plans import them themselves, so that no c
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -47,6 +48,15 @@ def named_releases(context: click.Context, option: click.Parameter, values: tupl
         except ValueError as error:
             raise click.BadParameter(str(error)) from error
     return found
+
+
+def worker_count(context: click.Context, option: click.Parameter, value: str) -> int:
+    """How many processes an option asks for: a number, or ``auto`` for one for each processor."""
+    if value == "auto":
+        return os.cpu_count() or 1
+    if not value.isdecimal() or int(value) < 1:
+        raise click.BadParameter(f"write a number from 1 on, or auto, not {value!r}")
+    return int(value)
 
 
 def release_names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from rocketmq_conformance.conformance.cli.options import (
     suite_notes,
     suites_option,
     through_option,
+    worker_count,
 )
 from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED, TIERS
 
@@ -45,6 +46,14 @@ from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
 )
 @out_option
 @click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first divergence.")
+@click.option(
+    "--workers",
+    callback=worker_count,
+    default="1",
+    metavar="N|auto",
+    help="Play so many suites at a time, each in a process that opens ADDRESS for itself; auto: as many as there are "
+    "processors.",
+)
 @click.option(
     "--corpus",
     "more_corpus",
@@ -77,6 +86,7 @@ def run(
     max_time: float | None,
     out: Path | None,
     stop_at_first: bool,
+    workers: int,
     more_corpus: tuple[Path, ...],
     tiers: tuple[str, ...],
     examples: int | None,
@@ -100,6 +110,10 @@ def run(
         raise click.UsageError("--cases is a number of cases from the seed: add --tier seeded, or leave --cases out.")
     if examples is not None and HYPOTHESIS not in tiers:
         raise click.UsageError("--examples needs the tier hypothesis: add --tier hypothesis, or leave it out.")
+    if stop_at_first and workers > 1:
+        raise click.UsageError(
+            "-x stops at the first divergence, and --workers play several suites at a time: leave one of them out."
+        )
     seed = secrets.randbelow(2**32) if seed is None else seed
     out = out or default_out(address, seed)
     notes = suite_notes(patterns)
@@ -120,4 +134,4 @@ def run(
         rulebook=read_rulebook(rulebook) if rulebook else None,
     )
     rule = rule_named(rule_id).id if rule_id else ""
-    judge(suites, options, judging, named=bool(patterns or rule_id), rule=rule)
+    judge(suites, options, judging, named=bool(patterns or rule_id), rule=rule, workers=workers)

@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.engine.peak_memory import peak_memory
 from rocketmq_conformance.conformance.engine.player import Numbered
 from rocketmq_conformance.conformance.engine.rule_list import listed_rules
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.engine.suite_run import Stop, SuiteRun
+from rocketmq_conformance.conformance.engine.suite_run import Stop, SuiteResult, SuiteRun
 from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
@@ -37,6 +37,8 @@ from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Events one by one. KeyboardInterrupt may be thrown into it, and ends the run as Ctrl-C while a case is played does.
 Events = Generator[Event, None, None]
+#: Plays the suites of a run elsewhere, and adds what each has come to.
+PlaySuites = Callable[["Runner", Sequence[Suite]], Events]
 
 
 def deliver(events: Events, receive: Callable[[Event], None]) -> None:
@@ -82,18 +84,21 @@ class Runner:
         self.ended: list[event.SuiteEnded] = []
         self.found: list[event.DivergenceFound] = []
         self.occurred: list[event.ExpectedDivergence] = []
+        #: What the suite that ended last has come to.
+        self.last: SuiteResult | None = None
+        #: The most memory that other processes of the run have taken, by process, in bytes.
+        self.memory_elsewhere: dict[int, int] = {}
 
-    def run(self, suites: Sequence[Suite]) -> Events:
+    def run(self, suites: Sequence[Suite], play: PlaySuites | None = None) -> Events:
         """Run the suites. The last event is RunEnded, unless the caller closes the generator before.
 
-        No case is played before the events of the ones before it have been taken.
+        Without ``play`` they are played here, and no case before the events of the ones before it have been taken.
         """
         yield self._header(suites)
         stopped = ""
         try:
             with rare_collections():
-                for at, suite in enumerate(suites):
-                    yield from self._suite(suite, len(suites) - at)
+                yield from play(self, suites) if play else self._in_turn(suites)
             if self.cut_short:
                 stopped = event.TIME_LIMIT
         except Stop as stop:
@@ -120,8 +125,18 @@ class Runner:
             stopped=stopped,
             signed=self.signed,
             expected_faults=self.expected_faults,
-            peak_memory=peak_memory(),
+            peak_memory=peak_memory() + sum(self.memory_elsewhere.values()),
         )
+
+    def _in_turn(self, suites: Sequence[Suite]) -> Events:
+        for at, suite in enumerate(suites):
+            yield from self.suite(suite, self.share(len(suites) - at))
+
+    def share(self, left: int, workers: int = 1) -> float | None:
+        """Seconds that the next of so many suites may play, when so many are played at a time; None for no limit."""
+        if self.options.max_time is None:
+            return None
+        return max(0.0, self.options.max_time * workers - self.playing) / left
 
     def _header(self, suites: Sequence[Suite]) -> event.RunStarted:
         return event.RunStarted(
@@ -169,7 +184,8 @@ class Runner:
         lanes = adapter.lanes(suite) if isinstance(adapter, (SideBySide, Streams)) else 1
         return -(-cases // lanes) * adapter.case_seconds(suite)
 
-    def _suite(self, suite: Suite, left: int) -> Events:
+    def suite(self, suite: Suite, share: float | None) -> Events:
+        """Play one suite, for so many seconds at most; Stop and KeyboardInterrupt go on after its last event."""
         refused = self.hello.refuses(suite)
         given = self.options.plans.get(suite.name)
         covering: Sequence[StoredCase] = ()
@@ -201,8 +217,6 @@ class Runner:
             hypothesis=generated if examples else None,
             expected_seconds=0.0 if refused else self._expected_seconds(suite, number_of_cases),
         )
-        limit = self.options.max_time
-        share = None if limit is None else max(0.0, limit - self.playing) / left
         expected = ExpectedDivergences(
             (entry for entry in self.options.expected if not refused and not self._aside(entry, {suite.name})),
             self.options.rulebook,
@@ -231,22 +245,23 @@ class Runner:
             finally:
                 if drawn:
                     drawn.close()
-                self._add(part)
+                self.add(part.result())
 
-    def _add(self, part: SuiteRun) -> None:
-        """Add the numbers of a suite to those of the run."""
-        for verdict, count in part.counts.items():
+    def add(self, result: SuiteResult) -> None:
+        """Add what a suite has come to."""
+        self.last = result
+        for verdict, count in result.counts.items():
             self.totals[verdict] += count
-        self.ended += [part.ended] if part.ended else []
-        self.found += part.found
-        self.occurred += part.expected.events()
-        self.steps += part.steps
-        self.playing += part.playing
-        self.divergences += part.divergences
-        self.signed += part.expected.occurred
-        self.expected_faults += part.expected.faults
-        self.silent += part.silent
-        self.verdicts.append(part.verdict)
-        if part.control is not None:
-            self.controls.append(part.control)
-        self.cut_short = self.cut_short or part.cut_short
+        self.ended += [result.ended] if result.ended else []
+        self.found += result.found
+        self.occurred += result.occurred
+        self.steps += result.steps
+        self.playing += result.playing
+        self.divergences += result.divergences
+        self.signed += result.signed
+        self.expected_faults += result.expected_faults
+        self.silent += result.silent
+        self.verdicts.append(result.verdict)
+        if result.control is not None:
+            self.controls.append(result.control)
+        self.cut_short = self.cut_short or result.cut_short

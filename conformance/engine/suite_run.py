@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from rocketmq_conformance.conformance.adapter import AdapterError, TakesPart
@@ -38,6 +39,30 @@ SHRINKS_ON = 10.0
 
 class Stop(Exception):  # noqa: N818 - not an error: the run ends here
     """The run ends before its time; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """What one suite adds to a run; it can be sent to another process."""
+
+    verdict: str
+    #: Cases by verdict, and their steps.
+    counts: Mapping[str, int]
+    steps: int
+    divergences: int
+    #: Seconds of playing.
+    playing: float
+    #: Was the planted wrong answer noticed? None when none could be planted.
+    control: bool | None
+    silent: Sequence[str]
+    #: Did the time limit end the suite before its last case?
+    cut_short: bool
+    #: Entries of expected divergences that occurred, and those that fail the run.
+    signed: int
+    expected_faults: int
+    ended: event.SuiteEnded | None
+    found: Sequence[event.DivergenceFound]
+    occurred: Sequence[event.ExpectedDivergence]
 
 
 class SuiteRun:
@@ -120,6 +145,24 @@ class SuiteRun:
     def playing(self) -> float:
         """Seconds since the suite began, without those for its plan."""
         return time.monotonic() - self.started - self.planning
+
+    def result(self) -> SuiteResult:
+        """What the suite adds to the run, once its events have ended."""
+        return SuiteResult(
+            verdict=self.verdict,
+            counts=self.counts,
+            steps=self.steps,
+            divergences=self.divergences,
+            playing=self.playing,
+            control=self.control,
+            silent=self.silent,
+            cut_short=self.cut_short,
+            signed=self.expected.occurred,
+            expected_faults=self.expected.faults,
+            ended=self.ended,
+            found=self.found,
+            occurred=list(self.expected.events()),
+        )
 
     def _may_shrink(self) -> bool:
         """May a shorter plan still be looked for? It may take a moment more than the suite's share of the time."""

@@ -76,6 +76,8 @@ def test_shrink_makes_the_plan_of_a_whole_run_short(tmp_path: Path) -> None:
     ("args", "code", "sentence"),
     [
         (["run", "nonsense:1"], 2, "is no address"),
+        (["run", "--workers", "0"], 2, "write a number from 1 on, or auto"),
+        (["run", "-x", "--workers", "2"], 2, "leave one of them out"),
         (["run", "port:x"], 2, "takes no name"),
         (["run", "port?via=pigeon"], 2, "cannot be reached via"),
         (["run", "mutant:nobody"], 2, "No mutant is called"),
