@@ -92,8 +92,9 @@ def opened(
 
 @dataclass(frozen=True, slots=True)
 class _SuitePlayed:
-    """A suite has ended; the most memory that the worker has taken, in bytes."""
+    """A suite has ended: its last events, what it has come to, and the most memory of the worker so far, in bytes."""
 
+    events: Sequence[Event]
     result: SuiteResult
     memory: int
 
@@ -163,7 +164,7 @@ class _Worker:
     def __init__(self, number: int, opening: Opening, options: Options, names: Sequence[str]) -> None:
         context = get_context("spawn")  # what the first process has open cannot be forked
         self.connection, other = context.Pipe()
-        self.process = context.Process(target=_work, args=(other, number, opening, options, names), daemon=True)
+        self.process = context.Process(target=_work, args=(other, number, opening, options, names))
         self.process.start()
         other.close()
         #: What it plays.
@@ -208,8 +209,8 @@ class SuiteWorkers:
         self._begun: list[_Worker] = []
         #: Why no worker could open the implementation, as the last one of them says.
         self._not_opened = ""
-        #: When the time limit is over, if there is one.
-        self._end_of_time = 0.0
+        #: When the time limit is over, once the first of them plays.
+        self._end_of_time: float | None = None
         #: When workers are killed that have not ended; None before the run is interrupted.
         self._deadline: float | None = None
 
@@ -217,7 +218,6 @@ class SuiteWorkers:
         """Play the suites of a run; KeyboardInterrupt goes on after the events of those that had begun."""
         self._parts = [_Part(suite) for suite in suites]
         self._left = deque(self._parts)
-        self._end_of_time = time.monotonic() + (self._options.max_time or 0.0)
         try:
             for _ in range(min(self._count, len(suites))):
                 self._begin_worker()
@@ -269,6 +269,8 @@ class SuiteWorkers:
             return None
         spent = sum(part.result.playing if part.result else part.share or 0.0 for part in self._parts)
         share = max(0.0, limit * self._count - spent) / (len(self._left) + 1)
+        if self._end_of_time is None:
+            return share
         return min(share, max(0.0, self._end_of_time - time.monotonic()))
 
     def _take(self, runner: Runner) -> None:
@@ -287,13 +289,17 @@ class SuiteWorkers:
         part = worker.part
         assert part is not None
         try:
-            message = worker.connection.recv()
+            with _undisturbed():
+                message = worker.connection.recv()
         except (EOFError, OSError):
             self._lose(worker, part)
             return
         if isinstance(message, OSError):
             raise message
+        if self._end_of_time is None and self._options.max_time is not None and not isinstance(message, _NotOpened):
+            self._end_of_time = time.monotonic() + self._options.max_time
         if isinstance(message, _SuitePlayed):
+            part.events.extend(message.events)
             part.result, worker.part = message.result, None
             runner.memory_elsewhere[worker.process.pid or 0] = message.memory
         elif isinstance(message, _NotOpened):
@@ -366,7 +372,7 @@ def _play(connection: Connection, runner: Runner, suite: Suite, share: float | N
         nonlocal events, sent
         events.append(one)
         now = time.monotonic()
-        if now - sent >= _TOGETHER:
+        if now - sent >= _TOGETHER and not isinstance(one, event.SuiteEnded):
             waiting, events, sent = events, [], now
             _send(connection, waiting)
 
@@ -377,25 +383,30 @@ def _play(connection: Connection, runner: Runner, suite: Suite, share: float | N
     except OSError as error:
         _send(connection, error)
         return
-    if events:
-        _send(connection, events)
     assert runner.last is not None
-    _send(connection, _SuitePlayed(runner.last, peak_memory()))
+    _send(connection, _SuitePlayed(events, runner.last, peak_memory()))
 
 
 def _send(connection: Connection, message: object) -> None:
-    """Send something whole, whoever interrupts meanwhile."""
-    masked = hasattr(signal, "pthread_sigmask")  # on Windows a worker is not interrupted, but ended
-    if masked:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
-        connection.send(message)
+        with _undisturbed():
+            connection.send(message)
     except OSError as error:
         raise _GoneError from error
-    finally:
-        if masked:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let nobody interrupt what must be sent or received as a whole; on Windows workers are ended instead."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

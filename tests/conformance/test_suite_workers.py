@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from multiprocessing import active_children
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import HELPERS
 
 from rocketmq_conformance.conformance.api import judge, run
 from rocketmq_conformance.conformance.engine.options import Options
@@ -71,8 +73,20 @@ def test_the_events_are_those_of_one_process(tmp_path: Path, monkeypatch: pytest
 
 
 def test_plans_and_logs_are_kept(tmp_path: Path) -> None:
-    assert end(few("port", out=tmp_path)).verdict == CONFORMS
-    assert sorted(file.name for file in tmp_path.iterdir()) == [f"{name}.plan.jsonl" for name in NAMES]
+    program = f"{sys.executable} {HELPERS / 'exec_port.py'} --whole"
+    events = few(f"exec:sh -c 'echo begun >&2; exec {program}'", out=tmp_path)
+    assert end(events).verdict == CONFORMS
+    logs = {f"{worker}/exec.log" for worker in ("worker-1", "worker-2")}
+    found = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
+    assert found == {"exec.log", *logs, *(f"{name}.plan.jsonl" for name in NAMES)}
+    assert all((tmp_path / log).read_text() == "begun\n" for log in logs)
+
+
+def test_a_plan_that_cannot_be_written_ends_the_run(tmp_path: Path) -> None:
+    (tmp_path / "pull.plan.jsonl").mkdir()
+    with pytest.raises(IsADirectoryError):
+        few("port", out=tmp_path)
+    assert active_children() == []
 
 
 def test_a_process_that_is_killed_takes_one_suite_with_it() -> None:
