@@ -1,13 +1,12 @@
 """The cases that notice mutants, found once and kept in ``tests/data/noticing_cases.json``: tests play them alone.
 
-``python tests/helpers/noticing_cases.py`` looks anew for those that notice their mutant no longer, from the first case
-on, as `power` does; it ends with 1 when there is a mutant that no case notices.
+``rocketmq-conformance regenerate`` looks anew for those that notice their mutant no longer, from the first case on, as
+``power`` does.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -125,26 +124,28 @@ def noticed(mutant: Mutant, by: Mapping[str, Noticing]) -> bool:
     return mutant.name in by and notices(mutant, by[mutant.name].case)
 
 
-def main() -> int:
-    mutation_score.open_mutant = open_settled  # type: ignore[assignment]
+def find_missing() -> list[str]:
+    """Look anew for what notices its mutant no longer; the names of the mutants that no case notices."""
     before = kept() if FILE.exists() else {}
     plans = corpus.cases([corpus.kit_folder()], SUITES.values())
+    files = {plan.path.name for some in plans.values() for plan in some}
     after: dict[str, Noticing] = {}
     missing = []
-    for name, mutant in sorted(MUTANTS.items()):
-        if mutant.equivalent or is_timed(mutant):
-            continue
+    for name, mutant in expected().items():
         case = before[name].case if noticed(mutant, before) else find(mutant)
         if case is None or not notices(mutant, case):
             missing.append(name)
             continue
-        plan = mutation_score.noticing_plan(mutant, plans) if mutation_score.plan_can_notice(mutant) else None
-        after[name] = Noticing(case, plan.path.name if plan else "")
+        plan = before[name].plan if name in before else ""
+        if plan not in files and mutation_score.plan_can_notice(mutant):
+            found = mutation_score.noticing_plan(mutant, plans)
+            plan = found.path.name if found else ""
+        after[name] = Noticing(case, plan)
     lines = (f"{json.dumps(name)}: {json.dumps([*one.case, one.plan])}" for name, one in after.items())
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
-    print(f"{len(after)} cases are kept; noticed by none: {', '.join(missing) or 'no mutant'}")
-    return 1 if missing else 0
+    return missing
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def expected() -> dict[str, Mutant]:
+    """The mutants of which a case is kept."""
+    return {name: mutant for name, mutant in sorted(MUTANTS.items()) if not mutant.equivalent and not is_timed(mutant)}

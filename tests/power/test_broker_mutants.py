@@ -46,7 +46,7 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_mutant_is_noticed_within_200_cases() -> None:
     by = noticing_cases.kept()
     unnoticed = [mutant.name for mutant in MUTANTS if not noticing_cases.noticed(mutant, by)]
-    assert unnoticed == [], "python tests/helpers/noticing_cases.py looks for other cases that notice them"
+    assert unnoticed == [], "`rocketmq-conformance regenerate` looks for other cases that notice them"
 
 
 def replaces_one_part(mutant: BrokerMutant) -> bool:

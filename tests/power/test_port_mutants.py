@@ -66,7 +66,7 @@ def test_every_mutant_is_noticed_by_a_plan_or_within_2000_cases() -> None:
     by = noticing_cases.kept()
     found = [mutant for mutant in MUTANTS.values() if not mutant.equivalent]
     unnoticed = [mutant.name for mutant in found if not noticing_cases.noticed(mutant, by)]
-    assert unnoticed == [], "python tests/helpers/noticing_cases.py looks for other cases that notice them"
+    assert unnoticed == [], "`rocketmq-conformance regenerate` looks for other cases that notice them"
     assert found
 
 
