@@ -40,10 +40,10 @@ def test_the_table_says_what_an_ordinary_run_runs() -> None:
 
 
 def test_the_table_says_what_the_whole_check_runs() -> None:
-    tox = r'"\$\{(?:tox|side_by_side)\[@\]\}"'
+    tox = r'"\$\{(?:tox|both)\[@\]\}"'
     lists = re.findall(rf"^[^#\n]*(?:{tox}.* -e |heavy\+?=)([\w,-]+)(?: --.*)?$", CI, re.MULTILINE)
     named = {name for names in lists for name in names.split(",") if name}
-    assert re.search(r'^"\$\{side_by_side\[@\]\}" \d -e "\$heavy"$', CI, re.MULTILINE)
+    assert re.search(r'^"\$\{both\[@\]\}" -e "\$heavy"$', CI, re.MULTILINE)
     assert re.search(r'^"\$\{tox\[@\]\}"$', CI, re.MULTILINE), "it runs `tox run` as it stands in the README"
     assert {name for name, (_, whole, _) in ROWS.items() if whole == "yes"} == named | of_an_ordinary_run()
 
