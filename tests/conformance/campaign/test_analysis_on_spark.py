@@ -72,11 +72,9 @@ def test_discovery(campaign: Campaign, spark: SparkSession) -> None:
 def test_separating_features(campaign: Campaign, spark: SparkSession) -> None:
     found = clusters(campaign)
     alone, together = SeparatorFinder(campaign), SparkSeparatorFinder(CampaignFrames(spark, campaign), found)
-    separated = [(one, alone.separators(one)) for one in found]
-    # each of them takes Spark seconds: three that something separates, and two that nothing does
-    some = [*[pair for pair in separated if pair[1]][:3], *[pair for pair in separated if not pair[1]][:2]]
-    assert [(one, together.separators(one)) for one, _ in some] == some
-    assert len(some) == 5
+    separated = [alone.separators(one) for one in found]
+    assert [together.separators(one) for one in found] == separated
+    assert sum(map(bool, separated)) > 2
 
 
 def test_a_large_campaign_ends_with_the_same_events(
