@@ -38,8 +38,9 @@ from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook, of_version
 from rocketmq_conformance.conformance.engine.runner import Events, Runner
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.opening import Opening, opened
 from rocketmq_conformance.conformance.startup import Listener, starting, unseen
-from rocketmq_conformance.conformance.suite_workers import Opening, SuiteWorkers, opened
+from rocketmq_conformance.conformance.suite_workers import SuiteWorkers
 from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.clause_steps import clause_steps
 from rocketmq_conformance.models.profile import Profile

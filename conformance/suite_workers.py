@@ -10,33 +10,22 @@ from __future__ import annotations
 import signal
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from types import FrameType
 
-from rocketmq_conformance.conformance.adapter import (
-    Adapter,
-    AdapterError,
-    CannotRunError,
-    Hello,
-    KeepsLog,
-    ShowLine,
-    ShowsLines,
-)
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
-from rocketmq_conformance.conformance.engine.handshake import introduce, offering
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.peak_memory import peak_memory
 from rocketmq_conformance.conformance.engine.runner import Events, Runner, deliver
-from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.suite_run import SuiteResult
-from rocketmq_conformance.conformance.startup import Listener, starting, unseen
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
-from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.conformance.opening import Opening, opened
+from rocketmq_conformance.conformance.targets.address import AddressError
+from rocketmq_conformance.conformance.targets.child_process import how_it_ended
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -46,48 +35,6 @@ from rocketmq_conformance.suites.declare.suite import Suite
 _TOGETHER = 0.1
 #: Seconds that workers have to end the case that they play when the run is interrupted.
 _END_PATIENCE = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """How an implementation is opened, and by which releases it is judged."""
-
-    target: str | Adapter
-    releases: Mapping[str, str]
-    patience: float
-    max_wait: float
-    start_timeout: float
-
-
-@contextmanager
-def opened(
-    opening: Opening,
-    suites: Sequence[Suite],
-    *,
-    log: Path | None = None,
-    on_start: Listener = unseen,
-    on_line: ShowLine | None = None,
-) -> Iterator[tuple[Stage, Hello, Profile]]:
-    """Open an implementation, and ask it who it is and which of the suites it offers.
-
-    ``log`` is a folder for what it writes by itself; ``on_line`` is called with every line to and from it.
-    """
-    stage: Stage | None = None
-    target = opening.target
-    try:
-        with starting(opening.start_timeout, on_start):
-            adapter = open_address(target) if isinstance(target, str) else target
-            stage = Stage(adapter, Profile(), opening.patience, opening.max_wait)
-            if log and isinstance(adapter, KeepsLog):
-                adapter.keep_log(log)
-            if on_line and isinstance(adapter, ShowsLines):
-                adapter.show_lines(on_line)
-            hello, profile = introduce(stage, opening.releases)
-            hello = offering(stage, hello, suites)
-        yield stage, hello, profile
-    finally:
-        if stage:
-            stage.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +74,10 @@ class _Part:
             self.events.append(
                 event.SuiteStarted(suite=suite.name, sentence=suite.sentence, cases=0, steps=suite.steps, plan="")
             )
-        counts = dict.fromkeys(event.VERDICTS, 0)
         ended = event.SuiteEnded(
             suite=suite.name,
             verdict=verdict,
-            cases=counts,
+            cases=dict.fromkeys(event.VERDICTS, 0),
             steps=0,
             seconds=0.0,
             coverage=[],
@@ -141,21 +87,7 @@ class _Part:
             reason=reason,
         )
         self.events.append(ended)
-        self.result = SuiteResult(
-            verdict=verdict,
-            counts=counts,
-            steps=0,
-            divergences=0,
-            playing=0.0,
-            control=None,
-            silent=(),
-            cut_short=False,
-            signed=0,
-            expected_faults=0,
-            ended=ended,
-            found=(),
-            occurred=(),
-        )
+        self.result = SuiteResult(ended)
 
 
 class _Worker:
@@ -186,10 +118,7 @@ class _Worker:
         """How its process ended, in words."""
         self.process.join(_END_PATIENCE)
         code = self.process.exitcode
-        if code is not None and code < 0:
-            with suppress(ValueError):
-                return f"its process was ended by {signal.Signals(-code).name}"
-        return f"its process ended with exit code {code}"
+        return "its process does not end" if code is None else f"its process {how_it_ended(code)}"
 
 
 class SuiteWorkers:
@@ -356,8 +285,8 @@ def _work(connection: Connection, number: int, opening: Opening, options: Option
         try:
             with opened(opening, list(suites.values()), log=log) as (stage, hello, profile), rare_collections():
                 runner = Runner(stage, hello, profile, options)
-                while (asked := connection.recv()) is not None:
-                    name, share = asked
+                while True:
+                    name, share = connection.recv()
                     _play(connection, runner, suites[name], share)
         except (AddressError, AdapterError, CannotRunError) as error:
             _send(connection, _NotOpened(str(error)))

@@ -21,6 +21,7 @@ ORDER = (
     ("conformance.fakes",),
     ("conformance.engine",),
     ("conformance.targets",),
+    ("conformance.opening",),
     ("conformance.suite_workers",),
     ("conformance.api",),
     ("conformance.campaign", "conformance.predict"),

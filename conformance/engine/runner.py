@@ -245,23 +245,25 @@ class Runner:
             finally:
                 if drawn:
                     drawn.close()
-                self.add(part.result())
+                if result := part.result():
+                    self.add(result)
 
     def add(self, result: SuiteResult) -> None:
         """Add what a suite has come to."""
+        ended = result.ended
         self.last = result
-        for verdict, count in result.counts.items():
+        for verdict, count in ended.cases.items():
             self.totals[verdict] += count
-        self.ended += [result.ended] if result.ended else []
+        self.ended.append(ended)
         self.found += result.found
         self.occurred += result.occurred
-        self.steps += result.steps
+        self.steps += ended.steps
         self.playing += result.playing
-        self.divergences += result.divergences
+        self.divergences += len(result.found)
         self.signed += result.signed
         self.expected_faults += result.expected_faults
-        self.silent += result.silent
-        self.verdicts.append(result.verdict)
-        if result.control is not None:
-            self.controls.append(result.control)
+        self.silent += ended.silent_rules
+        self.verdicts.append(ended.verdict)
+        if ended.control is not None:
+            self.controls.append(ended.control)
         self.cut_short = self.cut_short or result.cut_short

@@ -45,24 +45,16 @@ class Stop(Exception):  # noqa: N818 - not an error: the run ends here
 class SuiteResult:
     """What one suite adds to a run; it can be sent to another process."""
 
-    verdict: str
-    #: Cases by verdict, and their steps.
-    counts: Mapping[str, int]
-    steps: int
-    divergences: int
-    #: Seconds of playing.
-    playing: float
-    #: Was the planted wrong answer noticed? None when none could be planted.
-    control: bool | None
-    silent: Sequence[str]
-    #: Did the time limit end the suite before its last case?
-    cut_short: bool
+    ended: event.SuiteEnded
+    found: Sequence[event.DivergenceFound] = ()
+    occurred: Sequence[event.ExpectedDivergence] = ()
     #: Entries of expected divergences that occurred, and those that fail the run.
-    signed: int
-    expected_faults: int
-    ended: event.SuiteEnded | None
-    found: Sequence[event.DivergenceFound]
-    occurred: Sequence[event.ExpectedDivergence]
+    signed: int = 0
+    expected_faults: int = 0
+    #: Seconds of playing.
+    playing: float = 0.0
+    #: Did the time limit end the suite before its last case?
+    cut_short: bool = False
 
 
 class SuiteRun:
@@ -146,22 +138,18 @@ class SuiteRun:
         """Seconds since the suite began, without those for its plan."""
         return time.monotonic() - self.started - self.planning
 
-    def result(self) -> SuiteResult:
-        """What the suite adds to the run, once its events have ended."""
+    def result(self) -> SuiteResult | None:
+        """What the suite adds to the run; None where its events have not come to their end."""
+        if self.ended is None:
+            return None
         return SuiteResult(
-            verdict=self.verdict,
-            counts=self.counts,
-            steps=self.steps,
-            divergences=self.divergences,
-            playing=self.playing,
-            control=self.control,
-            silent=self.silent,
-            cut_short=self.cut_short,
+            self.ended,
+            self.found,
+            list(self.expected.events()),
             signed=self.expected.occurred,
             expected_faults=self.expected.faults,
-            ended=self.ended,
-            found=self.found,
-            occurred=list(self.expected.events()),
+            playing=self.playing,
+            cut_short=self.cut_short,
         )
 
     def _may_shrink(self) -> bool:

@@ -232,12 +232,7 @@ class ChildProcess:
             return "it closed its standard output, or stopped reading its standard input"
         code = self._process.returncode
         self._errors.join(_LOOK)
-        if code >= 0:
-            return f"it ended with exit code {code}"
-        try:
-            return f"it was ended by {signal.Signals(-code).name}"
-        except ValueError:
-            return f"it was ended by signal {-code}"
+        return f"it {how_it_ended(code)}"
 
     def _keep_errors(self, source: int) -> None:
         with contextlib.suppress(OSError):
@@ -252,3 +247,13 @@ def kill_marked(mark: str) -> None:
         with contextlib.suppress(OSError):
             if wanted in (folder / "environ").read_bytes().split(b"\0"):
                 os.kill(int(folder.name), signal.SIGKILL)
+
+
+def how_it_ended(code: int) -> str:
+    """How a process ended, by its exit code, which is the negative number of a signal that ended it."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"

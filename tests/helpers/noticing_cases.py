@@ -106,9 +106,17 @@ def find(mutant: Mutant) -> NoticingCase | None:
             clock=clock_of(profile_of(mutant, Profile())),
             tier=tier,
         )
-        if judged.status == KILLED:
+        if judged.status == KILLED and judged.rule:
             return NoticingCase(judged.suite, tier, judged.cases - 1)
     return None
+
+
+def is_within(mutant: Mutant, case: NoticingCase) -> bool:
+    """Is it a case of the mutant's suites that ``find`` would come to?"""
+    of_broker = isinstance(mutant, BrokerMutant)
+    limit = BROKER_CASES if of_broker else CASES
+    named = case.suite in {suite.name for suite in suites_of(mutant)}
+    return named and case.number < limit and case.tier in ((SEEDED,) if of_broker else (COVER, SEEDED))
 
 
 def is_timed(mutant: Mutant) -> bool:

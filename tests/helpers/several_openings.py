@@ -20,7 +20,7 @@ class KilledInPull(Port):
 
 
 def twice() -> Port:
-    """A port that can be opened two times; how often it was is told by files in the current folder."""
+    """A port that can be opened two times; files in the current folder show how often it was."""
     return _opened(2)
 
 

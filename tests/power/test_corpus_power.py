@@ -8,16 +8,12 @@ from functools import cache
 from itertools import count
 
 import noticing_cases
-from simulated_clock import SimulatedClock
 
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS, PORT_MUTANTS, open_mutant, suites_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import DIVERGES
@@ -68,14 +64,6 @@ def unnoticed(
     return missed, sorted(silent)
 
 
-def broker_stage(mutant: BrokerMutant) -> Stage:
-    """A broker that has handled everything it received whenever time passes."""
-    clock = SimulatedClock()
-    location = FakeLocation(PROFILE, mutant.parts, clock=clock)
-    clock.meanwhile = location.settle
-    return Stage(BrokerAdapter(location, clock), PROFILE)
-
-
 def test_every_plan_of_a_broker_notices_a_mutant_and_every_mutant_is_noticed() -> None:
     mutants = {name: one for name, one in BROKER_MUTANTS.items() if not one.set_up and name not in BY_TIME}
     assert BROKER_MUTANTS.keys() >= BY_TIME
@@ -84,7 +72,7 @@ def test_every_plan_of_a_broker_notices_a_mutant_and_every_mutant_is_noticed() -
 
         @cache
         def stage(name: str) -> Stage:
-            made = broker_stage(mutants[name])
+            made = Stage(noticing_cases.open_settled(mutants[name], PROFILE), PROFILE)
             open_stages.callback(made.close)
             return made
 
