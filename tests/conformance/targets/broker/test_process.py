@@ -274,6 +274,7 @@ def test_a_broker_is_started_with_its_configuration(
         assert words[-3:] == ["org.apache.rocketmq.broker.BrokerStartup", "-c", str(broker.home / "broker.conf")]
         assert "/jars/a.jar:/jars/b.jar" in words
         assert f"-Duser.home={broker.home}" in words
+        assert f"-Djava.io.tmpdir={broker.temporary_files}" in words
         assert "--add-opens=java.base/java.nio=ALL-UNNAMED" in words
         assert broker.address == f"127.0.0.1:{broker.port}"
         assert broker.offsets_file.parent == broker.home / "store" / "config"
@@ -282,9 +283,12 @@ def test_a_broker_is_started_with_its_configuration(
         assert "namesrvAddr=127.0.0.1:9876\n" in written
         # a broker rewrites the file; the next start has the ordinary configuration again
         (broker.home / "broker.conf").write_text("accessMessageInMemoryMaxRatio=0\n")
+        # and its folder of temporary files is empty again
+        (broker.temporary_files / "library.so").touch()
         broker.stop()
         assert not broker.process.alive
         broker.start()
+        assert list(broker.temporary_files.iterdir()) == []
         assert (broker.home / "broker.conf").read_text() == written
         broker.kill()
         assert not broker.process.alive

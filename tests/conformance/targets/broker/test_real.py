@@ -103,6 +103,14 @@ def test_an_offset_survives_a_kill_once_it_was_saved(adapter: BrokerAdapter) -> 
     assert adapter.apply(Query(0, 0, 0, None)) == Ok(5)
 
 
+def test_what_a_broker_unpacks_does_not_outlive_it(adapter: BrokerAdapter) -> None:
+    assert isinstance(adapter.source, StartedBroker)
+    broker = adapter.source.broker
+    for _ in range(2):
+        assert len(list(broker.temporary_files.glob("librocksdbjni*"))) == 1
+        adapter.apply(Restart("kill"))
+
+
 def test_a_broker_that_dies_is_named(adapter: BrokerAdapter) -> None:
     """Last in the module: the broker is gone afterwards."""
     assert isinstance(adapter.source, StartedBroker)
