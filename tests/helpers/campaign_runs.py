@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import psutil
 from places import HELPERS
 from prepared_signals import interruptible
+from waiting import PATIENCE, wait_until
 
 from rocketmq_conformance.conformance.campaign.api import campaign
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
@@ -132,7 +132,7 @@ def command(*words: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    wait_until(lambda: not [*disk.glob("rocketmq-conformance-player-*"), *memory.iterdir()], patience=30)
+    wait_until(lambda: not [*disk.glob("rocketmq-conformance-player-*"), *memory.iterdir()])
 
 
 def done(*words: str, cwd: Path, timeout: float = 600) -> subprocess.CompletedProcess[str]:
@@ -147,22 +147,6 @@ def blocks_of(out: Path) -> int:
     return sum(1 for _ in out.glob("cases/*/block-*.parquet"))
 
 
-def wait_until(true: Callable[[], object], process: subprocess.Popen[str] | None = None, patience: float = 300) -> None:
-    """Wait for something to happen while a process lives."""
-    deadline = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen"
-        assert process is None or process.poll() is None, process.communicate()
-        time.sleep(0.05)
-
-
-def alive(pid: int) -> bool:
-    """Does a process live? One that waits for somebody to take note of its death does not."""
-    with suppress(psutil.NoSuchProcess):
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    return False
-
-
 def family(pid: int) -> set[psutil.Process]:
     """A process with all that come from it."""
     with suppress(psutil.NoSuchProcess):
@@ -172,7 +156,7 @@ def family(pid: int) -> set[psutil.Process]:
 
 
 @contextmanager
-def nothing_left(pid: int, patience: float = 90) -> Iterator[None]:
+def nothing_left(pid: int) -> Iterator[None]:
     """Whatever came from a process is gone soon after the end of the block."""
     seen: set[psutil.Process] = set()
     over = threading.Event()
@@ -188,6 +172,6 @@ def nothing_left(pid: int, patience: float = 90) -> Iterator[None]:
     finally:
         over.set()
         watcher.join()
-    _, alive = psutil.wait_procs(seen, patience)
+    _, alive = psutil.wait_procs(seen, PATIENCE)
     left = [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
     assert not left, [re.sub(r"\s+", " ", " ".join(one.cmdline()))[:200] for one in left]

@@ -17,7 +17,6 @@ from campaign_runs import (
     CASES,
     WORDS,
     Rows,
-    alive,
     blocks_of,
     check,
     command,
@@ -28,11 +27,11 @@ from campaign_runs import (
     nothing_left,
     play,
     resume,
-    wait_until,
 )
 from command_line import kit
 from places import HELPERS
 from poisonous import POISON
+from waiting import wait_for_end, wait_until
 
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS
@@ -93,7 +92,7 @@ def test_poisonous_cases_are_named_and_all_others_are_judged(
     # each of them left a child behind, twice
     left = [int(child.name) for child in children.iterdir()]
     assert len(left) == 2 * len(lost)
-    wait_until(lambda: not any(map(alive, left)))
+    wait_for_end(*left)
 
 
 # --- killed processes -------------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from campaign_runs import WORDS, Rows, blocks_of, check, command, ended, family, nameless, play, wait_until
+from campaign_runs import WORDS, Rows, blocks_of, check, command, ended, family, nameless, play
 from places import ROOT
 from spark_cluster import spark_bin
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 

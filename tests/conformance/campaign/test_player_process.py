@@ -18,8 +18,8 @@ from typing import Any
 import poisonous
 import psutil
 import pytest
-from campaign_runs import alive, wait_until
 from places import HELPERS
+from waiting import wait_for_end, wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.campaign.player import player_supervisor
@@ -61,12 +61,6 @@ def play(first: int = 0, count: int = 60, **more: Any) -> dict[str, Any]:
     return {"do": "play", "suite": SUITE, "first": first, "count": count, "lost": {}, "singly": False, **more}
 
 
-def gone(pid: int) -> bool:
-    """Is the process gone, now or soon?"""
-    wait_until(lambda: not alive(pid))
-    return True
-
-
 def test_what_a_start_does_is_passed_on() -> None:
     shown: list[tuple[str, str]] = []
     spec = replace(SPEC, addresses=("python:poisonous:Prepares",))
@@ -105,7 +99,8 @@ def test_children_of_a_player_that_dies_end(tmp_path: Path, monkeypatch: pytest.
     with player("python:poisonous:Forks") as there, pytest.raises(PlayerDiedError) as died:
         list(there.ask(play()))
     assert (str(died.value), died.value.case) == ("its process ended with code 4", 5)
-    assert [gone(int(child.name)) for child in tmp_path.iterdir()] == [True]
+    [child] = tmp_path.iterdir()
+    wait_for_end(int(child.name))
 
 
 def test_a_player_that_is_killed_names_the_case() -> None:
@@ -185,7 +180,7 @@ def test_children_that_an_implementation_leaves_behind_end_with_it(
         children = [int(child.name) for child in tmp_path.iterdir()]
         assert len(children) == 6
         assert all(map(psutil.pid_exists, children))
-    assert all(map(gone, children))
+    wait_for_end(*children)
 
 
 def test_a_player_that_is_stopped_says_no_more() -> None:
@@ -196,7 +191,7 @@ def test_a_player_that_is_stopped_says_no_more() -> None:
         pid = there.pid
         with pytest.raises(Abandoned):
             next(parts)
-        assert gone(pid)
+        wait_for_end(pid)
         assert there.pid == 0
         assert sum(part["count"] for part in there.ask(play(count=3))) == 3
 
@@ -235,8 +230,8 @@ def test_a_player_ends_with_its_worker_and_leaves_nothing(tmp_path: Path, monkey
         assert psutil.pid_exists(pid)
         assert len(list(tmp_path.iterdir())) == 2
         worker.kill()
-    assert gone(pid)
-    wait_until(lambda: not list(tmp_path.iterdir()), patience=30)
+    wait_for_end(pid)
+    wait_until(lambda: not list(tmp_path.iterdir()))
 
 
 def test_addresses_that_cannot_be() -> None:

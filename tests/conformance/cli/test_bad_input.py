@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 from command_line import Ended, kit
 from places import HELPERS
 from prepared_signals import in_the_background, interruptible
+from waiting import wait_for_end, wait_until
 
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, SuiteEnded
@@ -267,20 +267,13 @@ def test_an_interrupted_start_leaves_nothing_running(tmp_path: Path) -> None:
     with subprocess.Popen(
         words, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
     ) as kit_process:
-        until = time.monotonic() + 60
-        while not child.exists():
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        wait_until(child.exists)
         kit_process.send_signal(signal.SIGINT)
         _, errors = kit_process.communicate(timeout=60)
     assert kit_process.returncode == 3
     assert "interrupted" in errors
     assert "Traceback" not in errors
-    state = Path(f"/proc/{child.read_text().strip()}/stat")
-    until = time.monotonic() + 60
-    while state.exists() and state.read_text().split(") ")[1][0] not in "ZX":
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_for_end(int(child.read_text()))
     assert list(files.iterdir()) == []
 
 

@@ -7,13 +7,13 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from places import ROOT
 from python_image import import_python_image
+from waiting import wait_until
 
 pytestmark = pytest.mark.container
 TAG, BASE = "rocketmq-conformance-kit-test", "rocketmq-conformance-python-test"
@@ -69,10 +69,7 @@ def test_it_serves_a_broker_until_it_is_stopped(image: str) -> None:
         port = free.getsockname()[1]
     docker("run", "-d", "--name", name, "-p", f"127.0.0.1:{port}:9876", image)
     try:
-        until = time.monotonic() + 60
-        while "serving name server and broker" not in docker("logs", name).stdout:
-            assert time.monotonic() < until, docker("logs", name).stderr
-            time.sleep(0.2)
+        wait_until(lambda: "serving name server and broker" in docker("logs", name).stdout)
         smoke = [sys.executable, "-m", "rocketmq_conformance", "smoke", f"broker:127.0.0.1:{port}"]
         done = subprocess.run(smoke, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

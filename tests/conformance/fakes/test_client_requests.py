@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 from places import DATA
 from recorded_requests import command_of
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -115,14 +115,10 @@ def answers(client: str, name_server: str, broker: str) -> Iterator[tuple[str, A
         for number in range(4 * MESSAGES):
             sent = fields(a="P", b=TOPIC, c="TBW102", d=4, e=number % 4, f=0, g=1, h=0, i="", j=0, k=False, m=False)
             assert own.call(Request.SEND_MESSAGE_V2, sent, b"x", PATIENCE).code == 0
-        until = time.monotonic() + PATIENCE
         for queue in range(4):
-            while own.call(Request.GET_MAX_OFFSET, fields(topic=TOPIC, queueId=queue)).ext["offset"] != str(MESSAGES):
-                assert time.monotonic() < until
-                time.sleep(0.05)
-        while names.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": TOPIC}).code:
-            assert time.monotonic() < until
-            time.sleep(0.05)
+            asked = fields(topic=TOPIC, queueId=queue)
+            wait_until(lambda asked=asked: own.call(Request.GET_MAX_OFFSET, asked).ext["offset"] == str(MESSAGES))
+        wait_until(lambda: not names.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": TOPIC}).code)
         for at, recorded in enumerate(one for one in LINES if one["client"] == client):
             request = command_of(recorded)
             if request.code == Request.CONSUMER_SEND_MSG_BACK:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
@@ -227,9 +227,7 @@ def test_an_unlock_is_done_soon() -> None:
     with FakeBroker(Profile().configured({"lockInStrictMode": "true"})) as broker:
         assert lock(broker, "one") is True
         lock(broker, "one", Request.UNLOCK_BATCH_MQ)
-        until = time.monotonic() + PATIENCE
-        while not lock(broker, "two"):
-            assert time.monotonic() < until
+        wait_until(lambda: lock(broker, "two"))
 
 
 # --- as what is judged ------------------------------------------------------------------------------------------

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -22,13 +22,6 @@ QUERY, COMMIT, PULL = (
     int(Request.PULL_MESSAGE),
 )
 ROUTE = int(Request.GET_ROUTEINFO_BY_TOPIC)
-
-
-def await_that(holds: Callable[[], object]) -> None:
-    until = time.monotonic() + LIMIT
-    while not holds() and time.monotonic() < until:
-        time.sleep(0.01)
-    assert holds()
 
 
 class Server:
@@ -135,7 +128,7 @@ def test_requests_that_wait_at_the_broker_are_answered_once(line: Line) -> None:
     with line.connect() as client, line.connect() as other:
         other.call(QUERY)
         client.post(PULL)
-        await_that(lambda: line.broker.seen and line.broker.seen[-1].code == PULL)
+        wait_until(lambda: line.broker.seen and line.broker.seen[-1].code == PULL)
         line.proxy.answer_open(PULL, Command(1, {}, remark="scripted"))
         assert client.collect().code == 1
         pull = line.broker.seen[-1]
@@ -151,7 +144,7 @@ def test_those_of_one_topic_alone_are_answered(line: Line) -> None:
     with line.connect() as client:
         for topic in ("T", "U"):
             client.post(PULL, {"topic": topic})
-        await_that(lambda: [one.code for one in line.broker.seen] == [PULL, PULL])
+        wait_until(lambda: [one.code for one in line.broker.seen] == [PULL, PULL])
         line.proxy.answer_open(PULL, Command(1), "U")
         assert client.collect().code == 1
         assert client.outstanding == 1
@@ -163,7 +156,7 @@ def test_those_of_one_topic_alone_are_answered(line: Line) -> None:
 def test_requests_that_wait_at_the_broker_can_be_forgotten(line: Line) -> None:
     with line.connect() as client:
         client.post(PULL)
-        await_that(lambda: line.broker.seen and line.broker.seen[-1].code == PULL)
+        wait_until(lambda: line.broker.seen and line.broker.seen[-1].code == PULL)
         line.proxy.forget_open(PULL)
         pull = line.broker.seen[-1]
         line.broker.listener.run(lambda: line.broker.peers[-1].answer(pull, Command(0)))
@@ -182,7 +175,7 @@ def test_requests_of_the_broker_reach_the_client_of_their_connection_and_its_res
         (request,) = client.requests(LIMIT)
         assert (request.code, request.opaque, request.flag & (RESPONSE | ONE_WAY)) == (307, 77, 0)
         client._socket.sendall(encode(Command(0, {"state": "well"}, opaque=77, flag=RESPONSE)))
-        await_that(lambda: [one for one in line.broker.frames if one.flag & RESPONSE])
+        wait_until(lambda: [one for one in line.broker.frames if one.flag & RESPONSE])
         assert [one.ext for one in line.broker.frames if one.flag & RESPONSE] == [{"state": "well"}]
         assert other.requests() == []
 
@@ -191,7 +184,7 @@ def test_a_client_that_goes_is_gone_for_the_broker_too(line: Line) -> None:
     with line.connect() as client:
         client.call(QUERY)
         client.call(ROUTE)
-    await_that(lambda: line.broker.left and line.names.left)
+    wait_until(lambda: line.broker.left and line.names.left)
     assert line.watch.gone == 1
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from waiting import wait_for_end, wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.startup import starting
@@ -45,14 +45,6 @@ done
     )
     script.chmod(0o755)
     return tools / "words"
-
-
-def await_end(pid: int) -> None:
-    """Wait until a process that was killed has ended; it may be left as a zombie."""
-    until = time.monotonic() + 30
-    while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split(") ")[1][0] not in "ZX":
-        assert time.monotonic() < until, f"{pid} is still running"
-        time.sleep(0.01)
 
 
 def jar(tools: Path, name: str) -> Path:
@@ -113,10 +105,7 @@ def test_what_another_maven_has_got_meanwhile_is_not_downloaded_again(tools: Pat
     )
     with ThreadPoolExecutor(2) as pool:
         asked = [pool.submit(maven.class_path, ("rocketmq-client",), "5.5.0") for _ in range(2)]
-        until = time.monotonic() + 60
-        while not (tools / "begun").exists() or words.read_text().count(" -o ") < 2:
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        wait_until(lambda: (tools / "begun").exists() and words.read_text().count(" -o ") == 2)
         (tools / "go").touch()
     assert [each.result() for each in asked] == [(one,)] * 2
     assert len(words.read_text().splitlines()) == 3
@@ -244,7 +233,7 @@ def test_a_maven_that_hangs_ends_with_the_time_of_the_start(tools: Path) -> None
         maven.class_path(["rocketmq-broker"], "5.5.0")
     assert "took longer than 500 s to get rocketmq-broker 5.5.0" in str(caught.value)
     assert "--start-timeout allows more" in str(caught.value)
-    await_end(int(child.read_text()))
+    wait_for_end(int(child.read_text()))
 
 
 def test_jars_that_maven_names_but_that_are_not_there(tools: Path) -> None:

@@ -7,13 +7,13 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from every import every
 from guarded import ACL_1, ACL_2, Certificates, Guard, certificates, guarded
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -129,10 +129,7 @@ def _plays(address: str) -> None:
         adapter.reset_many([(0, broker_offsets.SUITE)])
         assert adapter.apply(Commit(0, 0, 0, 5)) == Ok()
         adapter._send_and_cut(_commit(adapter, 6), "sent")
-        deadline = time.monotonic() + 10
-        while adapter.apply(Query(0, 0, 0, None)) != Ok(6) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert adapter.apply(Query(0, 0, 0, None)) == Ok(6)
+        wait_until(lambda: adapter.apply(Query(0, 0, 0, None)) == Ok(6))
     finally:
         adapter.close()
 

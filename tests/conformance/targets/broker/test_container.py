@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.proof.broker_suites import prove_suite
 from rocketmq_conformance.conformance.proof.evidence import Tally
@@ -151,8 +152,4 @@ os.kill(os.getpid(), signal.SIGKILL)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     home = Path(done.stdout.strip())
-    until = time.monotonic() + 30
-    while time.monotonic() < until and (home.exists() or home.name in engine("ps", "-a")):
-        time.sleep(0.2)
-    assert not home.exists()
-    assert home.name not in engine("ps", "-a")
+    wait_until(lambda: not home.exists() and home.name not in engine("ps", "-a"))

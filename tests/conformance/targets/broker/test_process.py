@@ -7,11 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from waiting import wait_for_end, wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.access import OPEN, Access
@@ -40,20 +40,6 @@ def shell(script: str) -> list[str]:
     return ["/bin/sh", "-c", script]
 
 
-def gone(pid: int, within: float = 60.0) -> bool:
-    until = time.monotonic() + within
-    while time.monotonic() < until:
-        try:
-            os.kill(pid, 0)
-            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        except OSError:
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def test_a_process_is_waited_for_and_stopped(process: JavaProcess, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     process.start(shell(f"sleep 0.2; touch {ready}; exec sleep 60"), ready.exists)
@@ -61,7 +47,7 @@ def test_a_process_is_waited_for_and_stopped(process: JavaProcess, tmp_path: Pat
     pid = process.pid
     process.stop()
     assert not process.alive
-    assert gone(pid)
+    wait_for_end(pid)
     process.stop()
 
 
@@ -72,7 +58,7 @@ def test_a_process_that_does_not_want_to_stop_is_killed(
     ready = tmp_path / "ready"
     process.start(shell(f"trap '' TERM; touch {ready}; while :; do sleep 0.1; done"), ready.exists)
     process.stop()
-    assert gone(process.pid)
+    wait_for_end(process.pid)
 
 
 def test_a_process_that_ends_at_once_is_named_with_its_last_error(process: JavaProcess, tmp_path: Path) -> None:
@@ -107,7 +93,7 @@ Path({str(ready)!r}).touch()
         process.resume()
     process.pause()
     process.stop()
-    assert gone(process.pid)
+    wait_for_end(process.pid)
 
 
 def test_a_process_that_ended_while_it_was_frozen_is_frozen_anew(process: JavaProcess, tmp_path: Path) -> None:
@@ -116,7 +102,7 @@ def test_a_process_that_ended_while_it_was_frozen_is_frozen_anew(process: JavaPr
     process.start(script, ready.exists)
     process.pause()
     os.kill(process.pid, signal.SIGKILL)
-    assert gone(process.pid)
+    wait_for_end(process.pid)
     process.pause()
     ready.unlink()
     process.start(script, ready.exists)
@@ -128,7 +114,7 @@ def test_freezing_what_has_ended_does_nothing(process: JavaProcess) -> None:
     process.pause()
     process.start(shell("exec sleep 60"), lambda: True)
     os.kill(process.pid, signal.SIGKILL)
-    assert gone(process.pid)
+    wait_for_end(process.pid)
     process.pause()
     assert not process.alive
 
@@ -136,7 +122,7 @@ def test_freezing_what_has_ended_does_nothing(process: JavaProcess) -> None:
 def test_a_process_that_is_never_ready_is_killed(process: JavaProcess) -> None:
     with pytest.raises(CannotRunError, match="was not ready after 0 s: no output"):
         process.start(shell("exec sleep 60"), lambda: False, limit=0.3)
-    assert gone(process.pid)
+    wait_for_end(process.pid)
 
 
 def test_within_a_start_a_process_has_the_time_of_the_start(process: JavaProcess) -> None:
@@ -147,7 +133,7 @@ def test_within_a_start_a_process_has_the_time_of_the_start(process: JavaProcess
         with pytest.raises(CannotRunError, match=expected):
             process.start(shell("exec sleep 60"), lambda: False, limit=0.0)
     assert shown[0] == ("starting Broker 5.5.0 and waiting until it answers", "")
-    assert gone(process.pid)
+    wait_for_end(process.pid)
 
 
 def test_the_last_line_stands_in_for_an_error(process: JavaProcess, tmp_path: Path) -> None:
@@ -172,11 +158,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL
-    assert gone(int(done.stdout))
-    until = time.monotonic() + 60
-    while (tmp_path / "home").exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not (tmp_path / "home").exists()
+    wait_for_end(int(done.stdout))
+    wait_until(lambda: not (tmp_path / "home").exists())
 
 
 def test_the_neighbours_of_a_broker_port_are_free() -> None:
@@ -257,9 +240,8 @@ def jars(asked: Asked) -> Callable[[Sequence[str], str], Sequence[Path]]:
 
 
 def arguments(home: Path) -> list[str]:
-    file, until = home / "arguments.txt", time.monotonic() + 60
-    while not file.is_file() and time.monotonic() < until:
-        time.sleep(0.02)
+    file = home / "arguments.txt"
+    wait_until(file.is_file)
     return file.read_text().splitlines()
 
 

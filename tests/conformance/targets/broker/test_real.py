@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from rocketmq_conformance.conformance import api
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
@@ -141,9 +141,4 @@ def test_a_broker_registers_with_a_name_server() -> None:
         host, _, port = server.address.rpartition(":")
         with Connection(host, int(port)) as connection:
             # some brokers register ten seconds after they are ready
-            until = time.monotonic() + 40
-            seen = b""
-            while broker.address.encode() not in seen and time.monotonic() < until:
-                time.sleep(0.1)
-                seen = connection.call(Request.GET_BROKER_CLUSTER_INFO, {}).body
-        assert broker.address.encode() in seen
+            wait_until(lambda: broker.address.encode() in connection.call(Request.GET_BROKER_CLUSTER_INFO, {}).body)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -52,9 +53,8 @@ def broker_with(properties: str) -> Iterator[Asked]:
         now = int(time.time() * 1000)
         asked.do(requests.create_topic(TOPIC, Topic.of(3)), requests.create_group(GROUP))
         asked.do(*(requests.send(TOPIC, queue, now) for queue in (0, 1, 2) for _ in range(3)))
-        until = time.monotonic() + 20
-        while time.monotonic() < until and not _all_there(adapter.source.port):
-            time.sleep(0.02)
+        port = adapter.source.port
+        wait_until(lambda: _all_there(port))
         asked.do(*(requests.commit(GROUP, TOPIC, queue, 2) for queue in (0, 1)), *map(_reset, (1, 2)))
         assert asked.offsets() == [2, 1, 1]
         adapter.disconnect()

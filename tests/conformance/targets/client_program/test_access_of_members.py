@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from places import ROOT
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -139,9 +139,7 @@ def test_programs_are_not_given_the_credentials_of_brokers(monkeypatch: pytest.M
         monkeypatch.setenv(PREFIX + name, "a-secret")
     program = Program(["sh", "-c", "env | grep -c a-secret >&2"], {"OTHER": "a-secret"})
     try:
-        until = time.monotonic() + 30
-        while not program.last_words and time.monotonic() < until:
-            time.sleep(0.02)
+        wait_until(lambda: program.last_words)
         assert program.last_words == "1"
     finally:
         program.kill()

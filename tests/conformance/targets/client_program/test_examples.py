@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from builds import built_once
 from places import ROOT
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.engine.handshake import profile_of
@@ -128,11 +128,8 @@ def shares_queues(right: PlayedGroup, wrong: PlayedGroup) -> None:
     # what differs shows soon, and what is expected is not waited for
     wrong._timing = replace(wrong._timing, look=3, round=1)
     wrong.do(whole_push.Join(0))
-    shown = wrong.do(whole_push.Join(1))
-    until = time.monotonic() + LIMIT
-    while owners(shown) != [0, 1, 0, 1] and time.monotonic() < until:
-        shown = wrong.do(whole_push.Look())
-    assert owners(shown) == [0, 1, 0, 1]
+    wrong.do(whole_push.Join(1))
+    wait_until(lambda: owners(wrong.do(whole_push.Look())) == [0, 1, 0, 1])
 
 
 def subscribes_and_commits(topics: PlayedGroup, commits: PlayedGroup) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from places import ROOT
+from waiting import alive, wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError, Case, Play
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
@@ -55,15 +55,6 @@ BRIEF = Timing(
 def client(behaviour: str, connect: float = 15.0) -> ClientProgram:
     timing = replace(BRIEF, connect=connect)
     return ClientProgram(f"{sys.executable} {PROGRAM} {behaviour}", timing=timing)
-
-
-def runs(process: int) -> bool:
-    """Does a process run? One that has ended and waits for its parent does not."""
-    try:
-        with open(f"/proc/{process}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @contextmanager
@@ -196,11 +187,8 @@ def test_one_that_ends_before_its_first_heartbeat_is_started_once_more(opened: P
 
 @pytest.mark.parametrize("opened", ["ends"], indirect=True)
 def test_one_that_ends_by_itself_has_ended(opened: PlayedGroup) -> None:
-    outcome = opened.do(operations.Join(0))
-    until = time.monotonic() + 10
-    while isinstance(outcome, Ok) and time.monotonic() < until:
-        outcome = opened.do(operations.Look())
-    assert outcome == Err("ENDED")
+    opened.do(operations.Join(0))
+    wait_until(lambda: opened.do(operations.Look()) == Err("ENDED"))
 
 
 @pytest.mark.parametrize("opened", ["ignores-term"], indirect=True)
@@ -337,9 +325,7 @@ def test_a_case_of_two_brokers_shows_the_queues_of_both() -> None:
 def test_commands_are_lines_of_standard_input() -> None:
     program = Program(["sh", "-c", "head -n 1 >&2; sleep 600"], {})
     program.send({"seek": ["T", 0, 3]})
-    until = time.monotonic() + 10
-    while not program.last_words and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: program.last_words)
     program.kill()
     assert program.last_words == '{"seek": ["T", 0, 3]}'
     program.send({"seek": ["T", 0, 3]})
@@ -353,27 +339,21 @@ def state_of(process: int) -> str:
 def test_a_frozen_program_goes_on() -> None:
     # without children: one that is stopped before it has begun would make its parent wait, not stop
     program = Program(["sh", "-c", "echo $$ >&2; while :; do :; done"], {})
-    until = time.monotonic() + 10
-    while not program.last_words and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: program.last_words)
     process = int(program.last_words)
     for act, frozen in ((program.pause, True), (program.resume, False)):
         act()
-        while (state_of(process) == "T") is not frozen and time.monotonic() < until:
-            time.sleep(0.02)
-        assert (state_of(process) == "T") is frozen
+        wait_until(lambda frozen=frozen: (state_of(process) == "T") is frozen)
     program.kill()
 
 
 def test_children_end_with_their_program() -> None:
     program = Program([sys.executable, "-c", FORKS], {})
-    until = time.monotonic() + 10
-    while not program.last_words and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: program.last_words)
     child = int(program.last_words)
-    assert runs(child)
+    assert alive(child)
     assert program.stop(5.0)
-    assert not runs(child)
+    assert not alive(child)
 
 
 FORKS = """
@@ -387,9 +367,7 @@ def test_lines_that_are_no_messages_are_skipped() -> None:
     program = Program(
         ["sh", "-c", """echo '{'; echo x; echo '[1]'; echo '{"x": 1}'; echo '{"got": ["T", 1, 7]}'"""], {}
     )
-    until = time.monotonic() + 10
-    while not program.got and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: program.got)
     program.kill()
     assert (list(program.got), program.wrong_line) == ([("T", 1, 7)], "")
 

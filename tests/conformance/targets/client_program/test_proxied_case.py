@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import ClassVar, Self
 
 import pytest
 from places import ROOT
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -42,13 +42,6 @@ PROGRAM = ROOT / "tests" / "helpers" / "program.py"
 LIMIT = 30.0
 #: The flags of a pull that brings an offset, may be held, and has its subscription.
 PULLED, COMMITS = 6, 7
-
-
-def await_that(holds: Callable[[], object]) -> None:
-    until = time.monotonic() + LIMIT
-    while not holds() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert holds()
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +132,7 @@ def test_pulls_are_watched_and_held_and_messages_end_them(case: ProxiedCase, mem
     assert member.line.collect().ext["nextBeginOffset"] == "12"
     assert case.observed({"member-0": 0}, case.take_brought()) == (((-1, -1), (-1, -1)), ((0, 0, 7, 5),), (7, 7))
     member.pull(0, 12)
-    await_that(lambda: case.pullers() == {("member-0", 0)})
+    wait_until(lambda: case.pullers() == {("member-0", 0)})
     assert case.observed({}, ()) == (((-2, 12), (-1, -1)), (), (7, 7))
     held = case.latest_pull(0)
     assert held is not None
@@ -149,7 +142,7 @@ def test_pulls_are_watched_and_held_and_messages_end_them(case: ProxiedCase, mem
     assert case.take_brought() == [("member-0", 0, 12, 1)]
     case.settle()
     member.pull(1, 12)
-    await_that(case.pullers)
+    wait_until(case.pullers)
     case.fail_held_pulls()
     assert member.line.collect().code == Response.SYSTEM_ERROR
     assert case.pullers() == set()
@@ -175,7 +168,7 @@ def test_a_case_may_have_another_topic_whose_queues_begin_alike(behind: FakeBrok
     assert case.take_brought() == [("member-0", 5, 7, 5)]
     member.pull(1, 12, topic=other)
     member.pull(1, 12)
-    await_that(lambda: case.pullers() == {("member-0", 1), ("member-0", 5)})
+    wait_until(lambda: case.pullers() == {("member-0", 1), ("member-0", 5)})
     case.fail_other_pulls()
     assert member.line.collect().code == Response.SYSTEM_ERROR
     assert case.pullers() == {("member-0", 1)}
@@ -200,9 +193,9 @@ def test_what_fails_is_answered_by_the_proxy_until_it_is_mended(
     case.mend()
     assert behind.state.stored[case.group, case.topic, 0] == 7
     assert member.ask(commit) == Response.SUCCESS
-    await_that(lambda: case.stored() == (9, 7))
+    wait_until(lambda: case.stored() == (9, 7))
     member.pull(0, 12)
-    await_that(case.pullers)
+    wait_until(case.pullers)
     case.fail(Request.PULL_MESSAGE, "SYSTEM_ERROR")
     assert member.line.collect().code == Response.SYSTEM_ERROR
     assert case.traffic.confirmed
@@ -213,7 +206,7 @@ def test_what_fails_is_answered_by_the_proxy_until_it_is_mended(
     assert member.ask(commit) == Response.SUCCESS
     assert member.line.outstanding == 1
     member.pull(0, 12)
-    await_that(case.pullers)
+    wait_until(case.pullers)
     case.fail(Request.PULL_MESSAGE, "silent")
     assert (case.pullers(), case.keeps_waiting, case.loses_members) == (set(), True, False)
     case.send(0)
@@ -255,7 +248,7 @@ def test_locks_are_known_by_what_the_broker_answers(case: ProxiedCase, member: M
     member.ask(first)
     other.ask(requests.lock(case.group, "member-1", other.queues()))
     other.line.close()
-    await_that(lambda: "member-1" not in list(case.traffic.clients.values()))
+    wait_until(lambda: "member-1" not in list(case.traffic.clients.values()))
     # it went without a word, and its lock expires with the next minute
     assert case.locks(everyone) == (0, 1)
     case.expire_locks()
@@ -283,7 +276,7 @@ def test_members_that_do_not_exist_are_listed_by_the_broker(
 ) -> None:
     for crowd in ((1, 1), (2, 0), (0, 0)):
         case.crowd(*crowd)
-        await_that(lambda crowd=crowd: len(behind.members(case.group)) == 1 + sum(crowd))
+        wait_until(lambda crowd=crowd: len(behind.members(case.group)) == 1 + sum(crowd))
     assert member.line.requests(LIMIT)[0].code == Request.NOTIFY_CONSUMER_IDS_CHANGED
     case.crowd(1, 0)
     beats = behind.arrived(Request.HEART_BEAT)
@@ -293,7 +286,7 @@ def test_members_that_do_not_exist_are_listed_by_the_broker(
     case.stored()
     assert behind.arrived(Request.HEART_BEAT) == beats + 1
     case.prepare(1, "empty", -1, LAST)
-    await_that(lambda: len(behind.members(case.group)) == 0)
+    wait_until(lambda: len(behind.members(case.group)) == 0)
 
 
 def test_what_a_real_broker_cannot_do_is_unsupported(case: ProxiedCase) -> None:

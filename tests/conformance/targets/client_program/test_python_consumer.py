@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import hosted_consumers
 import pytest
 from places import HELPERS, ROOT
+from waiting import wait_until
 
 from rocketmq_conformance import Err, Ok, Operation, Outcome, run
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -60,14 +60,6 @@ def hosted(factory: str, **options: str) -> Program:
     return STARTED[-1]
 
 
-def until(done: Callable[[], object]) -> None:
-    """Wait for something."""
-    limit = time.monotonic() + LIMIT
-    while not done():
-        assert time.monotonic() < limit
-        time.sleep(0.02)
-
-
 def noted(program: Program) -> list[str]:
     """The lines of its standard error so far."""
     return program._errors.decode().splitlines()
@@ -75,7 +67,7 @@ def noted(program: Program) -> list[str]:
 
 def test_a_consumer_is_given_its_settings_and_shut_down_by_sigterm() -> None:
     program = hosted("plain")
-    until(lambda: "started member-0 push files" in noted(program))
+    wait_until(lambda: "started member-0 push files" in noted(program))
     assert program.takes == {"seek"}
     assert program.stop(LIMIT)
     assert (program.code, program.last_words) == (0, "shut down")
@@ -83,7 +75,7 @@ def test_a_consumer_is_given_its_settings_and_shut_down_by_sigterm() -> None:
 
 def test_a_factory_says_that_it_has_no_consumer_of_this_kind() -> None:
     program = hosted("none_of_this_kind")
-    until(lambda: program.unsupported)
+    wait_until(lambda: program.unsupported)
     assert program.unsupported == "it is no push consumer"
 
 
@@ -91,8 +83,8 @@ def test_a_listener_says_what_it_is_given_and_does_what_commands_say() -> None:
     for factory, takes in {"listening": {"listen", "seek"}, "on_a_loop": {"listen", "strategy"}}.items():
         program = hosted(factory, **({"word": "x"} if factory == "on_a_loop" else {}))
         # three messages succeed at once: what comes next is decided by the command before it
-        until(lambda program=program: len(program.got) == 3)
-        until(lambda program=program: "2 True" in noted(program))
+        wait_until(lambda program=program: len(program.got) == 3)
+        wait_until(lambda program=program: "2 True" in noted(program))
         assert (list(program.got), program.takes) == ([("T", 1, offset) for offset in range(3)], takes)
         assert ("made x" in noted(program)) == (factory == "on_a_loop")
         assert program.stop(LIMIT)
@@ -104,7 +96,7 @@ def test_commands_are_calls_and_one_that_is_refused_changes_nothing() -> None:
     program.send({"seek": ["T", 0, -1]})
     program.send({"pause": True, "unknown": 1})
     program.send({"seek": ["T", 0, 7]})
-    until(lambda: "seek T 0 7" in noted(program))
+    wait_until(lambda: "seek T 0 7" in noted(program))
     assert "ValueError: -1" in noted(program)
 
 
@@ -112,30 +104,30 @@ def test_a_consumer_is_told_to_subscribe_to_another_topic_and_to_unsubscribe() -
     program = hosted("subscriber")
     program.send({"subscribe": "U"})
     program.send({"unsubscribe": "U"})
-    until(lambda: noted(program)[-2:] == ["subscribe U", "unsubscribe U"])
+    wait_until(lambda: noted(program)[-2:] == ["subscribe U", "unsubscribe U"])
     assert program.takes == {"seek", "subscribe", "unsubscribe"}
 
 
 def test_a_consumer_is_asked_to_commit() -> None:
     program = hosted("committer")
     program.send({"commit": "T"})
-    until(lambda: noted(program)[-1:] == ["commit T AUTOMATIC"])
+    wait_until(lambda: noted(program)[-1:] == ["commit T AUTOMATIC"])
     assert program.takes == {"commit", "seek"}
 
 
 def test_the_queues_of_a_consumer_are_said_when_they_change() -> None:
     program = hosted("owner")
-    until(lambda: program.owned == {("T", 0), ("T", 1)})
+    wait_until(lambda: program.owned == {("T", 0), ("T", 1)})
     program.send({"seek": ["T", 0, 0]})
-    until(lambda: program.owned == {("T", 0), ("T", 1), ("T", 2)})
+    wait_until(lambda: program.owned == {("T", 0), ("T", 1), ("T", 2)})
 
 
 def test_a_consumer_that_cannot_say_which_queues_it_has_is_asked_again_and_its_error_is_printed() -> None:
     program = hosted("unready")
-    until(lambda: "ValueError: it has not sought" in noted(program))
+    wait_until(lambda: "ValueError: it has not sought" in noted(program))
     assert program.owned is None
     program.send({"seek": ["T", 0, 0]})
-    until(lambda: program.owned == {("T", 0), ("T", 1)})
+    wait_until(lambda: program.owned == {("T", 0), ("T", 1)})
     assert noted(program).count("ValueError: it has not sought") == 1
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from places import ROOT
+from waiting import wait_for_end
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case
 from rocketmq_conformance.conformance.api import judge, run
@@ -42,20 +42,9 @@ def poor(fault: str, folder: Path) -> str:
     return f"exec:{sys.executable} {HELPERS / 'poor_program.py'} {fault} {folder / 'pids'}"
 
 
-def left_running(folder: Path) -> list[int]:
-    """The noted processes that go on running; those that ended and wait for their parent do not."""
-    pids = [int(pid) for pid in (folder / "pids").read_text().split()]
-    until = time.monotonic() + 30  # a process that is killed takes a moment to be gone
-    while (found := [pid for pid in pids if runs(pid)]) and time.monotonic() < until:
-        time.sleep(0.02)
-    return found
-
-
-def runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+def none_is_left_running(folder: Path) -> None:
+    """The noted processes end: one that is killed takes a moment to be gone."""
+    wait_for_end(*map(int, (folder / "pids").read_text().split()))
 
 
 def digests(events: list[Event]) -> list[tuple[str, int, str, str]]:
@@ -139,7 +128,7 @@ def test_a_program_that_does_not_greet_cannot_be_judged(fault: str, sentence: st
         list(run(poor(fault, tmp_path), suites=["allocation"], start_timeout=1.0 if fault == "mute" else 60.0))
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert left_running(tmp_path) == []
+    none_is_left_running(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +149,7 @@ def test_faults_of_a_program_in_a_case(fault: str, verdict: str, sentence: str, 
     )
     ended = [one for one in events if isinstance(one, CaseEnded)]
     assert [(one.verdict, sentence in one.reason) for one in ended] == [(verdict, True)]
-    assert left_running(tmp_path) == []
+    none_is_left_running(tmp_path)
 
 
 def test_a_crash_is_a_divergence_with_the_last_words_and_the_log_is_kept(tmp_path: Path) -> None:
@@ -175,7 +164,7 @@ def test_a_crash_is_a_divergence_with_the_last_words_and_the_log_is_kept(tmp_pat
     assert any("exit code 1; its last lines on standard error: out of luck" in str(one.steps) for one in found)
     assert "out of luck" in (out / "exec.log").read_text()
     assert next(one.exit_code for one in events if isinstance(one, RunEnded)) == 1
-    assert left_running(tmp_path) == []
+    none_is_left_running(tmp_path)
 
 
 def test_a_crash_that_does_not_happen_again_step_by_step_is_undecided(tmp_path: Path) -> None:

@@ -1,0 +1,34 @@
+"""Waiting for what a busy machine does late."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import psutil
+
+#: Seconds after which a test that waits in vain fails; nothing takes as long, whatever else the machine does.
+PATIENCE = 300.0
+
+
+def wait_until(holds: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
+    """Wait for something to happen, while a process lives if one is named."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, "it did not happen"
+        assert process is None or process.poll() is None, process.communicate()
+        time.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    """Does a process live? One that waits for somebody to take note of its death does not."""
+    with suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    return False
+
+
+def wait_for_end(*pids: int) -> None:
+    """Wait until processes that were killed, or are about to end, have ended."""
+    wait_until(lambda: not any(map(alive, pids)))
