@@ -5,9 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable
-from contextlib import suppress
-
-import psutil
+from pathlib import Path
 
 #: Seconds after which a test that waits in vain fails; nothing takes as long, whatever else the machine does.
 PATIENCE = 300.0
@@ -24,9 +22,10 @@ def wait_until(holds: Callable[[], object], process: subprocess.Popen[str] | Non
 
 def alive(pid: int) -> bool:
     """Does a process live? One that waits for somebody to take note of its death does not."""
-    with suppress(psutil.NoSuchProcess):
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    return False
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def wait_for_end(*pids: int) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from event_streams import FOUND, GOOD, HOSTILE, UNSHOWABLE, filled, run_of_suites
 from places import GOLDEN
+from waiting import wait_until
 
 from rocketmq_conformance.reports.event import (
     CaseEnded,
@@ -402,7 +403,7 @@ def test_the_copy_button_copies_the_line(browser: Browser) -> None:
     button = browser.one("details.story[open] button.copy")
     line = browser.js("return arguments[0].previousElementSibling.textContent", button)
     button.click()
-    assert _soon(lambda: button.text) == "Copied"
+    wait_until(lambda: button.text == "Copied")
     assert browser.one("#said").get_attribute("textContent") == "Copied"
     field = browser.one("#filter")
     field.click()
@@ -417,7 +418,7 @@ def test_without_a_clipboard_the_old_way_copies(browser: Browser) -> None:
     button = browser.one("details.story[open] button.copy")
     line = browser.js("return arguments[0].previousElementSibling.textContent", button)
     button.click()
-    assert _soon(lambda: button.text) == "Copied"
+    wait_until(lambda: button.text == "Copied")
     field = browser.one("#filter")
     field.click()
     field.send_keys(Keys.CONTROL, "v")
@@ -466,7 +467,7 @@ def test_the_filter_hides_what_does_not_match(browser: Browser) -> None:
 def test_a_link_to_a_folded_story_opens_it(browser: Browser) -> None:
     browser.open("campaign")
     browser.js("location.hash = 'd2'")
-    assert _soon(lambda: browser.one("#d2").get_attribute("open") is not None)
+    wait_until(lambda: browser.one("#d2").get_attribute("open") is not None)
 
 
 def test_the_page_works_without_its_script(browser: Browser) -> None:
@@ -503,13 +504,3 @@ def test_print_unfolds_everything_and_folds_it_again(browser: Browser) -> None:
     assert before > 0
     assert browser.js("return window.folded") == 0
     assert browser.js(folded) == before
-
-
-def _soon(ask: Any) -> Any:
-    """What ``ask`` answers once it is something, or at last."""
-    until = time.monotonic() + 5
-    answer = ask()
-    while time.monotonic() < until and answer in (None, False, "", "Copy"):
-        time.sleep(0.05)
-        answer = ask()
-    return answer
