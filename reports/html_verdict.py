@@ -137,7 +137,7 @@ def _sentence(summary: RunSummary, conclusion: Conclusion, kinds: int) -> str:
     footer = summary.footer
     if summary.header is None or footer is None:
         # "nothing ran", "the run was cut off before its end"
-        return f"{conclusion.reason[:1].upper()}{conclusion.reason[1:]}: nothing can be concluded from it."
+        return f"{_capitalized(conclusion.reason)}: nothing can be concluded from it."
     if conclusion.passed:
         cases = count(footer.cases.get(CONFORMS, 0), "case")
         words = f"Every answer in {cases} ({count(footer.steps, 'step')}) is one that RocketMQ gives"
@@ -146,18 +146,23 @@ def _sentence(summary: RunSummary, conclusion: Conclusion, kinds: int) -> str:
         return words + (", until the time limit stopped it." if footer.stopped == TIME_LIMIT else ".")
     if conclusion.verdict == DIVERGES:
         if conclusion.reason and not footer.divergences:
-            return f"{conclusion.reason[:1].upper()}{conclusion.reason[1:]}."
+            return f"{_capitalized(conclusion.reason)}."
         cases = count(footer.cases.get(DIVERGES, 0), "case")
         return f"{cases} with an answer that RocketMQ does not give, in {count(kinds, 'way')}."
     if conclusion.reason:
         known = {INTERRUPTED: "the run was interrupted", TIME_LIMIT: "the time limit stopped the run"}
-        reason = known.get(conclusion.reason, clipped(conclusion.reason, 400))
-        return f"{reason[:1].upper()}{reason[1:]}."
+        return f"{_capitalized(known.get(conclusion.reason, conclusion.reason))}."
     return {
         UNDECIDED: "The results are inconclusive; the suites below say why.",
         COULD_NOT_RUN: "Cases could not be run; the suites below say why.",
         UNSUPPORTED: "The implementation supports nothing that was tried.",
     }.get(conclusion.verdict, "The suites below say what is known.")
+
+
+def _capitalized(reason: str) -> str:
+    """A reason, which may be of any length and anybody's, as the beginning of a sentence."""
+    text = clipped(reason, 400)
+    return text[:1].upper() + text[1:]
 
 
 def _warnings(summary: RunSummary) -> list[str]:
