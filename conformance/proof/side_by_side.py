@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from multiprocessing import active_children, get_context
 from multiprocessing.util import Finalize
 from tempfile import TemporaryDirectory
 from threading import local
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.engine.memory_folder import PARENT, temporary_folder
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.unit import Unit
 from rocketmq_conformance.conformance.targets.java_client import jvm
@@ -31,8 +35,10 @@ def in_processes(prove: Prove, units: Sequence[Unit], workers: int, more: More, 
     if workers <= 1 and len(units) <= each:
         yield from one_by_one(prove, units, more)
         return
-    with TemporaryDirectory(prefix="rocketmq-conformance-proof-") as folder:
-        processes = _Processes(prove, folder, each)
+    with TemporaryDirectory(prefix="rocketmq-conformance-proof-") as folder, ExitStack() as resources:
+        memory = temporary_folder()
+        resources.callback(shutil.rmtree, memory, ignore_errors=True)
+        processes = _Processes(prove, (folder, str(memory)), each)
         # each thread waits for a process of its own
         with ThreadPoolExecutor(workers) as threads:
             try:
@@ -75,8 +81,8 @@ def prove_side_by_side(
 class _Processes:
     """One process for each thread that asks for it."""
 
-    def __init__(self, prove: Prove, folder: str, each: int) -> None:
-        self._prove, self._folder, self._each = prove, folder, each
+    def __init__(self, prove: Prove, folders: tuple[str, str], each: int) -> None:
+        self._prove, self._folders, self._each = prove, folders, each
         self._mine = local()
         self._pools: list[ProcessPoolExecutor] = []
         self._killed = False
@@ -99,7 +105,7 @@ class _Processes:
             pool = None
         if pool is None:
             # a process with a JVM cannot be forked
-            pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, (self._folder,))
+            pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, self._folders)
             self._pools.append(pool)
             self._mine.pool, self._mine.left = pool, self._each
         self._mine.left -= 1
@@ -122,9 +128,10 @@ class _Processes:
             pool.shutdown(cancel_futures=True)
 
 
-def _begin(folder: str) -> None:
-    """Begin a process of its own: it leaves files only in that folder, is stopped by the first process alone, and
-    does not wait for threads of clients in the end."""
+def _begin(folder: str, memory: str) -> None:
+    """Begin a process of its own: it leaves files only in those folders, one on disk and one in memory, is stopped by
+    the first process alone, and does not wait for threads of clients in the end."""
     tempfile.tempdir = folder
+    os.environ[PARENT] = memory
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Finalize(None, jvm.end, (0,), exitpriority=0)

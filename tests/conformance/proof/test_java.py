@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from rocketmq_conformance.conformance.cli.proving import Work, settle
+from rocketmq_conformance.conformance.engine.memory_folder import PARENT
 from rocketmq_conformance.conformance.proof import java, java_clock, kinds, side_by_side
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
@@ -64,12 +65,14 @@ def test_a_release_that_cannot_be_had_is_reported_and_the_others_are_proven(
     assert {row.release for row in KeptRows(tmp_path / "rows").rows()} == {"5.5.0"}
 
 
-def test_ctrl_c_stops_every_process() -> None:
+def test_ctrl_c_stops_every_process_and_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PARENT, str(tmp_path))
     found = cast(Generator[ProofResult], proven(RELEASES, 2, "local-store"))
     next(found)
     with pytest.raises(KeyboardInterrupt):
         found.throw(KeyboardInterrupt)
     assert not side_by_side.active_children()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("release", RELEASES)
