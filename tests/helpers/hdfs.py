@@ -40,7 +40,10 @@ def running(folder: Path) -> Iterator[str]:
         jars = class_path(("hadoop-client-minicluster",), _hadoop(), group="org.apache.hadoop")
     except CannotRunError as error:
         pytest.skip(f"HDFS needs jars of Maven: {error}")
-    options = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", os.pathsep.join(map(str, jars)))
+    options = (
+        *("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={folder}"),
+        *("-cp", os.pathsep.join(map(str, jars))),
+    )
     log = folder / "hdfs.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
