@@ -105,7 +105,7 @@ def test_what_another_maven_has_got_meanwhile_is_not_downloaded_again(tools: Pat
     )
     with ThreadPoolExecutor(2) as pool:
         asked = [pool.submit(maven.class_path, ("rocketmq-client",), "5.5.0") for _ in range(2)]
-        wait_until(lambda: (tools / "begun").exists() and words.read_text().count(" -o ") == 2)
+        wait_until(lambda: (tools / "begun").exists() and words.read_text().count(" -o ") >= 2)
         (tools / "go").touch()
     assert [each.result() for each in asked] == [(one,)] * 2
     assert len(words.read_text().splitlines()) == 3

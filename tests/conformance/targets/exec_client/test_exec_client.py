@@ -42,8 +42,8 @@ def poor(fault: str, folder: Path) -> str:
     return f"exec:{sys.executable} {HELPERS / 'poor_program.py'} {fault} {folder / 'pids'}"
 
 
-def none_is_left_running(folder: Path) -> None:
-    """The noted processes end: one that is killed takes a moment to be gone."""
+def wait_for_noted_processes(folder: Path) -> None:
+    """Wait until the noted processes have ended: one that is killed takes a moment to be gone."""
     wait_for_end(*map(int, (folder / "pids").read_text().split()))
 
 
@@ -128,7 +128,7 @@ def test_a_program_that_does_not_greet_cannot_be_judged(fault: str, sentence: st
         list(run(poor(fault, tmp_path), suites=["allocation"], start_timeout=1.0 if fault == "mute" else 60.0))
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
-    none_is_left_running(tmp_path)
+    wait_for_noted_processes(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_faults_of_a_program_in_a_case(fault: str, verdict: str, sentence: str, 
     )
     ended = [one for one in events if isinstance(one, CaseEnded)]
     assert [(one.verdict, sentence in one.reason) for one in ended] == [(verdict, True)]
-    none_is_left_running(tmp_path)
+    wait_for_noted_processes(tmp_path)
 
 
 def test_a_crash_is_a_divergence_with_the_last_words_and_the_log_is_kept(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_crash_is_a_divergence_with_the_last_words_and_the_log_is_kept(tmp_pat
     assert any("exit code 1; its last lines on standard error: out of luck" in str(one.steps) for one in found)
     assert "out of luck" in (out / "exec.log").read_text()
     assert next(one.exit_code for one in events if isinstance(one, RunEnded)) == 1
-    none_is_left_running(tmp_path)
+    wait_for_noted_processes(tmp_path)
 
 
 def test_a_crash_that_does_not_happen_again_step_by_step_is_undecided(tmp_path: Path) -> None:
