@@ -28,7 +28,14 @@ import click
     is_flag=True,
     help="Also search the covering plans of every suite anew, and the steps that show clauses (half an hour).",
 )
-def regenerate(check: bool, asks_brokers: bool, reads_sources: bool, searches: bool) -> None:
+@click.option(
+    "--covering-of",
+    "named",
+    metavar="SUITE",
+    multiple=True,
+    help="The same of one suite alone (minutes); may be repeated.",
+)
+def regenerate(check: bool, asks_brokers: bool, reads_sources: bool, searches: bool, named: tuple[str, ...]) -> None:
     """Rewrite all files that are made from the code, and list what is still missing.
 
     For contributors: it needs a checkout of the project, and takes about a minute. Exit codes: 0, or 1 when --check
@@ -36,9 +43,14 @@ def regenerate(check: bool, asks_brokers: bool, reads_sources: bool, searches: b
     """
     from rocketmq_conformance.conformance.cli import missing
     from rocketmq_conformance.conformance.cli.regenerating import checkout, stale_files
+    from rocketmq_conformance.suites.declare.discovery import SUITES
 
+    unknown = sorted({*named} - {*SUITES})
+    if unknown:
+        raise click.BadParameter(f"there is no suite {unknown[0]}.", param_hint="--covering-of")
     root = checkout()
-    stale = stale_files(root, check=check, asks_brokers=asks_brokers, reads_sources=reads_sources, searches=searches)
+    searched = tuple(SUITES) if searches else named
+    stale = stale_files(root, check=check, asks_brokers=asks_brokers, reads_sources=reads_sources, searched=searched)
     for path in stale:
         click.echo(f"{'stale' if check else 'written'}  {path}")
     lacking = missing.everything(root)

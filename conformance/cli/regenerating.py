@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -51,16 +51,18 @@ def checkout() -> Path:
     return root
 
 
-def stale_files(root: Path, *, check: bool, asks_brokers: bool, reads_sources: bool, searches: bool) -> list[str]:
+def stale_files(
+    root: Path, *, check: bool, asks_brokers: bool, reads_sources: bool, searched: Collection[str]
+) -> list[str]:
     """The files that were stale; without ``check`` they are written.
 
-    The defaults of brokers, the hashes of what rules name and the covering plans are among them when they are asked
-    for: each takes minutes.
+    The defaults of brokers, the hashes of what rules name and the covering plans of the suites ``searched`` are among
+    them when they are asked for: each takes minutes.
     """
     return [
         *(_defaults(root, check) if asks_brokers else ()),
         *(_history(root, check) if reads_sources else ()),
-        *(_covering(root, check) if searches else ()),
+        *(_covering(root, check, searched) if searched else ()),
         *_pages(root, check),
         *_golden(root, check),
     ]
@@ -125,17 +127,17 @@ def _history(root: Path, check: bool) -> Iterator[str]:
         yield str(history.FILE.resolve().relative_to(root))
 
 
-def _covering(root: Path, check: bool) -> Iterator[str]:
+def _covering(root: Path, check: bool, names: Collection[str]) -> Iterator[str]:
     """The files of covering plans, and of the steps that show clauses, that were stale; without ``check`` they are
     written."""
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
-        found = processes.map(covering_plans.searched_by_name, SUITES)
-        for suite, plans in zip(SUITES.values(), found, strict=True):
+        found = processes.map(covering_plans.searched_by_name, names)
+        for suite, plans in zip((SUITES[name] for name in names), found, strict=True):
             if plans != covering_plans.stored(suite):
                 if not check:
                     covering_plans.write(suite, plans)
                 yield str(covering_plans.file_of(suite).relative_to(root))
-    text = clause_steps.text()
+    text = clause_steps.text(names)
     if clause_steps.FILE.read_text("utf-8") != text:
         if not check:
             clause_steps.FILE.write_text(text, "utf-8")

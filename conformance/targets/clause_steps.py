@@ -7,7 +7,7 @@ run that judged a step of one of these kinds has reached the clause.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -40,13 +40,21 @@ def clause_steps() -> Mapping[str, Mapping[str, frozenset[StepKind]]]:
     return found
 
 
-def text() -> str:
-    """The contents of the file, measured anew."""
+def text(names: Collection[str] = ()) -> str:
+    """The contents of the file, measured anew; with names of suites, for the clauses that these can show."""
+    from rocketmq_conformance.conformance.targets.mutants import MUTANTS, suites_of
+
     found: dict[str, dict[str, list[list[str]]]] = {}
     for clause in CLAUSES:
         if clause.mutant:
-            step_kinds = sorted(set(_step_kinds(clause.mutant, clause.blamed or clause.rule)))
-            found.setdefault(clause.rule, {})[clause.words] = [list(step_kind) for step_kind in step_kinds]
+            shown = {suite.name for suite in suites_of(MUTANTS[clause.mutant])}
+            measures = not names or not shown.isdisjoint(names)
+            step_kinds = (
+                _step_kinds(clause.mutant, clause.blamed or clause.rule)
+                if measures
+                else clause_steps()[clause.rule][clause.words]
+            )
+            found.setdefault(clause.rule, {})[clause.words] = [list(step_kind) for step_kind in sorted({*step_kinds})]
     lines = (f"{json.dumps(rule)}: {json.dumps(clauses, ensure_ascii=False)}" for rule, clauses in found.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.cli import missing, regenerating
 from rocketmq_conformance.conformance.cli.main import cli
+from rocketmq_conformance.suites.declare.discovery import SUITES
 
 #: The tables of campaigns, whose page is among those that are made, need the extra.
 pytestmark = pytest.mark.tables
@@ -62,6 +63,17 @@ def test_pages_are_written_once(checkout: Path) -> None:
         assert list(dict.fromkeys(line.split()[0] for line in done.output.splitlines())) == words
     assert "missing  rule X-1: no proof has a row for it" in done.output
     assert CliRunner().invoke(cli, ["regenerate", "--check"]).exit_code == 0
+
+
+def test_covering_plans_of_named_suites_alone_are_searched(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(regenerating, "_covering", lambda root, check, names: asked.append(names) or ())
+    assert CliRunner().invoke(cli, ["regenerate", "--covering-of", "start-pull"]).exit_code == 0
+    assert CliRunner().invoke(cli, ["regenerate", "--covering"]).exit_code == 0
+    assert asked == [("start-pull",), tuple(SUITES)]
+    done = CliRunner().invoke(cli, ["regenerate", "--covering-of", "start-pul"])
+    assert done.exit_code == 2
+    assert "there is no suite start-pul" in done.output
 
 
 def test_an_installation_has_nothing_to_regenerate(checkout: Path) -> None:
