@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar, runtime_checkable
 
 from rocketmq_conformance.conformance.properties.found import FoundProperty
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
+from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Outcome, Result
 from rocketmq_conformance.models.profile import Profile
@@ -114,6 +114,8 @@ class Case:
     group: str = GROUP
     #: Operations name queues by their position here.
     queues: tuple[MessageQueue, ...] = QUEUES
+    #: The client ids of the group's members: an operation names a member by its position here.
+    clients: tuple[str, ...] = CLIENTS
     #: Seconds that an operation may take.
     patience: float = 60.0
 

@@ -14,9 +14,14 @@ Value = None | bool | int | str | tuple["Value", ...]
 
 @dataclass(frozen=True, slots=True)
 class Ok:
-    """The operation was done and answered ``value``."""
+    """The operation was done and answered ``value``.
+
+    ``clients`` are the ids of a group's members, by their numbers, where an answer depends on their order ("": not
+    known yet); the model is given them, and they are never compared.
+    """
 
     value: Value = None
+    clients: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +29,13 @@ class Err:
     """The operation was refused or failed with ``code``.
 
     ``definite`` is False when it is unknown whether it took effect (a commit that timed out).
-    ``detail`` is for the reader; it is never compared.
+    ``detail`` is for the reader; it is never compared. ``clients`` are as in an ``Ok``.
     """
 
     code: str
     definite: bool = True
     detail: str = field(default="", compare=False, repr=False)
+    clients: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

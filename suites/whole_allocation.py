@@ -44,6 +44,7 @@ def _bind(profile: Profile) -> BoundModel:
             group.Send: model.send,
             Crowd: model.crowd,
         },
+        model.learn,
     )
 
 

@@ -34,6 +34,7 @@ def _bind(profile: Profile) -> BoundModel:
             group.Freeze: model.freeze,
             ComeBack: model.come_back,
         },
+        model.learn,
     )
 
 

@@ -102,6 +102,7 @@ def _bind(profile: Profile) -> BoundModel:
             GoAway: model.go_away,
             ComeBack: model.come_back,
         },
+        model.learn,
     )
 
 

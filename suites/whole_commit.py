@@ -106,6 +106,7 @@ def _bind(profile: Profile) -> BoundModel:
             Seek: model.seek,
             Commit: model.commit,
         },
+        model.learn,
     )
 
 

@@ -93,6 +93,7 @@ def _bind(profile: Profile) -> BoundModel:
             Deliver: model.deliver,
             Refuse: model.refuse,
         },
+        model.learn,
     )
 
 

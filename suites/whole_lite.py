@@ -53,6 +53,7 @@ def _bind(profile: Profile) -> BoundModel:
             group.Freeze: model.freeze,
             Seek: model.seek,
         },
+        model.learn,
     )
 
 

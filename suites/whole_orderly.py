@@ -57,6 +57,7 @@ def _bind(profile: Profile) -> BoundModel:
             RefuseLocks: model.refuse_locks,
             group.Mend: model.mend,
         },
+        model.learn,
     )
 
 

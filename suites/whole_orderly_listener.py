@@ -137,6 +137,7 @@ def _bind(profile: Profile) -> BoundModel:
             TakeLocks: model.take_locks,
             ExpireLocks: model.expire_locks,
         },
+        model.learn,
     )
 
 

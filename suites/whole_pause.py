@@ -98,6 +98,7 @@ def _bind(profile: Profile) -> BoundModel:
             Look: model.look,
             Pause: model.pause,
         },
+        model.learn,
     )
 
 

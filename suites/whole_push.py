@@ -177,6 +177,7 @@ def _bind(profile: Profile) -> BoundModel:
             Interrupt: model.fail,
             Mend: model.mend,
         },
+        model.learn,
     )
 
 

@@ -98,6 +98,7 @@ def _bind(profile: Profile) -> BoundModel:
             Subscribe: model.subscribe,
             Unsubscribe: model.unsubscribe,
         },
+        model.learn,
     )
 
 

@@ -37,9 +37,12 @@ def first_difference(ours: Sequence[Step], theirs: Sequence[Step]) -> tuple[int 
 def compare_played(ours: Player, one: Played, theirs: Player, other: Played) -> tuple[int, Step] | None:
     """The first step (1 is the first) at which two cases of the same plan differ, or None when none was judged on both.
 
-    The step is ours, with what they did as expected. Suites whose results depend on the time are not compared.
+    The step is ours, with what they did as expected. Results that depend on the time are not compared, nor are those
+    that depend on client ids.
     """
-    if ours.judge.observes or not {one.verdict, other.verdict} <= {CONFORMS, DIVERGES}:
+    if ours.judge.observes or one.reordered or other.reordered:
+        return None
+    if not {one.verdict, other.verdict} <= {CONFORMS, DIVERGES}:
         return None
     return _differing_step(_steps(ours, one), _steps(theirs, other))
 

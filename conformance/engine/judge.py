@@ -41,6 +41,8 @@ class Judged:
     unsaid: Counter[str] = field(default_factory=Counter)
     #: How many of the divergences the case could go on from, in a state that the model knows for certain.
     certain: int = 0
+    #: Do its answers depend on client ids that the plan does not say? Others' answers to it may be others then.
+    reordered: bool = False
 
     def add(self, step: Step, span: Span | None) -> None:
         """Add a judged step, with its span where time is measured."""
@@ -180,6 +182,7 @@ class Judge:
                     judged.unsupported[operation] = reason
                     judged.cut = True
                     break
+        judged.reordered = oracle.reordered
         if judged.verdict == CONFORMS and not judged.steps:
             judged.verdict = UNSUPPORTED
             judged.reason = next(iter(judged.unsupported.values()), "no step could be played")

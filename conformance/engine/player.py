@@ -75,6 +75,11 @@ class Played(NamedTuple):
     #: Why steps were left out, by the name of the operation, where all others agreed at once.
     unsupported: Mapping[str, str] = MappingProxyType({})
 
+    @property
+    def reordered(self) -> bool:
+        """Do its answers depend on client ids that the plan does not say?"""
+        return self.judged is not None and self.judged.reordered
+
 
 class Player:
     """Plays cases of one suite; divergences that ``doubts`` explain do not count as such.

@@ -7,7 +7,7 @@ offset, falls into none.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -113,7 +113,7 @@ class GroupCase(WatchedCase):
         self.broker.storage.begin(state)
         self.broker.consumers.begin({})
         self.broker.retries.forget()
-        self.traffic = Traffic(self._broadcasting, pace=self.pace)
+        self.traffic = Traffic(self._broadcasting, pace=self.pace, owner=self.owner)
         self._failing = None
         self.loses_commits = False
         self._others = ()
@@ -239,9 +239,9 @@ class GroupCase(WatchedCase):
         """Have a topic of so many queues, in each of which the group has stored the same offset."""
         self.prepare(queues, "young", STORED)
 
-    def crowd(self, before: int, after: int) -> None:
-        """List so many clients before those of members, and after them; tell members that the group has changed."""
-        self._others = Crowded(before, after).clients
+    def crowd(self, before: int, after: int, members: Iterable[str] = ()) -> None:
+        """List so many clients before those of ``members``, and after them; tell these that the group has changed."""
+        self._others = Crowded(before, after).clients(members)
         self.traffic.confirmed = True
         if self.broker.members(GROUP):
             request = Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": GROUP})

@@ -1,6 +1,7 @@
 """What clients send to the brokers of a case, and the messages that they are given.
 
-Clients are known by the connections over which they send heartbeats. A pull that finds nothing may be held for longer
+Clients are known by the connections over which they send heartbeats, and other connections by who opened them, where
+that can be seen. A pull that finds nothing may be held for longer
 than its client waits, who is then about to pull again: messages in an answer that comes later than the client asked for
 count once the queue is pulled from behind them.
 """
@@ -8,7 +9,7 @@ count once the queue is pulled from behind them.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.fakes.client_ends import ClientEnds
 from rocketmq_conformance.conformance.remoting import heartbeat
@@ -23,6 +24,7 @@ from rocketmq_conformance.models.client.fixtures import (
 )
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, RETRIES
 
+_ROUTE = Request.GET_ROUTEINFO_BY_TOPIC
 #: Seconds in which a pull that is not to be held is answered.
 _AT_ONCE = 0.5
 #: Seconds in which a client pulls again whose pull found nothing.
@@ -33,23 +35,41 @@ Brought = tuple[str, int, int, int]
 Pulled = tuple[int, str]
 
 
+#: The client id of who opened a connection, or "".
+Owner = Callable[[Peer], str]
+
+
+def unseen(peer: Peer) -> str:
+    """Nobody can see who opened a connection."""
+    return ""
+
+
 class Traffic:
     """What clients sent, and the messages that they were given. Client ids are "" until the first heartbeat.
 
     In a cluster the client that pulled a queue last has it; with ``broadcasting`` each has all. ``group`` and
     ``topic`` are those of the case at its broker. The timers of clients are ``pace`` times faster than standard, and
-    so may be how long they wait for a pull, whatever they ask of the broker.
+    so may be how long they wait for a pull, whatever they ask of the broker. ``owner`` is asked about connections
+    without a heartbeat.
     """
 
-    def __init__(self, broadcasting: bool = False, group: str = GROUP, topic: str = TOPIC, pace: float = 1.0) -> None:
-        self._broadcasting, self._pace = broadcasting, pace
+    def __init__(
+        self,
+        broadcasting: bool = False,
+        group: str = GROUP,
+        topic: str = TOPIC,
+        pace: float = 1.0,
+        owner: Owner = unseen,
+    ) -> None:
+        self._broadcasting, self._pace, self._owner = broadcasting, pace, owner
         self._group, self._topic, self._retry_topic = group, topic, f"{RETRY_PREFIX}{group}"
         #: The number of the first queue of each topic.
         self._first = {topic: 0}
         #: The topics that each client subscribes to, as its last heartbeat said.
         self.topics: dict[str, tuple[str, ...]] = {}
-        #: Client id by number of the connection.
+        #: Client id by number of the connection, and the connections that are open.
         self.clients: dict[int, str] = {}
+        self.peers: dict[int, Peer] = {}
         #: The requests of each connection before its first heartbeat, by their codes.
         self._early: dict[int, list[int]] = {}
         #: How often each client sent each kind of request, by (client id, request code).
@@ -77,7 +97,8 @@ class Traffic:
         self._late: dict[Pulled, Brought] = {}
         #: (client id, queue id) of locks that were refused since the locks were taken.
         self.refused: set[tuple[str, int]] = set()
-        #: Do those that sent a heartbeat subscribe to the topic?
+        #: Those whose heartbeats named the group, and of these those that subscribe to the topic.
+        self.in_group: set[str] = set()
         self.subscribed: set[str] = set()
         #: What is seen of those that have ended.
         self.ends = ClientEnds()
@@ -86,6 +107,7 @@ class Traffic:
 
     def request(self, peer: Peer, command: Command) -> None:
         """A request arrived."""
+        self.peers[peer.number] = peer
         if command.code == Request.HEART_BEAT:
             client, consumers = heartbeat.read(command.body)
             if not self.connections(client):
@@ -97,23 +119,27 @@ class Traffic:
                 self.topics[client] = tuple(
                     topic for one in consumers if one.group == self._group for topic in one.subscriptions
                 )
-            if any(one.group == self._group and self._topic in one.subscriptions for one in consumers):
-                self.subscribed.add(client)
+            for one in consumers:
+                if one.group == self._group:
+                    self.in_group.add(client)
+                    self.subscribed.update([client] if self._topic in one.subscriptions else [])
         if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") in self._first:
             # somebody begins there anew, and not behind what was brought
             self._late.pop((self._number(command), ""), None)
-        if peer.number not in self.clients:
+        # a name server is asked by connections of its own
+        sender = self.clients.get(peer.number, "") if command.code == _ROUTE else self._client(peer)
+        if not sender:
             self._early.setdefault(peer.number, []).append(command.code)
-        if command.code == Request.GET_ROUTEINFO_BY_TOPIC:
+        if command.code == _ROUTE:
             self.routes[peer.number] = self.routes.get(peer.number, 0) + 1
-        key = self.clients.get(peer.number, ""), command.code
+        key = sender, command.code
         self.sent[key] = self.sent.get(key, 0) + 1
         # who unregisters says its name, whichever connection that goes over
         unregisters = command.code == Request.UNREGISTER_CLIENT
-        self.ends.request(command.ext.get("clientID", key[0]) if unregisters else key[0], command)
+        self.ends.request(command.ext.get("clientID", sender) if unregisters else sender, command)
 
     def _name(self, number: int, client: str) -> None:
-        """Ascribe to a client what came over its connection before its first heartbeat: who broadcasts needs no list of
+        """Ascribe to a client what came over its connection before that was known: who broadcasts needs no list of
         members, and may pull before."""
         for code in self._early.pop(number, ()):
             self.sent[client, code] = self.sent.get((client, code), 0) + 1
@@ -129,6 +155,7 @@ class Traffic:
     def closed(self, peer: Peer) -> None:
         """A connection was closed."""
         self.clients.pop(peer.number, None)
+        self.peers.pop(peer.number, None)
         self._early.pop(peer.number, None)
         self.routes.pop(peer.number, None)
         self._waiting = {queue: number for queue, number in self._waiting.items() if number != peer.number}
@@ -183,10 +210,15 @@ class Traffic:
         """The clients whose pulls of a queue wait for a message, and the offsets that they asked for."""
         now = time.monotonic()
         return [
-            self.pulls[pulled]
-            for pulled in list(self._waiting)
+            (self.pulls[pulled][0] or self._opener(number), self.pulls[pulled][1])
+            for pulled, number in list(self._waiting.items())
             if pulled[0] == queue and self._again.get(pulled, now) >= now
         ]
+
+    def _opener(self, number: int) -> str:
+        """Who opened a connection that was not known when it pulled, or ""."""
+        peer = self.peers.get(number)
+        return self._owner(peer) if peer else ""
 
     def connections(self, client: str) -> int:
         """Over how many connections that are open a client has sent heartbeats."""
@@ -196,8 +228,15 @@ class Traffic:
         """A client is to end."""
         self.ends.to_end(client, self.connections(client))
 
+    def _client(self, peer: Peer) -> str:
+        """The client of a connection, or ""."""
+        client = self.clients.get(peer.number) or self._owner(peer)
+        if client and peer.number in self._early:
+            self._name(peer.number, client)
+        return client
+
     def _of(self, peer: Peer, command: Command) -> tuple[str, Pulled]:
-        client = self.clients.get(peer.number, "")
+        client = self._client(peer)
         return client, (self._number(command), client if self._broadcasting else "")
 
     def _number(self, command: Command) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from rocketmq_conformance.conformance.fakes.fault_script import faulty
 from rocketmq_conformance.conformance.fakes.guard import OPEN, Guard
 from rocketmq_conformance.conformance.fakes.responses import command
-from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, runs
+from rocketmq_conformance.conformance.fakes.traffic import Brought, Owner, Traffic, runs, unseen
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.pull import COMMIT
@@ -37,6 +37,8 @@ class WatchedCase(ABC):
         self.holds_on = True
         #: How much faster than standard the timers of clients are; set before the case begins.
         self.pace = 1.0
+        #: Who opened a connection without a heartbeat; set before the case begins.
+        self.owner: Owner = unseen
 
     def fails(self, request: Request) -> bool:
         """Does a request fail? One that is answered late does not."""

@@ -84,7 +84,7 @@ class WholeBrokers:
 
     def come_back(self) -> None:
         """The second broker is there again with all that it had, and without clients."""
-        self.second.traffic = Traffic(pace=self.second.pace)
+        self.second.traffic = Traffic(pace=self.second.pace, owner=self.second.owner)
         self.second.broker.consumers.begin({})
         self.away = False
 

@@ -117,7 +117,7 @@ def nth_assignment_fault(fault: str, nth: int) -> str:
     return fault
 
 
-#: The instance names of whole consumers, which are also the order of their client ids.
+#: The instance names of whole consumers, which are also their client ids where those that were seen are not known.
 MEMBERS = ("member-0", "member-1", "member-2")
 #: The consumer timestamp of whole consumers: 2024-07-01T00:00Z, the time of offset 6.
 TIMESTAMP_TEXT = "20240701000000"

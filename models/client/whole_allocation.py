@@ -6,16 +6,18 @@ to see how a strategy divides queues, and among how many.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rocketmq_conformance.models.client.fixtures import TOPIC
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_moves import Crowd
 from rocketmq_conformance.models.client.whole_push import Setting, WholePushModel, WholePushState, shown
+from rocketmq_conformance.models.message_queue import sort_ids
 from rocketmq_conformance.models.rule import Answer, Reason
 
-#: Client ids that sort before and after those of members, whatever these are.
-BEFORE, AFTER = "!{}", "~{}"
+#: No client id begins with anything that sorts before this, as a rule: "!" does.
+_ORDINARY = '"'
 #: The offset that the group has stored in each queue.
 STORED = 7
 #: The rule of each strategy.
@@ -28,11 +30,14 @@ class Crowded(NamedTuple):
     before: int = 0
     after: int = 0
 
-    @property
-    def clients(self) -> tuple[str, ...]:
-        """Their client ids."""
-        early = (BEFORE.format(number) for number in range(self.before))
-        late = (AFTER.format(number) for number in range(self.after))
+    def clients(self, members: Iterable[str]) -> tuple[str, ...]:
+        """Their client ids, around those of members that were seen."""
+        seen = sort_ids([*members])
+        first, last = (seen[0], seen[-1]) if seen else (_ORDINARY, "")
+        lower = chr(max(0, min(ord(first[0]), ord(_ORDINARY)) - 1))
+        early = (f"{lower}{number}" for number in range(self.before))
+        # what begins with another text comes after it
+        late = (f"{last}~{number}" for number in range(self.after))
         return *early, *late
 
 
@@ -54,8 +59,10 @@ class WholeAllocationModel(WholePushModel):
 
     def crowd(self, state: WholePushState, before: int, after: int) -> Answer[WholePushState]:
         """The broker lists so many other members from now on."""
-        move = Crowd(Crowded(before, after).clients)
-        return self._look(state._replace(group=self._group.move(state.group, move)))
+        group = state.group
+        seen = (client for name, client in group.clients.items() if name in group.members)
+        group = self._group.move(group, Crowd(Crowded(before, after).clients(seen)))
+        return self._look(state._replace(group=group))
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         state, seen, _ = self._seen(state)

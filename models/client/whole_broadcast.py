@@ -54,9 +54,15 @@ class WholeBroadcastState(NamedTuple):
     broker: BrokerState
     #: Of each member that runs, by name: where it waits in each queue.
     members: Mapping[str, Offsets] = _NOTHING
-    #: What the files hold, by the name of their member.
+    #: What the files hold, by the client id of their member (OFF-L-PATH).
     files: Mapping[str, Offsets] = _NOTHING
     begun: bool = False
+    #: The client ids of members, by name, as far as they were seen.
+    clients: Mapping[str, str] = MappingProxyType({})
+
+    def client_of(self, name: str) -> str:
+        """The client id of a member; its name, where none was seen."""
+        return self.clients.get(name, name)
 
 
 class WholeBroadcastModel:
@@ -80,14 +86,20 @@ class WholeBroadcastModel:
             state = self._begun(Setting(queues, shape, stored, where))
         return state, None, _CHOSEN
 
+    def learn(self, state: WholeBroadcastState, clients: tuple[str, ...]) -> WholeBroadcastState:
+        """The state once these client ids of members were seen."""
+        known = {name: client for name, client in zip(MEMBERS, clients, strict=False) if client}
+        return state._replace(clients={**state.clients, **known})
+
     def join(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
         """A member starts, unless it runs."""
         name = MEMBERS[member]
         if name in state.members:
             return self._look(state)
         without, _ = self._starts(state, None)
-        pulls, starts = self._starts(state, state.files.get(name))
-        if name in state.files:
+        client = state.client_of(name)
+        pulls, starts = self._starts(state, state.files.get(client))
+        if client in state.files:
             kind = _AS_WITHOUT if pulls == without else _BY_FILE
         else:
             others = any(self._starts(state, file)[0] != pulls for file in state.files.values())
@@ -168,7 +180,8 @@ class WholeBroadcastModel:
         members, files = dict(state.members), dict(state.files)
         given: list[tuple[int, int, int, int]] = []
         for name, pulls in state.members.items():
-            waits, kept = dict(pulls), dict(files.get(name, {}))
+            client = state.client_of(name)
+            waits, kept = dict(pulls), dict(files.get(client, {}))
             for at, offset in pulls.items():
                 number = QUEUES[at].id
                 _, first, fired = first_message(self._start, state.broker, BROADCAST, at, offset)
@@ -182,7 +195,7 @@ class WholeBroadcastModel:
                     given.append((MEMBERS.index(name), number, first, end - first))
                     kept[at] = end
                 waits[at] = max(first, end)
-            members[name], files[name] = waits, kept
+            members[name], files[client] = waits, kept
         state = state._replace(members=members, files=files)
         places = tuple(
             tuple((MEMBERS.index(name), waits[at]) for name, waits in members.items()) for at in self._queues(state)

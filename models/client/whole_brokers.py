@@ -20,7 +20,13 @@ from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
-from rocketmq_conformance.models.client.whole_group_state import WholeGroup, with_beneath
+from rocketmq_conformance.models.client.whole_group_state import (
+    WholeGroup,
+    client_of,
+    listed_clients,
+    with_beneath,
+    with_clients,
+)
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import Join, Leave, Move
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_group
@@ -80,14 +86,14 @@ class BrokersGroup(WholeGroupModel):
         self._numbers = named
 
     def _shares(self, group: WholeGroup) -> dict[str, frozenset[int]]:
-        queues, members = TOPIC_QUEUES[TOPIC], tuple(sorted(group.members))
+        queues, listed = TOPIC_QUEUES[TOPIC], listed_clients(group, group.members)
         share_of, count = division_of(self.start.client), len(self._numbers)
         return {
             name: frozenset(
                 queues[self._numbers[queues.index(queue)]]
-                for queue in share_of(group.strategy, name, TOPIC, count, members) or ()
+                for queue in share_of(group.strategy, client_of(group, name), TOPIC, count, listed) or ()
             )
-            for name in members
+            for name in group.members
         }
 
 
@@ -110,6 +116,10 @@ class WholeBrokersModel:
         if not state.begun:
             state = self._begun((first, second), Setting(sum(MOST), shape, stored, where))
         return state, None, _CHOSEN
+
+    def learn(self, state: WholeBrokersState, clients: tuple[str, ...]) -> WholeBrokersState:
+        """The state once these client ids of members were seen."""
+        return state._replace(group=with_clients(state.group, clients))
 
     def join(self, state: WholeBrokersState, member: int) -> Answer[WholeBrokersState]:
         """A member starts, unless it runs."""

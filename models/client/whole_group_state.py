@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
 from rocketmq_conformance.models.client.fixtures import (
+    MEMBERS,
     OTHER_TOPIC,
     QUEUES,
     RETRY_TOPIC,
@@ -24,8 +25,10 @@ from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_moves import (
     OTHER_QUEUES,
     RETRIES,
+    STRANGER,
     Fail,
 )
+from rocketmq_conformance.models.message_queue import sort_ids
 from rocketmq_conformance.models.rule import Reason
 
 
@@ -70,8 +73,10 @@ class WholeGroup(NamedTuple):
     where: str
     broker: BrokerState
     timestamp: str | None = None
-    #: By name, which is also the order of their client ids.
+    #: By name, in the order of the names.
     members: Mapping[str, WholeMember] = MappingProxyType({})
+    #: The client ids of members, by name, as far as they were seen: their order decides who has which queue.
+    clients: Mapping[str, str] = MappingProxyType({})
     fails: Mapping[str, Fail] = MappingProxyType({})
     #: The request whose answers are late, or "".
     late: str = ""
@@ -94,6 +99,29 @@ class WholeGroup(NamedTuple):
     reasons: tuple[Reason, ...] = ()
     #: Why queues began where they did, by queue, where that shows: they were pulled from there, and not sent elsewhere.
     starts: Mapping[int, Reason] = MappingProxyType({})
+
+
+def with_clients(group: WholeGroup, clients: tuple[str, ...]) -> WholeGroup:
+    """The group once these client ids of members were seen, by their numbers; "" says nothing of one.
+
+    Locks of a member that crashed are those of a stranger once it is back under another id.
+    """
+    known = {**group.clients, **{name: client for name, client in zip(MEMBERS, clients, strict=False) if client}}
+    if known == group.clients:
+        return group
+    other = {name for name, client in group.clients.items() if known[name] != client}
+    kept = {queue: STRANGER if holder in other else holder for queue, holder in group.kept.items()}
+    return group._replace(clients=known, kept=kept)
+
+
+def client_of(group: WholeGroup, name: str) -> str:
+    """The client id of a member; its name, where none was seen."""
+    return group.clients.get(name, name)
+
+
+def listed_clients(group: WholeGroup, names: Iterable[str]) -> tuple[str, ...]:
+    """The client ids that the broker lists when it knows these members, in the order of their rounds (REB-CLU-2)."""
+    return sort_ids((*(client_of(group, name) for name in names), *group.others))
 
 
 def seen_queues(broker: BrokerState) -> tuple[int, ...]:

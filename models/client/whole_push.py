@@ -23,7 +23,13 @@ from rocketmq_conformance.models.client.whole_deadlines import ROUND, due
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_reason, ended, with_end
 from rocketmq_conformance.models.client.whole_faults import loses_connections, loses_members
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
-from rocketmq_conformance.models.client.whole_group_state import WholeGroup, number_of, seen_queues, with_beneath
+from rocketmq_conformance.models.client.whole_group_state import (
+    WholeGroup,
+    number_of,
+    seen_queues,
+    with_beneath,
+    with_clients,
+)
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
@@ -166,6 +172,10 @@ class WholePushModel:
         if not state.begun:
             state = self._begun(Setting(queues, shape, stored, where))
         return state, None, _CHOSEN
+
+    def learn(self, state: WholePushState, clients: tuple[str, ...]) -> WholePushState:
+        """The state once these client ids of members were seen."""
+        return state._replace(group=with_clients(state.group, clients))
 
     def join(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member starts, unless it runs."""

@@ -22,6 +22,8 @@ from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_group_state import (
     WholeGroup,
     answered,
+    client_of,
+    listed_clients,
     locks_of,
     with_member,
     with_reason,
@@ -89,8 +91,8 @@ class WholeQueues:
         """The queues of every member that can find out which are its own."""
         if MEMBERS in group.fails:
             return {}
-        registered = tuple(sorted(name for name, member in group.members.items() if member.registered))
-        listed = tuple(sorted((*registered, *group.others)))
+        registered = [name for name, member in group.members.items() if member.registered]
+        listed = listed_clients(group, registered)
         return {name: self._share(group, name, listed) for name in registered if not group.members[name].suspended}
 
     def _share(self, group: WholeGroup, name: str, listed: tuple[str, ...]) -> frozenset[int]:
@@ -100,7 +102,8 @@ class WholeQueues:
             if topic in group.unsubscribed:
                 continue
             if settings.read_queues:
-                found.update(share_of(group.strategy, name, topic, settings.read_queues, listed) or ())
+                client = client_of(group, name)
+                found.update(share_of(group.strategy, client, topic, settings.read_queues, listed) or ())
             else:
                 found.update(queue for queue in group.members[name].pulls if QUEUES[queue].topic == topic)
         return frozenset(found)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from rocketmq_conformance.models.message_queue import sort_ids
 from rocketmq_conformance.models.outcome import (
     UNDEFINED,
     Err,
@@ -109,6 +110,8 @@ class Oracle:
         self._state = bound.initial
         #: More than one possibility, or one with in-flight requests; empty while the state is certain.
         self._possible: list[Possibility] = []
+        #: Did client ids of members sort otherwise than their numbers, which the plan alone does not say?
+        self.reordered = False
         #: Does no possible state explain what was observed?
         self._lost = False
         self._elapsed = Elapsed(suite, bound) if timed and depends_on_time(suite) else None
@@ -148,6 +151,10 @@ class Oracle:
                 return self._among_possibilities(row, observed, indeterminate=indeterminate)
             except TooMany:
                 return Undecided(f"before {self._suite.operation(row)} there are more than {MOST} possibilities")
+        if self._bound.learn and outcome.clients:
+            self._state = self._bound.learn(self._state, outcome.clients)
+            known = tuple(filter(None, outcome.clients))
+            self.reordered = self.reordered or sort_ids(known) != known
         before = self._state
         if self._elapsed and span:
             timed = self._elapsed.step(row, span)

@@ -37,7 +37,9 @@ class BoundModel:
     initial: Any
     #: The handler of every operation, in the order of their positions: the same operations for every profile.
     handlers: Mapping[type[Operation], Handler]
-    #: The same by position, for the hot loop.
+    #: The state once the client ids of members are known that an outcome names; None where no answer depends on them.
+    learn: Callable[[Any, tuple[str, ...]], Any] | None = None
+    #: The handlers by position, for the hot loop.
     by_position: tuple[Handler, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

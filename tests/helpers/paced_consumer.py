@@ -1,6 +1,9 @@
 """A right consumer whose timers are PACE times faster than standard: ``python paced_consumer.py PACE [FIRST_COMMIT]``.
 
 It is a concurrent or orderly push consumer, which may broadcast, or a lite pull consumer that is polled all the time.
+IDS in its environment: ``backwards`` gives it a client id that is another one each time that it starts, and sorts the
+other way round than its instance name; with ``ignored`` it has such an id, too, and divides queues in the order of
+instance names.
 
 One thread works, and one reads what the broker sends. It is written from what Java clients do, so that a client with a
 pace can be judged; it shares frames and bodies with the kit, and nothing else.
@@ -37,7 +40,8 @@ from rocketmq_conformance.conformance.remoting.frame import (
 )
 
 GROUP, TOPIC = os.environ["ROCKETMQ_GROUP"], os.environ["ROCKETMQ_TOPIC"]
-ME, RETRY = f"{os.environ['ROCKETMQ_INSTANCE']}@paced", f"%RETRY%{GROUP}"
+INSTANCE, RETRY, IDS = os.environ["ROCKETMQ_INSTANCE"], f"%RETRY%{GROUP}", os.environ.get("IDS", "")
+ME = f"{9 - int(INSTANCE[-1])}-{os.getpid()}@{INSTANCE}" if IDS else f"{INSTANCE}@paced"
 WHERE = os.environ["ROCKETMQ_CONSUME_FROM"].removeprefix("CONSUME_FROM_")
 TIMESTAMP = calendar.timegm(time.strptime(os.environ["ROCKETMQ_CONSUME_TIMESTAMP"], "%Y%m%d%H%M%S")) * 1000
 PACE = float(sys.argv[1])
@@ -303,7 +307,7 @@ class Consumer:
             listed = json.loads(answer.body)["consumerIdList"] if answer.code == 0 and answer.body else []
             if not listed:
                 continue
-            members = sorted(listed)
+            members = sorted(listed, reverse=IDS == "ignored")
             mine: set[Queue] = set()
             if BROADCASTS:
                 mine = {(topic, number) for number in range(count)}

@@ -22,11 +22,11 @@ def access() -> Access:
     return Access(Credentials(name, os.environ["ROCKETMQ_SECRET_KEY"]) if name else None, tls)
 
 
-def beat(client: str) -> Connection:
+def beat(client: str, group: str = os.environ["ROCKETMQ_GROUP"]) -> Connection:
     """Connect, and send a heartbeat."""
     host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
     connection = Connection(host, int(port), access=access())
-    consumer = {"groupName": os.environ["ROCKETMQ_GROUP"], "subscriptionDataSet": []}
+    consumer = {"groupName": group, "subscriptionDataSet": []}
     body = json.dumps({"clientID": client, "consumerDataSet": [consumer]}).encode()
     connection.call(int(Request.HEART_BEAT), {}, body)
     if behaviour == "commits-unsigned":
@@ -60,15 +60,25 @@ if behaviour == "ignores-term":
 if behaviour == "connects":
     host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
     Connection(host, int(port)).call(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": "T"})
-if behaviour == "asks":
+if behaviour.startswith("asks"):
     host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
     while Connection(host, int(port)).call(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": "T"}).code:
         time.sleep(0.05)
 if behaviour == "listens":
     print('{"takes": ["listen"]}', flush=True)
 if behaviour not in ("connects", "never") and (behaviour != "first" or me == "member-0"):
-    names = (f"{me}-x", f"{me}-y") if behaviour == "twice" else ("someone",) if behaviour == "nameless" else (me,)
-    kept = [beat(name) for name in names]
+    nameless = [f"{9 - int(me[-1])}-x"]
+    names = {"twice": [f"{me}-x", f"{me}-y"], "nameless": nameless, "asks-nameless": nameless, "same": ["x"]}
+    kept = [beat(name) for name in names.get(behaviour, [me])] if behaviour != "elsewhere" else [beat(me, "other")]
+    if behaviour == "produces":
+        kept.append(beat("another", "other"))
+    if behaviour == "nameless":
+        # over a connection without a heartbeat
+        host, _, port = os.environ["ROCKETMQ_NAME_SERVER"].rpartition(":")
+        kept.append(Connection(host, int(port)))
+        queue = {"consumerGroup": os.environ["ROCKETMQ_GROUP"], "topic": "T", "queueId": me[-1]}
+        how = {"queueOffset": "12", "suspendTimeoutMillis": "15000", "sysFlag": "6", "maxMsgNums": "32"}
+        kept[-1].post(int(Request.PULL_MESSAGE), queue | how | {"commitOffset": "0", "subscription": "*"})
     print('{"got": ["T", 0, 7]}\n{"other": 1}\nhello\n' + "x" * 10_000, flush=True)
 if behaviour == "garbled":
     print('\n{"got": ["T", 7]}', flush=True)

@@ -36,7 +36,10 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 #: Columns of ``steps`` that steps are read from.
 STEP = ("step", "operation", "arguments", "expected", "observed", "rules", "state_kind")
 Rows = list[dict[str, Any]]
-OTHER_DIGEST = "what the seed gives has another digest than the case: another kit or rule book wrote the campaign"
+OTHER_DIGEST = (
+    "what the seed gives has another digest than the case: another kit or rule book wrote the campaign, or client ids "
+    "of members sorted otherwise than their names"
+)
 
 
 class CaseFacts(NamedTuple):

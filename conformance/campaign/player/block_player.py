@@ -293,7 +293,7 @@ class _Block:
         comparable = not player.judge.observes
         ended = []
         for played in self._play_on(player, position, plans, lost):
-            packer.add(played, comparable)
+            packer.add(played, comparable and not played.reordered)
             self.failed[address] = self.failed[address] + 1 if played.verdict == COULD_NOT_RUN else 0
             if played.verdict == DIVERGES and played.judged:
                 self._diverged(address, played.number, played.judged)

@@ -31,7 +31,7 @@ from rocketmq_conformance.conformance.targets.client_program.required_consumers 
 )
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Interrupted
-from rocketmq_conformance.models.outcome import Err, Ok, Outcome
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers, whole_commit, whole_pause, whole_subscriptions
 from rocketmq_conformance.suites.declare.operation import Operation, Side
@@ -234,7 +234,11 @@ class ClientProgram:
         wrong = group.members.wrong_line()
         if wrong:
             return group.give_up(Err("BAD_LINE", definite=False, detail=wrong))
-        return Err("OWNS_OTHERWISE", detail=otherwise) if otherwise else outcome
+        if otherwise:
+            outcome = Err("OWNS_OTHERWISE", detail=otherwise)
+        if isinstance(outcome, Unsupported):
+            return outcome
+        return replace(outcome, clients=group.members.seen_ids())
 
     def end_case(self) -> None:
         """Kill the programs of the case that is played step by step."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from rocketmq_conformance.conformance.fakes.guard import Guard
-from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic
+from rocketmq_conformance.conformance.fakes.traffic import Brought, Owner, Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.outcome import Value
@@ -27,8 +27,10 @@ class CaseBroker(Protocol):
     loses_commits: bool
     #: Are pulls held beyond the end of the case? Else as long as clients ask.
     holds_on: bool
-    #: How much faster than standard the timers of clients are; set before the case begins.
+    #: How much faster than standard the timers of clients are, and who opened a connection without a heartbeat; set
+    #: before the case begins.
     pace: float
+    owner: Owner
 
     @property
     def group(self) -> str:
@@ -129,8 +131,8 @@ class CaseBroker(Protocol):
         """The locks of clients that are gone, or outside the group, expire."""
         ...
 
-    def crowd(self, before: int, after: int) -> None:
-        """List so many clients before those of members, and after them; tell members that the group has changed."""
+    def crowd(self, before: int, after: int, members: Iterable[str] = ()) -> None:
+        """List so many clients before those of ``members``, and after them; tell these that the group has changed."""
         ...
 
     def deliver(self) -> None:

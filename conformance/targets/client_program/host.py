@@ -42,7 +42,7 @@ class ConsumerSettings:
     name_server: str
     group: str
     topic: str
-    #: The instance name, which must be part of the client id.
+    #: An instance name, from which a client id can be made that no other member has.
     instance: str
     #: "push", "orderly" or "lite".
     kind: str

@@ -6,9 +6,11 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
@@ -19,9 +21,9 @@ from rocketmq_conformance.models.client.fixtures import MEMBERS
 _ROUTES = Request.GET_ROUTEINFO_BY_TOPIC
 #: As many programs start at a time as there are CPUs: of many at once some get no answer in time, and end.
 _STARTS = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
-_ONE_CLIENT = (
-    "make one client, with {} (ROCKETMQ_INSTANCE) as its instance name, since client ids decide who gets which queue."
-)
+#: What a program has to do that is several clients of the group, or the client that another one is.
+_ONE_CLIENT = "make one client of the group, since a group has a member for each client id."
+_OWN_ID = "give each client an id of its own, such as by ROCKETMQ_INSTANCE as its instance name."
 #: What a program has to do whose requests are refused.
 SIGN = "sign every request to a broker with ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY."
 
@@ -43,6 +45,9 @@ class MemberPrograms:
         self.unnamed = 0
         #: When each member was first known.
         self.known_since: dict[int, float] = {}
+        #: The members that opened connections, as far as that was asked for and seen.
+        self._openers: WeakKeyDictionary[Peer, int] = WeakKeyDictionary()
+        case.owner = self.owner
 
     def close(self) -> None:
         """Kill the programs that still run."""
@@ -54,6 +59,10 @@ class MemberPrograms:
         """The client ids of those that run, as far as they are known."""
         return [self.ids[member] for member in self.programs if member in self.ids]
 
+    def seen_ids(self) -> tuple[str, ...]:
+        """The client ids of members, by their numbers, as far as they are known ("" else)."""
+        return tuple(self.ids.get(member, "") for member in range(len(MEMBERS)))
+
     def numbers(self) -> dict[str, int]:
         """The numbers of those that run, by client id."""
         return {self.ids[member]: member for member in self.programs if member in self.ids}
@@ -61,18 +70,27 @@ class MemberPrograms:
     def start(self, member: int, variables: Mapping[str, str], commands: Sequence[Mapping[str, object]] = ()) -> str:
         """Start a member in this environment, and give it commands at once; its client id, once it has sent a
         heartbeat; "" where it cannot send one, or says that it cannot be this consumer."""
-        name = MEMBERS[member]
-        others = {self.ids[other] for other in self.programs if other in self.ids}
+        name, traffic = MEMBERS[member], self._case.traffic
+        others = {self.ids[other]: MEMBERS[other] for other in self.programs if other in self.ids}
+        # it may come back under another id
+        self.ids.pop(member, None)
         beats, asked = self.sent(Request.HEART_BEAT), self.sent(_ROUTES).total()
+        connections = {*traffic.clients}
         self.unnamed = self.sent(Request.GET_CONSUMER_LIST_BY_GROUP)[""]
         # one that finds no route knows no broker that it could send a heartbeat to
         lost = self._case.fails(_ROUTES)
 
         def known() -> list[str]:
-            return [client for client in self.sent(Request.HEART_BEAT) - beats if client and client not in others]
+            new = self.sent(Request.HEART_BEAT) - beats
+            return [client for client in new if client in traffic.in_group and client not in others]
+
+        def twin(*openers: int | None) -> str:
+            """The client of another member that sends heartbeats over a new connection of these."""
+            new = [(traffic.peers.get(at), one) for at, one in list(traffic.clients.items()) if at not in connections]
+            return next((client for peer, client in new if client in others and self._opener(peer) in openers), "")
 
         def began() -> bool:
-            return self.sent(_ROUTES).total() > asked if lost else bool(known())
+            return self.sent(_ROUTES).total() > asked if lost else bool(known() or twin(member))
 
         with _STARTS:
             program = self._start_program(member, variables, commands, began)
@@ -83,29 +101,30 @@ class MemberPrograms:
                 program.kill()
                 program = self._start_program(member, variables, commands, began)
         if lost:
-            self.ids.pop(member, None)
             if not began():
                 reason = self._not_connected(program)
                 self.programs.pop(member).kill()
                 raise CannotRunError(reason)
             return ""
         found = known()
+        if len(found) > 1:
+            # another one may have been late with its first heartbeat
+            found = [client for client in found if self._opener_of(client) in (member, None)]
         guard = self._case.guard
         if guard.account is not None:
             self._case.settle()
-        if len(found) != 1 or name not in found[0] or (guard.refused and not guard.signed):
-            ids = " and ".join(sorted(found))
-            reason = f"The client id of {name} is {ids}: {_ONE_CLIENT.format(name)}"
+        if len(found) != 1 or (guard.refused and not guard.signed):
+            reason = f"{name} is {' and '.join(sorted(found))}: {_ONE_CLIENT}"
             if not found:
-                reason = self._not_connected(program)
-            elif len(found) == 1 and name in found[0]:
+                other = twin(member, None)
+                reason = f"{name} has the client id of {others[other]}, {other}: {_OWN_ID}" if other else ""
+                reason = reason or self._not_connected(program)
+            elif len(found) == 1:
                 reason = f"{self._command[0]} has signed nothing as it should ({guard.sentence}): {SIGN}"
             # the rest of the case decides nothing, and is played without it
             self.programs.pop(member).kill()
             raise CannotRunError(reason)
-        self.known_since[member] = self._clock.now()
-        self.ids[member] = found[0]
-        self._known.add(found[0])
+        self._is_known(member, found[0])
         return found[0]
 
     def _start_program(
@@ -142,17 +161,58 @@ class MemberPrograms:
 
     def learn(self) -> None:
         """Learn the ids of members that could send no heartbeat at first."""
-        for member in self.programs.keys() - self.ids.keys():
-            for client in self.sent(Request.HEART_BEAT):
-                if MEMBERS[member] in client:
-                    self.ids[member] = client
-                    self.known_since[member] = self._clock.now()
-                    self._known.add(client)
+        unknown = [member for member in self.programs if member not in self.ids]
+        if not unknown:
+            return
+        new = sorted(self._case.traffic.in_group.intersection(self._connected()) - {*self.clients()})
+        for client in new:
+            named = [member for member in unknown if MEMBERS[member] in client]
+            member = self._opener_of(client)
+            if member is None and len(named) == 1:
+                (member,) = named
+            if member in unknown:
+                self._is_known(member, client)
+                unknown.remove(member)
+
+    def _is_known(self, member: int, client: str) -> None:
+        self.known_since[member] = self._clock.now()
+        self.ids[member] = client
+        self._known.add(client)
 
     def all_known(self) -> bool:
         """Does the broker know every member that runs?"""
+        self.learn()
         known = self._case.members()
-        return all(any(MEMBERS[member] in client for client in known) for member in self.programs)
+        return all(self.ids.get(member) in known for member in self.programs)
+
+    def owner(self, peer: Peer) -> str:
+        """The client id of the member that opened a connection, or ""."""
+        return self.ids.get(opener, "") if (opener := self._opener(peer)) is not None else ""
+
+    def _opener(self, peer: Peer | None) -> int | None:
+        """The member whose program opened a connection, where that can be seen; whichever thread asks."""
+        if peer is None:
+            return None
+        running = list(self.programs.items())
+        if len(running) == 1:
+            return running[0][0]
+        if peer not in self._openers:
+            port = int(peer.address.rpartition(":")[2] or 0)
+            opener = next((member for member, program in running if program.opened(port)), None)
+            if opener is None:
+                return None
+            self._openers[peer] = opener
+        return self._openers[peer]
+
+    def _opener_of(self, client: str) -> int | None:
+        """The member that is a client, by its connections."""
+        traffic = self._case.traffic
+        peers = [traffic.peers.get(number) for number, one in list(traffic.clients.items()) if one == client]
+        return next((member for peer in peers if (member := self._opener(peer)) is not None), None)
+
+    def _connected(self) -> set[str]:
+        """The clients that have sent a heartbeat over a connection that is open."""
+        return {*list(self._case.traffic.clients.values())}
 
     def await_end(self, member: int) -> None:
         """Wait until the broker knows that a member is gone."""
@@ -160,13 +220,20 @@ class MemberPrograms:
         self._clock.wait(lambda: self.ids.get(member) not in list(clients.values()), self._timing.end)
 
     def refuse_strangers(self) -> None:
-        """CannotRunError when a member has made another client since it counted as started."""
+        """CannotRunError when a member has made another client of the group since it counted as started, or it cannot
+        be seen which member is which client."""
         self.learn()
-        strangers = {client for client in list(self._case.traffic.clients.values()) if client} - self._known
-        if strangers:
-            ids = " and ".join(sorted(strangers))
-            one = _ONE_CLIENT.format("the name of the member")
-            raise CannotRunError(f"{ids} is another client than a member made at first: {one}")
+        strangers = self._case.traffic.in_group.intersection(self._connected()) - self._known
+        if not strangers:
+            return
+        ids = " and ".join(sorted(strangers))
+        unknown = [MEMBERS[member] for member in self.programs if member not in self.ids]
+        if unknown:
+            raise CannotRunError(
+                f"It cannot be seen whether {ids} is {' or '.join(unknown)}: make ROCKETMQ_INSTANCE part of the client "
+                "id."
+            )
+        raise CannotRunError(f"{ids} is another client than a member made at first: {_ONE_CLIENT}")
 
     def wrong_line(self) -> str:
         """A sentence on a line of a member that runs which has not the shape it should have, or ""."""
@@ -183,6 +250,8 @@ class MemberPrograms:
     def _not_connected(self, program: Program) -> str:
         name = python_name(self._command) or self._command[0]
         connected = " It connected, but sent no heartbeat." if self._case.traffic.sent else ""
+        if self.sent(Request.HEART_BEAT) and not self._case.traffic.in_group:
+            connected = f" It sent heartbeats, and none of the group {self._case.group}."
         connected = f" {self._case.guard.handshake}" if self._case.guard.handshake else connected
         words = f" Its last line on standard error: {program.last_words}" if program.last_words else ""
         code = program.code

@@ -16,12 +16,12 @@ class PlayedCommits(PlayedGroup):
     def _do(self, operation: Operation) -> Outcome:
         match operation:
             case operations.Commit(member):
-                expected, _ = self._expect(operation)
+                self._expect(operation)
                 program = self.members.programs.get(member)
                 if program is not None:
                     program.send({COMMIT: self.case.topic})
                 # no timer is waited for
                 limits = Limits(self._timing.margin, self._timing.margin, self._timing.quiet)
-                return self._look(operation.spec, expected, None, limits, None)
+                return self._look(operation.spec, None, limits, None)
             case _:
                 return super()._do(operation)

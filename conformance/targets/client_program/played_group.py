@@ -66,7 +66,7 @@ class PlayedGroup(WatchedGroup):
             self._in_order.begin_step()
         before = self._state
         left_out = self._is_left_out(operation)
-        expected, why = self._expect(operation)
+        self._expect(operation)
         joined: str | None = None
         end = NOT_ENDED if isinstance(operation, _LEAVES) and self._shows_ends else None
         spent = 0.0
@@ -83,7 +83,7 @@ class PlayedGroup(WatchedGroup):
                     self.case.divide(queues)
                 return Ok()
             case whole_allocation.Crowd(early, late):
-                self.case.crowd(early, late)
+                self.case.crowd(early, late, self.members.clients())
             case operations.Join(member) if member not in self.members.programs:
                 self._begun = True
                 joined = self.start(member)
@@ -161,9 +161,10 @@ class PlayedGroup(WatchedGroup):
                 pass
             case _:
                 return Unsupported(f"a program is not asked for {operation.spec.name}")
+        _, why = self._decided()
         limits = self._limits(before, operation, why)
         limits = limits._replace(owners=max(limits.owners - spent, 0.0))
-        return self._look(operation.spec, expected, joined, limits, end)
+        return self._look(operation.spec, joined, limits, end)
 
     def give_up(self, why: Err) -> Err:
         """The rest of the case decides nothing: this is the answer to all that is done from now on."""

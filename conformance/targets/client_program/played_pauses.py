@@ -19,13 +19,13 @@ class PlayedPauses(PlayedGroup):
             case operations.Pause(member, suspends):
                 state = self._state
                 before = suspended(state)
-                expected, why = self._expect(operation)
+                _, why = self._expect(operation)
                 program = self.members.programs.get(member)
                 if program is not None and (not suspends or before in (None, MEMBERS[member])):
                     program.send({PAUSE: suspends})
                     if suspends and before is None:
                         self._end_pulls(self.case.fail_held_pulls, lambda: self._pulls(member))
-                return self._look(operation.spec, expected, None, self._limits(state, operation, why), None)
+                return self._look(operation.spec, None, self._limits(state, operation, why), None)
             case _:
                 return super()._do(operation)
 

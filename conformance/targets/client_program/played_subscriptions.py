@@ -34,10 +34,10 @@ class PlayedSubscriptions(PlayedGroup):
                 return Ok()
             case operations.Subscribe() | operations.Unsubscribe():
                 before = self._state
-                expected, why = self._expect(operation)
+                _, why = self._expect(operation)
                 if is_subscribed(before.group) != is_subscribed(self._state.group):
                     self._tell_all()
-                return self._look(operation.spec, expected, None, self._limits(before, operation, why), None)
+                return self._look(operation.spec, None, self._limits(before, operation, why), None)
             case _:
                 return super()._do(operation)
 

@@ -32,7 +32,8 @@ class Points:
 
     def __init__(self) -> None:
         self._operation: Operation | None = None
-        self._rules: frozenset[str] = frozenset()
+        #: The rules that decide the step.
+        self.rules: frozenset[str] = frozenset()
         self._step: Sent = {}
         self._failing: Request | None = None
         self._failure: Sent = {}
@@ -41,7 +42,7 @@ class Points:
 
     def begin(self, operation: Operation, rules: Collection[str], sent: Sent) -> None:
         """A step begins, which these rules decide."""
-        self._operation, self._rules, self._step = operation, frozenset(rules), dict(sent)
+        self._operation, self.rules, self._step = operation, frozenset(rules), dict(sent)
         match operation:
             case operations.Fail(request, _) | operations.Interrupt(request, _):
                 self._failing, self._failure = Request[request], self._step
@@ -60,19 +61,19 @@ class Points:
     def unseen(self, clients: Collection[str], sent: Sent) -> str:
         """What was not yet seen of the members that run, as the end of a sentence, or ""."""
         operation = self._operation
-        if isinstance(operation, whole_allocation.Crowd) or "WHOLE-LIST" in self._rules:
+        if isinstance(operation, whole_allocation.Crowd) or "WHOLE-LIST" in self.rules:
             since = self._step if isinstance(operation, _NOTIFIED) else self._failure
             silent = [
                 client for client in clients if self._times_asked(sent, client) <= self._times_asked(since, client)
             ]
             if silent:
                 return f"{silent[0]} was not seen to ask for the members of its group"
-        if isinstance(operation, operations.Reset) and "WHOLE-RESET-LITE" in self._rules:
+        if isinstance(operation, operations.Reset) and "WHOLE-RESET-LITE" in self.rules:
             silent = [client for client in clients if _count(sent, client) <= _count(self._step, client)]
             if silent:
                 return f"{silent[0]} sent nothing after it was asked to reset"
         failing = self._failing
-        matters = any(failing in requests for rule, requests in _FAILING.items() if rule in self._rules)
+        matters = any(failing in requests for rule, requests in _FAILING.items() if rule in self.rules)
         if failing and matters and _of_any(sent, failing) <= _of_any(self._failure, failing):
             return f"no member was seen to send {failing.name}, which fails"
         return ""

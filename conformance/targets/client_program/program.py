@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import Overdue, undisturbed
 from rocketmq_conformance.conformance.targets.broker.access_settings import without_settings
 from rocketmq_conformance.conformance.targets.child_process import MARK, kill_marked
+from rocketmq_conformance.conformance.targets.client_program.connections import is_open_in, sockets_at
 from rocketmq_conformance.conformance.targets.client_program.lines import wrong_with
 from rocketmq_conformance.reports.text import shortened
 
@@ -130,6 +131,10 @@ class Program:
         with suppress(OSError, ValueError):  # it has ended, or was killed
             self._process.stdin.write(json.dumps(command).encode() + b"\n")
             self._process.stdin.flush()
+
+    def opened(self, port: int) -> bool:
+        """Is this the port of a connection that it opened, as far as that can be seen?"""
+        return any(is_open_in(self._process.pid, socket) for socket in sockets_at(port))
 
     def pause(self) -> None:
         """Freeze it: nothing of it runs until ``resume``."""

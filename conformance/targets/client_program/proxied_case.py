@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.fakes.consumers import locked
@@ -114,7 +114,7 @@ class ProxiedCase(WatchedCase):
         if self._place is None:
             self._place = self._real.take(self._setting, self._other_queues)
             self._queues = self._setting.queues
-            self.traffic = Traffic(self._broadcasting, self._place.group, self._place.topic, self.pace)
+            self.traffic = Traffic(self._broadcasting, self._place.group, self._place.topic, self.pace, self.owner)
             if self._other_queues:
                 self.traffic.watch_other(self._place.other)
         return self._place
@@ -251,9 +251,9 @@ class ProxiedCase(WatchedCase):
                 self._proxy.forget_open(code)
         self.traffic.unanswered()
 
-    def crowd(self, before: int, after: int) -> None:
+    def crowd(self, before: int, after: int, members: Iterable[str] = ()) -> None:
         """Have so many more members that do nothing, each with a connection of its own."""
-        place, wanted = self._take_place(), Crowded(before, after).clients
+        place, wanted = self._take_place(), Crowded(before, after).clients(members)
         self.traffic.confirmed = True
         for client in self._others.keys() - set(wanted):
             with self._others.pop(client) as connection:

@@ -68,7 +68,7 @@ def _look_at_member(program: ClientProgram, suite: Suite, limit: float) -> tuple
         while list(group.case.stored()) != stored and not guard.refused and time.monotonic() < until:
             time.sleep(_POLL_INTERVAL)
         traffic, queues = group.case.traffic, group.case.queues
-        pulled = sum(traffic.pulls.get((queue, ""), ("", 0))[0] == client for queue in range(queues))
+        pulled = sum((queue, "") in traffic.pulls for queue in range(queues))
         committed = sum(offset == end for offset, end in zip(group.case.stored(), stored, strict=True))
         lists = traffic.has_sent(client, Request.GET_CONSUMER_LIST_BY_GROUP)
         wrong = group.members.wrong_line()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
 from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, runs
@@ -70,6 +70,16 @@ _STORED_AFTER = {
 }
 #: The operations after which each member learns a route by its timer.
 _ROUTED = (operations.Resize, whole_brokers.Route, whole_brokers.GoAway, whole_brokers.ComeBack)
+
+
+class _Followed(NamedTuple):
+    """A step as the model has it: the state before it, the client ids that were known, the answer, and why."""
+
+    operation: Operation
+    before: Any
+    ids: tuple[str, ...]
+    expected: Expected
+    why: Reason
 
 
 class WatchedGroup:
@@ -139,9 +149,23 @@ class WatchedGroup:
         """Follow an operation by the model: its answer, and why."""
         for traffic in self._traffic():
             traffic.outdated = False
-        self._state, expected, why = self._bound.handlers[type(operation)](self._state, *operation.args)
-        self._points.begin(operation, why.rules, self.case.traffic.sent)
-        return expected, why
+        self._followed = self._follow(operation, self._state)
+        self._points.begin(operation, self._followed.why.rules, self.case.traffic.sent)
+        return self._followed.expected, self._followed.why
+
+    def _decided(self) -> tuple[Expected, Reason]:
+        """The same for the step that is under way, by the client ids that members have shown by now."""
+        followed = self._followed
+        if followed.ids != self.members.seen_ids():
+            self._followed = self._follow(followed.operation, followed.before)
+            self._points.rules = frozenset(self._followed.why.rules)
+        return self._followed.expected, self._followed.why
+
+    def _follow(self, operation: Operation, before: Any) -> _Followed:
+        ids = self.members.seen_ids()
+        state = self._bound.learn(before, ids) if self._bound.learn else before
+        self._state, expected, why = self._bound.handlers[type(operation)](state, *operation.args)
+        return _Followed(operation, before, ids, expected, why)
 
     def variables(self, name: str) -> dict[str, str]:
         """The environment of a member."""
@@ -162,19 +186,18 @@ class WatchedGroup:
             **self._access.variables,
         }
 
-    def _look(
-        self, spec: OperationSpec, expected: Expected, joined: str | None, limits: Limits, end: Ended | None
-    ) -> Outcome:
+    def _look(self, spec: OperationSpec, joined: str | None, limits: Limits, end: Ended | None) -> Outcome:
         brought: list[Brought] = []
         self._given.clear()
         # nothing is to be waited for in what a member has shown that has ended
-        known = end_of(expected) if end else None
+        known = end_of(self._decided()[0]) if end else None
 
         def agrees() -> bool:
-            return filled(spec, expected, self._observed(brought, known))[0] == expected
+            seen, (expected, _) = self._observed(brought, known), self._decided()
+            return filled(spec, expected, seen)[0] == expected
 
         def owners() -> bool:
-            seen = self._observed(brought, known)
+            seen, (expected, _) = self._observed(brought, known), self._decided()
             return isinstance(seen, tuple) and isinstance(expected, tuple) and seen[:2] == expected[:2]
 
         def look(limits: Limits) -> bool:

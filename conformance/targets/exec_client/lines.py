@@ -14,7 +14,6 @@ from typing import Any
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import Answered, Case
 from rocketmq_conformance.models import rulebook
-from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported, Value
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
@@ -72,7 +71,7 @@ def reset(case: Case, *, pure: bool, sockets: bool) -> Json:
     if not pure:
         begun |= {
             "group": case.group,
-            "clients": CLIENTS,
+            "clients": case.clients,
             "queues": [[queue.topic, queue.broker, queue.id] for queue in case.queues],
             "directory": str(case.directory),
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from broken_adapters import Slow
 
@@ -96,6 +97,16 @@ def test_what_could_not_be_run_is_not_compared() -> None:
             nothing = Played(number, rows, COULD_NOT_RUN, 0, 0.0, "", "it fell ill")
             assert compare_played(ours, ours.one(number, rows), theirs, nothing) is None
             assert compare_played(theirs, nothing, ours, ours.one(number, rows)) is None
+
+
+def test_answers_that_depend_on_client_ids_are_not_compared() -> None:
+    with playing(ZERO, TOPIC) as (ours, theirs):
+        played = ((ours.one(*plan), theirs.one(*plan)) for plan in plans(150))
+        one, other = next(pair for pair in played if compare_played(ours, pair[0], theirs, pair[1]))
+        assert one.judged
+        reordered = one._replace(judged=replace(one.judged, reordered=True))
+        assert compare_played(ours, reordered, theirs, other) is None
+        assert compare_played(theirs, other, ours, reordered) is None
 
 
 def test_what_one_of_them_does_not_offer_is_not_compared() -> None:

@@ -163,6 +163,16 @@ def test_a_model_that_observes_goes_on_from_what_it_saw() -> None:
     assert judged(TOLD_SUMS, [TELL], s0=Ok("x")).verdict == DIVERGES
 
 
+def test_a_model_goes_on_from_the_client_ids_that_were_seen() -> None:
+    learns = replace(SUMS.bind(Profile()), learn=lambda state, clients: len(clients[0]))
+    suite = Suite(name="ids", sentence="Ids.", side=Side.WHOLE, bind=lambda profile: learns)
+    assert judged(suite, [SUM, SUM], s0=Ok(3, ("abc",)), s1=Ok(3)).verdict == CONFORMS
+    assert judged(suite, [SUM], s0=Ok(0, ("abc",))).steps[0].expected == 3
+    assert judged(suite, [SUM], s0=Err("ENDED", clients=("abc",))).steps[0].expected == 3
+    # they change nothing where no answer depends on them
+    assert judged(SUMS, [SUM], s0=Ok(0, ("abc",))).verdict == CONFORMS
+
+
 def test_a_step_that_its_guard_forbids_is_not_played() -> None:
     adder = Adder()
     found = Judge(GUARDED, Profile()).judge([SUM, ADD_1, SUM], adder.do)

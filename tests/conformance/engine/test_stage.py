@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -230,6 +231,8 @@ def test_a_case_says_what_the_adapter_may_know() -> None:
     case = adapter.cases[-1]
     assert (case.suite, case.number, case.group, case.queues) == (STORE, 17, GROUP, QUEUES)
     assert str(case.profile.client) == "4.9.8"
+    listed = case.exchange("", int(Request.GET_CONSUMER_LIST_BY_GROUP), {"consumerGroup": GROUP}, b"", False)[3]
+    assert sorted(json.loads(listed)["consumerIdList"]) == sorted(case.clients)
 
 
 def test_the_name_server_is_started_when_it_is_asked_for_and_ends_with_the_stage() -> None:

@@ -142,6 +142,21 @@ def test_a_connection_whose_first_pull_comes_before_its_heartbeat_is_its_clients
     assert traffic.connections("me") == 1
 
 
+@pytest.mark.parametrize("broadcasting", [False, True])
+def test_a_connection_without_a_heartbeat_is_that_of_who_opened_it_once_that_is_known(broadcasting: bool) -> None:
+    openers = {PEER.number: "me", SECOND.number: ""}
+    traffic = Traffic(broadcasting, owner=lambda peer: openers[peer.number])
+    beat(traffic, PEER)
+    pull = pulling(traffic, 12, SECOND)
+    traffic.request(SECOND, pull)
+    assert traffic.waiting(0) == [("", 12)]
+    openers[SECOND.number] = "me"
+    traffic.answer(SECOND, pull, Command(0, {"nextBeginOffset": "13"}))
+    pulling(traffic, 13, SECOND)
+    assert (traffic.brought, traffic.waiting(0)) == ([("me", 0, 12, 1)], [("me", 13)])
+    assert (traffic.sent["me", int(Request.PULL_MESSAGE)], traffic.connections("me")) == (1, 1)
+
+
 def test_a_queue_is_contested_while_pulls_of_several_clients_wait() -> None:
     traffic = Traffic()
     pulling(traffic, 12)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from rocketmq_conformance.models.client.fixtures import EVERY
-from rocketmq_conformance.models.client.whole_allocation import WholeAllocationModel
+from rocketmq_conformance.models.client.whole_allocation import Crowded, WholeAllocationModel
+from rocketmq_conformance.models.message_queue import sort_ids
 from rocketmq_conformance.models.profile import Profile
 
 MODEL = WholeAllocationModel(Profile())
@@ -33,6 +36,14 @@ def test_members_that_do_not_exist_get_their_share() -> None:
     assert places(FOUR, (MODEL.join, 0), (MODEL.crowd, 0, 2)) == ([0, 0, -1, -1], "uneven shares")
     assert places(FOUR, (MODEL.join, 0), (MODEL.crowd, 4, 0)) == ([-1, -1, -1, -1], "more members than queues")
     assert places((MODEL.crowd, 1, 1), (MODEL.join, 0), (MODEL.join, 1)) == ([-1, 0, 1, -1], "even shares")
+
+
+@pytest.mark.parametrize("client", ["member-0", "!x", " x", "~x", "\uffff", "\U0001f600", ""])
+def test_they_sort_before_and_after_the_members_that_were_seen(client: str) -> None:
+    one, two, three, four = Crowded(2, 2).clients([client] if client else [])
+    assert sort_ids([four, three, client or "x", two, one]) == (one, two, client or "x", three, four)
+    joined = (lambda state: MODEL.join(MODEL.learn(state, (client,)), 0),)
+    assert places(FOUR, joined, (MODEL.crowd, 2, 1)) == ([-1, -1, 0, -1], "even shares")
 
 
 def test_queues_are_dealt_in_turn() -> None:

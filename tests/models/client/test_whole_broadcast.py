@@ -39,6 +39,12 @@ def test_who_comes_back_goes_on_by_its_file() -> None:
         assert (seen[1], kind) == (given, "by its file")
 
 
+def test_one_that_comes_back_under_another_client_id_has_no_file() -> None:
+    state, _, _ = after(TWO_QUEUES, (MODEL.join, 0), (MODEL.send, EVERY), (MODEL.leave, 0), (MODEL.send, EVERY))
+    for client, kind in (("", "by its file"), ("9-x", "no file, and others begin elsewhere")):
+        assert MODEL.join(MODEL.learn(state, (client,)), 0)[2].kind == kind
+
+
 def test_a_member_that_joins_shows_why_its_queues_begin_where_they_do() -> None:
     state, _, _ = after(TWO_QUEUES)
     assert MODEL.join(state, 0)[2].beneath == ("START-PUSH-1", "API-ADM-1")

@@ -32,6 +32,12 @@ def test_queues_have_numbers_by_their_brokers() -> None:
     assert number_of(1, 1) == 4
 
 
+def test_queues_of_both_brokers_are_divided_in_the_order_of_the_client_ids() -> None:
+    state, _, _ = MODEL.prepare(MODEL.initial(), 1, 1, "young", 12, LAST)
+    state, _, _ = MODEL.join(MODEL.learn(state, ("9-x",)), 0)
+    assert MODEL.join(MODEL.learn(state, ("9-x", "10-x")), 1)[1][0] == ((1, 12), NOBODY, NOBODY, (0, 12), NOBODY)
+
+
 def test_one_member_has_the_queues_of_both_brokers() -> None:
     places = ((0, 12), (0, 12), NOBODY, (0, 12), (0, 12))
     assert seen(BEGUN, (MODEL.join, 0)) == ((places, (), (12,) * 5), "nothing is new")

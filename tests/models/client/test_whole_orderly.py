@@ -7,11 +7,18 @@ from typing import Any
 from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel
+from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer
 
 MODEL = WholeOrderlyModel(Profile())
 NOBODY = (-1, -1)
 TWO_QUEUES = (MODEL.prepare, 2, "young", 7, LAST)
+
+
+def learn(state: WholePushState, client: str) -> Answer[WholePushState]:
+    """The client id of the first member was seen."""
+    return MODEL.look(MODEL.learn(state, (client,)))
 
 
 def seen(*steps: Any, model: WholeOrderlyModel = MODEL) -> tuple[Any, str]:
@@ -63,6 +70,14 @@ def test_a_lost_lock_stops_a_queue_until_it_is_granted_again() -> None:
         (((0, 13), (0, 13)), given, (13, 13), (0, 0), given),
         "locks are lost, or granted again",
     )
+
+
+def test_one_that_is_back_under_another_id_waits_for_the_locks_of_the_first() -> None:
+    crashed = TWO_QUEUES, (learn, "7-x"), (MODEL.join, 0), (MODEL.crash, 0)
+    same = (((0, 12), (0, 12)), (), (12, 12), (0, 0), ())
+    waits = ((NOBODY, NOBODY), (), (12, 12), (-2, -2), ())
+    assert [seen(*crashed, (learn, client), (MODEL.join, 0))[0] for client in ("7-x", "9-x")] == [same, waits]
+    assert seen(*crashed, (learn, "9-x"), (MODEL.join, 0), (MODEL.expire_locks,))[0] == same
 
 
 def test_who_joins_while_another_client_has_the_locks_gets_nothing() -> None:

@@ -56,6 +56,32 @@ def test_a_queue_that_is_not_pulled_from_its_start_shows_why_and_no_start() -> N
     assert MODEL.fail(state, "PULL_MESSAGE", "SYSTEM_ERROR")[2].beneath == ()
 
 
+@pytest.mark.parametrize(
+    ("clients", "first"),
+    [
+        # as strings, whatever numbers they begin with
+        (("100-10.0.0.1@member-0", "99-10.0.0.1@member-1"), 0),
+        (("99-10.0.0.1@member-0", "100-10.0.0.1@member-1"), 1),
+        # in Java an emoji sorts before a full-width letter
+        (("\uff21", "\U0001f600"), 1),
+        # one that is not known counts by its name
+        (("z", ""), 1),
+    ],
+)
+def test_members_divide_queues_in_the_order_of_the_client_ids_that_were_seen(
+    clients: tuple[str, str], first: int
+) -> None:
+    state, _, _ = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0))
+    _, seen, _ = MODEL.join(MODEL.learn(state, (*clients, "")), 1)
+    assert seen[0] == ((first, 12), (1 - first, 12))
+
+
+def test_one_that_comes_back_under_another_id_has_another_place() -> None:
+    state, _, _ = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), (MODEL.join, 1), (MODEL.leave, 0))
+    places = [MODEL.join(MODEL.learn(state, (client, "8-x")), 0)[1][0] for client in ("7-x", "9-x")]
+    assert places == [((0, 12), (1, 12)), ((1, 12), (0, 12))]
+
+
 def test_a_second_member_takes_the_second_half_and_is_given_nothing_again() -> None:
     steps = (MODEL.prepare, 4, "young", 7, LAST), (MODEL.join, 1), (MODEL.join, 0)
     _, seen, why = after(*steps)

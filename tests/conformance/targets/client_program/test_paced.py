@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.models.outcome import Ok, Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import CONFORMS, SuiteEnded
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, SuiteEnded
 from rocketmq_conformance.suites import whole_push
 from rocketmq_conformance.suites.declare.operation import Operation
 
@@ -35,6 +35,22 @@ def test_a_right_consumer_conforms(suite: str, tmp_path: Path) -> None:
     assert verdicts(f"client?pace={PACE}:{COMMAND}", suite, 12, tmp_path) == [CONFORMS]
 
 
+@pytest.mark.parametrize(
+    ("suite", "tier", "ids", "verdict"),
+    [
+        *((f"whole-{of}", "seeded", "backwards", CONFORMS) for of in ("push", "allocation", "orderly")),
+        # a file is that of a client id
+        ("whole-broadcast", "cover", "backwards", CONFORMS),
+        ("whole-push", "seeded", "ignored", DIVERGES),
+    ],
+)
+def test_the_client_ids_that_are_seen_decide_and_not_instance_names(
+    suite: str, tier: str, ids: str, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDS", ids)
+    assert verdicts(f"client?pace={PACE}:{COMMAND}", suite, 8, tmp_path, tier) == [verdict]
+
+
 @pytest.mark.parametrize("suite", ["whole-subscriptions", "whole-commit"])
 def test_so_it_does_through_a_broker_that_runs(suite: str, tmp_path: Path) -> None:
     port = free_port()
@@ -43,9 +59,9 @@ def test_so_it_does_through_a_broker_that_runs(suite: str, tmp_path: Path) -> No
         assert verdicts(address, suite, 6, tmp_path) == [CONFORMS]
 
 
-def verdicts(address: str, suite: str, cases: int, out: Path) -> list[str]:
+def verdicts(address: str, suite: str, cases: int, out: Path, tier: str = "seeded") -> list[str]:
     """The verdict of a suite that is run alone."""
-    events = run(address, suites=[suite], cases=cases, seed=2, tiers=["seeded"], out=out)
+    events = run(address, suites=[suite], cases=cases, seed=2, tiers=[tier], out=out)
     return [event.verdict for event in events if isinstance(event, SuiteEnded)]
 
 

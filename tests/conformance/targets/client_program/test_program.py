@@ -15,6 +15,7 @@ from waiting import alive, wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError, Case, Play
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.client_program import connections
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.program import Program
@@ -100,8 +101,8 @@ def test_why_a_program_is_no_consumer() -> None:
     assert "sent no heartbeat within 1 s" in sentence("never", 1.0)
     assert "sent no heartbeat within 2 s" in sentence("garbage", 2.0)
     assert "It connected, but sent no heartbeat" in sentence("connects", 2.0)
-    assert "make one client" in sentence("twice")
-    assert "The client id of member-0 is someone" in sentence("nameless")
+    assert "member-0 is member-0-x and member-0-y: make one client" in sentence("twice")
+    assert "It sent heartbeats, and none of the group G" in sentence("elsewhere", 2.0)
 
 
 def test_a_case_begins_as_soon_as_another_one_has_ended_and_what_came_of_them_is_in_their_order() -> None:
@@ -233,6 +234,56 @@ def test_a_member_without_a_route_is_known_by_its_first_heartbeat(opened: Played
     left = opened.do(operations.Leave(0))
     assert isinstance(left, Ok)
     assert end_of(left.value) == (1, False, None, None)
+
+
+def played(behaviour: str, *moves: Operation) -> list[Outcome]:
+    """What the moves of one case show."""
+    program = client(behaviour, 5.0)
+    (ended,) = program.stream(operations.SUITE, [plays(*moves)])
+    program.close()
+    return ended.result()
+
+
+def test_members_are_known_by_their_programs_whatever_their_client_ids_and_their_connections_are() -> None:
+    first, both = played("nameless", operations.Join(0), operations.Join(1))
+    assert (first, both) == (
+        Ok((((0, 12), *[(-1, -1)] * 3), (), (-1,) * 4)),
+        Ok((((0, 12), (1, 12), *[(-1, -1)] * 2), (), (-1,) * 4)),
+    )
+    assert isinstance(both, Ok)
+    assert both.clients == ("9-x", "8-x", "")
+
+
+NO_ROUTE = operations.Fail("GET_ROUTEINFO_BY_TOPIC", "SYSTEM_ERROR"), operations.Join(0), operations.Join(1)
+
+
+@pytest.mark.parametrize("behaviour", ["asks", "asks-nameless"])
+def test_members_whose_first_heartbeats_come_together(behaviour: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if behaviour == "asks":
+        # by their names, where nobody sees who opened a connection
+        monkeypatch.setattr(connections, "_PROC", Path("/nowhere"))
+    *_, mended = played(behaviour, *NO_ROUTE, operations.Mend())
+    assert isinstance(mended, Ok)
+    assert mended.clients == (("member-0", "member-1", "") if behaviour == "asks" else ("9-x", "8-x", ""))
+
+
+def test_who_is_who_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "_PROC", Path("/nowhere"))
+    with pytest.raises(CannotRunError, match="It cannot be seen whether 8-x and 9-x is member-0 or member-1"):
+        played("asks-nameless", *NO_ROUTE, operations.Mend())
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_two_members_with_one_client_id_decide_nothing(seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not seen:
+        monkeypatch.setattr(connections, "_PROC", Path("/nowhere"))
+    _, second = played("same", operations.Join(0), operations.Join(1))
+    assert isinstance(second, Err)
+    assert second.detail.startswith("member-1 has the client id of member-0, x: give each client an id of its own")
+
+
+def test_a_client_of_another_group_is_no_member() -> None:
+    assert all(isinstance(shown, Ok) for shown in played("produces", operations.Join(0), operations.Join(1)))
 
 
 @pytest.mark.parametrize("opened", ["asks"], indirect=True)
