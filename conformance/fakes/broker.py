@@ -344,9 +344,10 @@ class FakeBroker:
         entry = self.consumers.groups.get(group)
         return list(entry.members.values()) if entry else []
 
-    def send_to_members(self, group: str, request: Command) -> None:
-        """Send every member of a group a request of the broker's own, such as RESET_CONSUMER_CLIENT_OFFSET."""
-        self._between_requests(lambda: self.consumers.send_to_members(group, request))
+    def send_to_members(self, group: str, request: Command, cpp_body: bytes | None = None) -> None:
+        """Send every member of a group a request of the broker's own, such as RESET_CONSUMER_CLIENT_OFFSET; those in
+        C++ with another body, if one is given."""
+        self._between_requests(lambda: self.consumers.send_to_members(group, request, cpp_body))
 
     def locks(self) -> dict[tuple[str, str, int], str]:
         """The client ids that hold a queue's lock now, by group, topic and queue; "" for a lock without owner."""

@@ -44,6 +44,8 @@ class Consumers:
         self.lease = lease
         self._clock = clock
         self._peers: dict[int, Peer] = {}
+        #: The connections of clients in C++, to which a reset has a body of its own.
+        self._in_cpp: set[int] = set()
         self.groups = members.NO_GROUPS
         self.locks = lock.NO_LOCKS
         self._pulled: set[tuple[str, str]] = set()
@@ -94,10 +96,12 @@ class Consumers:
             self._storage.rules, registered, topic, (group, topic) in self._pulled
         )
 
-    def send_to_members(self, group: str, request: Command) -> None:
-        """Send every member of a group a request of the broker's own."""
+    def send_to_members(self, group: str, request: Command, cpp_body: bytes | None = None) -> None:
+        """Send every member of a group a request of the broker's own; those in C++ with another body, if one is
+        given."""
         for number in self.groups[group].members:
-            self._send(number, replace(request))
+            body = cpp_body if cpp_body is not None and number in self._in_cpp else request.body
+            self._send(number, replace(request, body=body))
 
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
         """BQ-LOCK-1: the queues that the client holds from now on."""
@@ -116,6 +120,7 @@ class Consumers:
     def closed(self, peer: Peer) -> None:
         """BQ-HB-5: a connection was closed."""
         self._peers.pop(peer.number, None)
+        self._in_cpp.discard(peer.number)
         for group, number in self.leave(peer.number):
             self._notify(group, (number,))
 
@@ -162,6 +167,8 @@ class Consumers:
         brief, fingerprint = heartbeat.brevity(request.body)
         number = peer.number
         self._peers[number] = peer
+        if request.language == "CPP":
+            self._in_cpp.add(number)
         for consumer in consumers:
             known = self._storage.know_group(consumer.group)
             if brief and consumer.group in self.groups:

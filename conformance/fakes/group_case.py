@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
 from rocketmq_conformance.conformance.fakes.responses import command, document
 from rocketmq_conformance.conformance.fakes.traffic import Traffic
 from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, WatchedCase
-from rocketmq_conformance.conformance.remoting.client_requests import reset_body
+from rocketmq_conformance.conformance.remoting.client_requests import reset_body, reset_body_for_cpp
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import GARBAGE, Peer
@@ -267,11 +267,13 @@ class GroupCase(WatchedCase):
         return members.get(client, STRANGER) if client else -1, at, stored, self.broker.retries.waiting
 
     def reset(self, offset: int) -> None:
-        """Tell the members to reset queue 0 to an offset."""
+        """Tell the members to reset queue 0 to an offset, in the form of their language: an administrator says of
+        which one they are (AdminBrokerProcessor#resetOffset @ 5.3.3)."""
         fields = {"group": GROUP, "topic": TOPIC, "timestamp": "0", "isForce": "true"}
-        body = reset_body([(MessageQueue(TOPIC, BROKER, 0), offset)])
+        offsets = [(MessageQueue(TOPIC, BROKER, 0), offset)]
+        request = Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, reset_body(offsets))
         if self.broker.members(GROUP):
-            self.broker.send_to_members(GROUP, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body))
+            self.broker.send_to_members(GROUP, request, reset_body_for_cpp(offsets))
 
     # --- locks ----------------------------------------------------------------------------------------------
 

@@ -9,9 +9,11 @@ import pytest
 
 from rocketmq_conformance.conformance.fakes.group_case import DELAY, HOLD, GroupCase
 from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.client_requests import reset_body, reset_body_for_cpp
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command, MalformedFrame
-from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
+from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.profile import Profile
 
 MEMBERS_ASKED = Command(int(Request.GET_CONSUMER_LIST_BY_GROUP), {"consumerGroup": GROUP})
@@ -78,6 +80,19 @@ def test_pulls_that_are_not_answered_wait_for_nothing() -> None:
     assert (case.traffic.waiting(0), case.silent, case.loses_members) == ([], True, False)
     case.send(0)
     assert case.take_brought() == []
+
+
+@pytest.mark.parametrize(("language", "form"), [("JAVA", reset_body), ("GO", reset_body), ("CPP", reset_body_for_cpp)])
+def test_a_reset_has_the_form_of_the_members_language(language: str, form: Any) -> None:
+    told: list[Command] = []
+    case = GroupCase(Profile())
+    case.prepare(1, "young", 12)
+    member = peer()
+    member.send_request = told.append
+    body = b'{"clientID":"a","consumerDataSet":[{"groupName":"%s","subscriptionDataSet":[]}]}' % GROUP.encode()
+    case.handle(member, Command(int(Request.HEART_BEAT), body=body, language=language))
+    case.reset(3)
+    assert told[-1].body == form([(MessageQueue(TOPIC, BROKER, 0), 3)])
 
 
 def test_over_a_wire_answers_are_late_or_no_frames_and_the_name_server_has_a_port_of_its_own() -> None:
