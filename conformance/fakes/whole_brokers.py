@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rocketmq_conformance.conformance.fakes.administration import own_topics
 from rocketmq_conformance.conformance.fakes.broker import CLUSTER
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.fakes.responses import command
@@ -37,11 +38,18 @@ class _NamingCase(GroupCase):
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """Answer a request of a client."""
-        if request.code != Request.GET_ROUTEINFO_BY_TOPIC or request.ext["topic"] != TOPIC:
+        brokers = self._routed(request.ext["topic"]) if request.code == Request.GET_ROUTEINFO_BY_TOPIC else []
+        if not brokers:
             return super().handle(peer, request)
         self.traffic.request(peer, request)
         standard = self._wire.standard(request.version, request.ext.get("acceptStandardJsonOnly") == "true")
-        return command((0, "", {}, route_of_many(self.named(), CLUSTER, standard, self._form)))
+        return command((0, "", {}, route_of_many(brokers, CLUSTER, standard, self._form)))
+
+    def _routed(self, topic: str) -> list[tuple[str, str, Topic]]:
+        """What the route names of the topic, or of the topic that each broker makes with its own name."""
+        if topic == TOPIC:
+            return self.named()
+        return [(name, address, own_topics(name, CLUSTER)[name]) for name, address, _ in self.named() if name == topic]
 
 
 class WholeBrokers:

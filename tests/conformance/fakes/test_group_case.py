@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from rocketmq_conformance.conformance.fakes.broker import CLUSTER
 from rocketmq_conformance.conformance.fakes.group_case import DELAY, HOLD, GroupCase
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body, reset_body_for_cpp
@@ -93,6 +95,14 @@ def test_a_reset_has_the_form_of_the_members_language(language: str, form: Any) 
     case.handle(member, Command(int(Request.HEART_BEAT), body=body, language=language))
     case.reset(3)
     assert told[-1].body == form([(MessageQueue(TOPIC, BROKER, 0), 3)])
+
+
+@pytest.mark.parametrize(("topic", "queues"), [(BROKER, 1), (CLUSTER, 16), ("SELF_TEST_TOPIC", 1)])
+def test_topics_that_a_broker_makes_of_its_own_have_routes(topic: str, queues: int) -> None:
+    asked = Command(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": topic, "acceptStandardJsonOnly": "true"})
+    answer = GroupCase(Profile()).handle(peer(), asked)
+    assert answer is not None
+    assert [one["readQueueNums"] for one in json.loads(answer.body)["queueDatas"]] == [queues]
 
 
 def test_over_a_wire_answers_are_late_or_no_frames_and_the_name_server_has_a_port_of_its_own() -> None:

@@ -23,9 +23,9 @@ def brokers() -> WholeBrokers:
     return made
 
 
-def route(made: WholeBrokers) -> dict[str, int]:
+def route(made: WholeBrokers, topic: str = TOPIC) -> dict[str, int]:
     """How many queues a route names of each broker."""
-    command = Command(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": TOPIC, "acceptStandardJsonOnly": "true"})
+    command = Command(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": topic, "acceptStandardJsonOnly": "true"})
     answer = made.first.handle(PEER, command)
     assert answer is not None
     assert {one["brokerName"] for one in json.loads(answer.body)["brokerDatas"]} == {
@@ -43,6 +43,11 @@ def test_a_route_names_the_brokers_that_are_there_and_their_queues() -> None:
     assert (route(made), made.named) == ({"broker-a": 1}, (0,))
     made.come_back()
     assert (route(made), made.named) == ({"broker-a": 1, "broker-b": 2}, (0, 3, 4))
+
+
+def test_a_broker_is_found_by_the_topic_of_its_name() -> None:
+    made = brokers()
+    assert [route(made, name) for name in ("broker-a", "broker-b")] == [{"broker-a": 1}, {"broker-b": 1}]
 
 
 def test_other_topics_have_no_route() -> None:
