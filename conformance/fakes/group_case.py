@@ -39,6 +39,7 @@ from rocketmq_conformance.models.client.whole_moves import LATE, OTHER_QUEUES, R
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
 from rocketmq_conformance.models.client.whole_subscriptions import with_other_topic
 from rocketmq_conformance.models.message_queue import MessageQueue
+from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 
 #: How long a pull that finds nothing is held (ms).
@@ -259,11 +260,11 @@ class GroupCase(WatchedCase):
         self._now += max(self.broker.retries.levels)
         self.broker.deliver()
 
-    def retry_queue(self, members: Mapping[str, int]) -> tuple[int, int, int, int]:
+    def retry_queue(self, members: Mapping[str, int]) -> Value:
         """The member that pulls the retry queue and the offset that it waits for, the stored offset, and the number of
         messages that wait to come again."""
         client, at = next(iter(self.traffic.waiting(RETRIES)), ("", -1))
-        stored = self.broker.state.stored.get((GROUP, RETRY_TOPIC, 0), -1)
+        stored = self.traffic.shown(RETRIES, self.broker.state.stored.get((GROUP, RETRY_TOPIC, 0), -1))
         return members.get(client, STRANGER) if client else -1, at, stored, self.broker.retries.waiting
 
     def reset(self, offset: int) -> None:

@@ -9,6 +9,7 @@ count once the queue is pulled from behind them.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.fakes.client_ends import ClientEnds
@@ -17,20 +18,31 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import first_offset
 from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.broker.pull import COMMIT
+from rocketmq_conformance.models.broker.send_back import DEAD
 from rocketmq_conformance.models.client.fixtures import (
     GROUP,
     RETRY_PREFIX,
     TOPIC,
 )
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, RETRIES
+from rocketmq_conformance.models.java_text import parse_number
 
 _ROUTE = Request.GET_ROUTEINFO_BY_TOPIC
 #: Seconds in which a pull that is not to be held is answered.
 _AT_ONCE = 0.5
 #: Seconds in which a client pulls again whose pull found nothing.
 _AGAIN = 1.0
+#: The requests that pull.
+PULLS = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE)
 #: (client id, queue id, first offset, messages) of a pull that brought messages.
 Brought = tuple[str, int, int, int]
+#: (client id, queue id, offset) of a message by what its client can say of it: the retry queue has its id alone.
+Message = tuple[str, int, int]
+#: The number of the queue that stands for messages which a client sent back, or sent on to dead letters.
+RETURNED = -2
+#: The requests that send messages, and the names of the topic in their fields.
+_SENDS: dict[int, str] = {Request.SEND_MESSAGE: "topic", Request.SEND_MESSAGE_V2: "b", Request.SEND_BATCH_MESSAGE: "b"}
 #: A queue id (RETRIES for the group's retry queue), and when broadcasting the client that pulls it.
 Pulled = tuple[int, str]
 
@@ -93,6 +105,10 @@ class Traffic:
         #: that do not exist, a client may have let go of a queue that nobody takes from it.
         self.confirmed = False
         self.brought: list[Brought] = []
+        #: How often each message was in an answer to a pull of each client, whether that counts or not.
+        self.carried: Counter[Message] = Counter()
+        #: How many messages each client has sent back.
+        self._returned: Counter[str] = Counter()
         #: Messages in a late answer to each queue's latest pull.
         self._late: dict[Pulled, Brought] = {}
         #: (client id, queue id) of locks that were refused since the locks were taken.
@@ -104,6 +120,9 @@ class Traffic:
         self.ends = ClientEnds()
         #: Was a pull refused, as its client had changed its subscription and no heartbeat had said so yet?
         self.outdated = False
+        #: The negative offset that was committed last, by the number of its queue. A broker has it then in the place of
+        #: what others had stored, and readers take it for none.
+        self._negative: dict[int, int] = {}
 
     def request(self, peer: Peer, command: Command) -> None:
         """A request arrived."""
@@ -126,6 +145,14 @@ class Traffic:
         if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") in self._first:
             # somebody begins there anew, and not behind what was brought
             self._late.pop((self._number(command), ""), None)
+        if command.ext.get("consumerGroup") == self._group and self.watches(command):
+            committed = _committed(command)
+            if committed is not None and committed < 0:
+                self._negative[self._number(command)] = committed
+        if self._sends_back(command):
+            client = self._client(peer)
+            self.brought.append((client, RETURNED, self._returned[client], 1))
+            self._returned[client] += 1
         # a name server is asked by connections of its own
         sender = self.clients.get(peer.number, "") if command.code == _ROUTE else self._client(peer)
         if not sender:
@@ -137,6 +164,13 @@ class Traffic:
         # who unregisters says its name, whichever connection that goes over
         unregisters = command.code == Request.UNREGISTER_CLIENT
         self.ends.request(command.ext.get("clientID", sender) if unregisters else sender, command)
+
+    def _sends_back(self, command: Command) -> bool:
+        """Does a request send a message of the group back, or a copy of one, or give it up as dead?"""
+        if command.code == Request.CONSUMER_SEND_MSG_BACK:
+            return command.ext.get("group") == self._group
+        topic = command.ext.get(_SENDS.get(command.code, ""))
+        return topic in (self._retry_topic, f"{DEAD}{self._group}")
 
     def _name(self, number: int, client: str) -> None:
         """Ascribe to a client what came over its connection before that was known: who broadcasts needs no list of
@@ -151,6 +185,7 @@ class Traffic:
             if named != pulled:
                 del self._waiting[pulled]
         self.brought = [(one[0] or client, *one[1:]) for one in self.brought]
+        self.carried = Counter({(one[0] or client, *one[1:]): times for one, times in self.carried.items()})
 
     def closed(self, peer: Peer) -> None:
         """A connection was closed."""
@@ -220,6 +255,10 @@ class Traffic:
         peer = self.peers.get(number)
         return self._owner(peer) if peer else ""
 
+    def shown(self, queue: int, stored: int) -> int | str:
+        """What is seen of a queue whose stored offset a reader takes for that: a negative one, if any was sent."""
+        return f"{self._negative[queue]} was sent" if queue in self._negative else stored
+
     def connections(self, client: str) -> int:
         """Over how many connections that are open a client has sent heartbeats."""
         return list(self.clients.values()).count(client)
@@ -249,11 +288,14 @@ class Traffic:
         must be confirmed, if the next pull shows that it arrived."""
         client, pulled = self._of(peer, command)
         self.outdated = self.outdated or response.code == Response.SUBSCRIPTION_NOT_LATEST
-        if response.code == 0 and self.latest.get(pulled) is command:
+        if response.code == 0:
             first = first_offset(response.body)
             if first is None:
                 first = int(command.ext["queueOffset"])
             brought = client, pulled[0], first, int(response.ext["nextBeginOffset"]) - first
+            self.carried.update((client, said_queue(pulled[0]), first + at) for at in range(brought[3]))
+            if self.latest.get(pulled) is not command:
+                return
             if self.confirmed or time.monotonic() > self._until[pulled]:
                 self._late[pulled] = brought
             else:
@@ -262,6 +304,20 @@ class Traffic:
     def has_sent(self, client: str, request: Request) -> bool:
         """Has a client sent a request of this kind?"""
         return (client, int(request)) in self.sent
+
+
+def said_queue(number: int) -> int:
+    """How members name the queue of a number: the retry queue is known by its id."""
+    return 0 if number == RETRIES else number
+
+
+def _committed(command: Command) -> int | None:
+    """The offset that a request commits; None where it commits nothing."""
+    if command.code != Request.UPDATE_CONSUMER_OFFSET:
+        flags = parse_number(command.ext.get("sysFlag"), 32) if command.code in PULLS else None
+        if not flags or not flags & COMMIT:
+            return None
+    return parse_number(command.ext.get("commitOffset"), 64)
 
 
 def runs(brought: Sequence[Brought]) -> list[Brought]:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from rocketmq_conformance.conformance.fakes.fault_script import faulty
 from rocketmq_conformance.conformance.fakes.guard import OPEN, Guard
 from rocketmq_conformance.conformance.fakes.responses import command
-from rocketmq_conformance.conformance.fakes.traffic import Brought, Owner, Traffic, runs, unseen
+from rocketmq_conformance.conformance.fakes.said import SaidMessages
+from rocketmq_conformance.conformance.fakes.traffic import (
+    PULLS,
+    RETURNED,
+    Brought,
+    Owner,
+    Traffic,
+    runs,
+    said_queue,
+    unseen,
+)
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.pull import COMMIT
@@ -17,8 +27,6 @@ from rocketmq_conformance.models.outcome import Value
 
 #: The number of a client that is no member.
 STRANGER = -2
-#: The requests that pull.
-PULLS = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE)
 
 
 class WatchedCase(ABC):
@@ -39,6 +47,8 @@ class WatchedCase(ABC):
         self.pace = 1.0
         #: Who opened a connection without a heartbeat; set before the case begins.
         self.owner: Owner = unseen
+        #: May listeners fail, so that messages are sent back?
+        self.listeners_fail = False
 
     def fails(self, request: Request) -> bool:
         """Does a request fail? One that is answered late does not."""
@@ -108,9 +118,16 @@ class WatchedCase(ABC):
         found, self.traffic.brought = self.traffic.brought, []
         return found
 
+    def given(
+        self, brought: Sequence[Brought], said: SaidMessages | None, open_: Container[str] = ()
+    ) -> Sequence[Brought]:
+        """What clients were given: what pulls ``brought``, and where they say so what they ``said`` of that."""
+        return brought if said is None else said.among(brought, self.traffic.carried, said_queue, open_)
+
     def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
         """What a step of the suite answers: for each queue the member that pulls it and the offset that it waits for
-        (when broadcasting, all of these), the messages that members were given, and the stored offset of each queue.
+        (when broadcasting, all of these), the messages that members were given, and the stored offset of each queue, in
+        words where a negative one was sent.
 
         ``members`` are the numbers of those that run, by client id; what any other client does shows as that of member
         -2.
@@ -119,5 +136,15 @@ class WatchedCase(ABC):
         for queue in self.seen:
             waiting = tuple(sorted((members.get(client, STRANGER), at) for client, at in self.traffic.waiting(queue)))
             places.append(waiting if self._broadcasting else next(iter(waiting), (-1, -1)))
-        given = tuple(sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought)))
-        return tuple(places), given, self.stored()
+        stored = tuple(map(self.traffic.shown, self.seen, self.stored()))
+        return tuple(places), shown_messages(members, brought, self.listeners_fail), stored
+
+
+def shown_messages(members: Mapping[str, int], brought: Sequence[Brought], listeners_fail: bool) -> Value:
+    """The messages that members were given; and in words those that they sent back, which they were not."""
+    given = sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought))
+    return tuple(
+        (member, "sent back" if queue == RETURNED else queue, first, count)
+        for member, queue, first, count in given
+        if not (listeners_fail and queue == RETURNED)
+    )

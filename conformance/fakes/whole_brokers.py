@@ -10,8 +10,9 @@ from rocketmq_conformance.conformance.fakes.broker import CLUSTER
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.fakes.responses import command
 from rocketmq_conformance.conformance.fakes.routes import RouteForm, route_of_many
-from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, runs
-from rocketmq_conformance.conformance.fakes.watched_case import STRANGER
+from rocketmq_conformance.conformance.fakes.said import SaidMessages
+from rocketmq_conformance.conformance.fakes.traffic import RETURNED, Brought, Traffic
+from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, shown_messages
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
@@ -92,7 +93,9 @@ class WholeBrokers:
 
     def come_back(self) -> None:
         """The second broker is there again with all that it had, and without clients."""
+        carried = self.second.traffic.carried
         self.second.traffic = Traffic(pace=self.second.pace, owner=self.second.owner)
+        self.second.traffic.carried = carried
         self.second.broker.consumers.begin({})
         self.away = False
 
@@ -126,10 +129,17 @@ class WholeBrokers:
     def take_brought(self) -> list[Brought]:
         """The messages that clients were given since the last call, with the numbers of queues."""
         return [
-            (client, number_of(at, queue), first, count)
+            (client, queue if queue == RETURNED else number_of(at, queue), first, count)
             for at, case in enumerate(self.cases)
             for client, queue, first, count in case.take_brought()
         ]
+
+    def given(self, brought: Sequence[Brought], said: SaidMessages | None) -> Sequence[Brought]:
+        """What clients were given: what pulls ``brought``, and where they say so what they ``said`` of that."""
+        if said is None:
+            return brought
+        carried = self.first.traffic.carried + self.second.traffic.carried
+        return said.among(brought, carried, lambda number: place_of(number)[1])
 
     def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
         """What a step of the suite answers; ``members`` are the numbers of those that run, by client id."""
@@ -139,13 +149,12 @@ class WholeBrokers:
             traffic = self.cases[broker].traffic
             waiting = sorted((members.get(client, STRANGER), offset) for client, offset in traffic.waiting(queue))
             places[number] = next(iter(waiting), places[number])
-        given = tuple(sorted((members.get(one[0], STRANGER), *one[1:]) for one in runs(brought)))
         stored = tuple(
-            case.broker.state.stored.get((GROUP, TOPIC, queue), NOTHING)
+            case.traffic.shown(queue, case.broker.state.stored.get((GROUP, TOPIC, queue), NOTHING))
             for case, most in zip(self.cases, MOST, strict=True)
             for queue in range(most)
         )
-        return tuple(places), given, stored
+        return tuple(places), shown_messages(members, brought, False), stored
 
     def _named(self) -> list[tuple[str, str, Topic]]:
         counts = self.queues[: 1 if self.away else 2]

@@ -16,8 +16,11 @@ MEMBER = Values(*range(len(MEMBERS)), weights=(3, 2, 1))
 
 #: The parts of an answer that every suite has: what brokers see, in words.
 PLACES = "for each queue the member that pulls it and the offset from which that member waits (-1, -1: nobody does)"
-BROUGHT = "the messages that pulls brought since the step before (member, queue, first offset, messages)"
-STORED = "the stored offset of each queue (-1: none)"
+BROUGHT = (
+    "the messages that pulls brought and listeners were given since the step before (member, queue, first offset, "
+    'messages; with "sent back" for the queue, how many were sent back where listeners succeed)'
+)
+STORED = "the stored offset of each queue (-1: none), in words where a negative one was sent"
 TRAFFIC = (PLACES, BROUGHT, STORED)
 #: A part that consumers with locks have.
 LOCKS = "the member that has the lock of each queue (-1: nobody, -2: a client outside the group)"

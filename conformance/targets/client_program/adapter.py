@@ -81,8 +81,9 @@ class ClientProgram:
         self._connected = False
         #: What a program said of itself, by the consumer that it was to be; None when it did not connect.
         self._introduced: dict[RequiredConsumer, Introduced | None] = {}
-        #: The suites in which one did.
+        #: The suites in which one did, and the consumers that wrote what they were given.
         self._seen_in: set[str] = set()
+        self._say: set[RequiredConsumer] = set()
 
     def hello(self) -> Hello:
         """A consumer as a whole; CannotRunError when there is no such command."""
@@ -133,6 +134,11 @@ class ClientProgram:
 
     def group(self, suite: Suite) -> PlayedGroup:
         """A case of its own, without members."""
+        group = self._made(suite)
+        group.says = group.consumer in self._say
+        return group
+
+    def _made(self, suite: Suite) -> PlayedGroup:
         if suite is whole_brokers.SUITE:
             return PlayedBrokers(
                 suite, self._profile, self._command, self._timing, self._interrupted, access=self._access
@@ -231,6 +237,8 @@ class ClientProgram:
         if group.case.traffic.clients:
             self._connected = True
             self._seen_in.add(group.suite.name)
+        if group.says:
+            self._say.add(group.consumer)
         wrong = group.members.wrong_line()
         if wrong:
             return group.give_up(Err("BAD_LINE", definite=False, detail=wrong))

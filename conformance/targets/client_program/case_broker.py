@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from rocketmq_conformance.conformance.fakes.guard import Guard
+from rocketmq_conformance.conformance.fakes.said import SaidMessages
 from rocketmq_conformance.conformance.fakes.traffic import Brought, Owner, Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -31,6 +32,8 @@ class CaseBroker(Protocol):
     #: before the case begins.
     pace: float
     owner: Owner
+    #: May listeners fail, so that messages are sent back?
+    listeners_fail: bool
 
     @property
     def group(self) -> str:
@@ -179,6 +182,13 @@ class CaseBroker(Protocol):
         """The messages that clients were given since the last call."""
         ...
 
+    def given(
+        self, brought: Sequence[Brought], said: SaidMessages | None, open_: Container[str] = ()
+    ) -> Sequence[Brought]:
+        """What clients were given: what pulls ``brought``, and where they say so what they ``said`` of that; those
+        that are ``open_`` may say it later, or never."""
+        ...
+
     def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
         """What a step of the suite answers, where ``members`` are the numbers of those that run, by client id."""
         ...
@@ -187,7 +197,7 @@ class CaseBroker(Protocol):
         """The member that has the lock of each queue: -1 for nobody, -2 for a client that is not among them."""
         ...
 
-    def retry_queue(self, members: Mapping[str, int]) -> tuple[int, int, int, int]:
+    def retry_queue(self, members: Mapping[str, int]) -> Value:
         """The member that pulls the retry queue and the offset that it waits for, the stored offset, and the number of
         messages that wait to come again."""
         ...

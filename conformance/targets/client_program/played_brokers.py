@@ -121,4 +121,5 @@ class PlayedBrokers(PlayedGroup):
 
     def _shown(self, brought: list[Brought]) -> Value:
         brought += self.brokers.take_brought()
-        return self.brokers.observed({self.members.ids[member]: member for member in self.members.programs}, brought)
+        running = {self.members.ids[member]: member for member in self.members.programs}
+        return self.brokers.observed(running, self.brokers.given(brought, self._heard()))

@@ -82,6 +82,9 @@ class PlayedSubscriptions(PlayedGroup):
         assert isinstance(seen, tuple)
         return (*seen, tuple(self._said(member) for member in range(len(MEMBERS))))
 
+    def _numbered(self, topic: str, queue: int) -> int | None:
+        return OTHER_QUEUES + queue if topic == self.case.other_topic else super()._numbered(topic, queue)
+
     def _limits(self, before: WholePushState, operation: Operation, why: Reason) -> Limits:
         limits = super()._limits(before, operation, why)
         if is_subscribed(self._state.group) and isinstance(operation, (operations.Subscribe, operations.Join)):

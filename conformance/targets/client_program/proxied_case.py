@@ -17,8 +17,8 @@ from rocketmq_conformance.conformance.fakes.consumers import locked
 from rocketmq_conformance.conformance.fakes.fault_script import faulty
 from rocketmq_conformance.conformance.fakes.group_case import HOLD, OUTSIDE
 from rocketmq_conformance.conformance.fakes.responses import command
-from rocketmq_conformance.conformance.fakes.traffic import Traffic
-from rocketmq_conformance.conformance.fakes.watched_case import PULLS, STRANGER, WatchedCase
+from rocketmq_conformance.conformance.fakes.traffic import PULLS, Traffic
+from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, WatchedCase
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -33,7 +33,7 @@ from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, SILENT
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.client.whole_subscriptions import COUNTS
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.outcome import Err, Value
 
 #: The addresses of a broker in a route or a cluster, by its id.
 _ADDRESSES = re.compile(rb'("brokerAddrs":\{)([^}]*)(\})')
@@ -372,6 +372,6 @@ class ProxiedCase(WatchedCase):
         owners = [self._holders.get(queue) for queue in range(self._queues)]
         return tuple(-1 if owner is None else members.get(owner, STRANGER) for owner in owners)
 
-    def retry_queue(self, members: Mapping[str, int]) -> tuple[int, int, int, int]:
+    def retry_queue(self, members: Mapping[str, int]) -> Value:
         """Not to be seen."""
         raise UnsupportedMoveError(DELIVERS)

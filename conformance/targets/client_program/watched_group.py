@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.conformance.fakes.given_in_order import GivenInOrder
+from rocketmq_conformance.conformance.fakes.said import SaidMessages
 from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, runs
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
@@ -27,7 +28,7 @@ from rocketmq_conformance.conformance.targets.client_program.required_consumers 
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Limits, wait_for_traffic
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import MEMBERS, TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.fixtures import HOLDS, MEMBERS, RETRY_PREFIX, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole import BROADCAST
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_deadlines import (
@@ -122,9 +123,11 @@ class WatchedGroup:
         self._waits = waits_of(kind, ClientRules.of(profile), self._listens)
         #: The folder for the files of broadcasting members, which outlive them.
         self._store = TemporaryDirectory(prefix="rocketmq-offsets-")
-        #: The messages that members said they were given since the last step, and whether any ever said so.
+        #: The messages that members said they were given since the last step, and in all; and whether any ever said so,
+        #: in whichever case.
         self._given: list[Brought] = []
-        self._says = False
+        self._given_said = SaidMessages()
+        self.says = False
         self._access = access
         #: What is to be seen of members before it means something that nothing happens.
         self._points = Points()
@@ -132,6 +135,7 @@ class WatchedGroup:
         # a lite pull consumer waits for each answer, and closes its connection when it has waited for too long
         self.case.holds_on = self.consumer.kind != "lite"
         self.case.pace = timing.program_pace
+        self.case.listeners_fail = self._listens
         self.case.guard = access.guard(profile.broker)
         self.members = MemberPrograms(command, timing, self._clock, self.case)
         self._prepare(Setting())
@@ -189,6 +193,7 @@ class WatchedGroup:
     def _look(self, spec: OperationSpec, joined: str | None, limits: Limits, end: Ended | None) -> Outcome:
         brought: list[Brought] = []
         self._given.clear()
+        self._given_said.begin_step()
         # nothing is to be waited for in what a member has shown that has ended
         known = end_of(self._decided()[0]) if end else None
 
@@ -301,32 +306,47 @@ class WatchedGroup:
         brought += self.case.take_brought()
         self.members.learn()
         running = self.members.numbers()
-        seen = self.case.observed(running, brought)
-        if self._retries:
-            return (*seen, self.case.retry_queue(running))
         if not self._shows_all and self._in_order is None:
-            return seen
+            # what a listener holds may wait for a thread, or never be given
+            held = {client for client, member in running.items() if self._listeners.get(member) == HOLDS}
+            seen = self.case.observed(running, self.case.given(brought, self._heard(), held))
+            return (*seen, self.case.retry_queue(running)) if self._retries else seen
+        seen = self.case.observed(running, brought)
         locks = self.case.locks({client: member for member, client in self.members.ids.items()})
         if self._in_order is None:
             return (*seen, locks, self._listened(brought))
         self._read_lines()
-        return (*seen, locks, *self._in_order.shown(seen[0], self._says or not brought))
+        return (*seen, locks, *self._in_order.shown(seen[0], self.says or not brought))
+
+    def _heard(self) -> SaidMessages | None:
+        """What members said that they were given; None when they do not say such things."""
+        self._read_lines()
+        return self._given_said if self.says else None
 
     def _read_lines(self) -> None:
         """Read what members that run said they were given."""
-        for member, program in self.members.programs.items():
-            while program.got:
+        for member, client in self.members.ids.items():
+            program = self.members.programs.get(member)
+            while program is not None and program.got:
                 topic, queue, offset = program.got.popleft()
+                number = self._numbered(topic, queue)
+                if number is None:
+                    continue
+                self.says = True
+                self._given_said.add(client, number, offset)
                 if topic == self.case.topic:
-                    self._says = True
                     self._given.append((MEMBERS[member], queue, offset, 1))
                     if self._in_order is not None:
                         self._in_order.add(member, queue, offset)
 
+    def _numbered(self, topic: str, queue: int) -> int | None:
+        """How a queue of the case is known that members name; None of any other queue."""
+        return queue if topic in (self.case.topic, f"{RETRY_PREFIX}{self.case.group}") else None
+
     def _listened(self, brought: Sequence[Brought]) -> Value:
         """What listeners were given in this step, in their order; None when members do not say such things."""
         self._read_lines()
-        if brought and not self._says:
+        if brought and not self.says:
             return None
         # concurrent listeners run beside one another
         given = self._given if self.consumer.kind == "orderly" else sorted(self._given)

@@ -185,7 +185,12 @@ class WholeBrokersGroup(WholePush):
 
     def observed(self, running: dict[str, int]) -> Value:
         """What the traffic at both brokers shows."""
-        return self.pair.observed(running, self.pair.take_brought())
+        return self.pair.observed(running, self.pair.given(self.pair.take_brought(), self.say_given()))
+
+    def said_queue(self, queue: int) -> int:
+        """A message names the queue by its id at its broker."""
+        number = super().said_queue(queue)
+        return number - FIRST[home_of(number)]
 
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""

@@ -51,6 +51,7 @@ class WholeListener(WholePush):
         """Begin a case: nobody runs."""
         super().begin_case(case)
         self.world.add_retry_topic()
+        self.world.listeners_fail = True
 
     def prepare(self, queues: int, shape: str, stored: int, where: str) -> Result:
         """Choose how the case begins."""
@@ -78,6 +79,7 @@ class WholeListener(WholePush):
 
     def give(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
         """Messages were pulled, up to an offset: the listener has them."""
+        self.listen_to(consumer, queue, owned.offset, following)
         member, batch = MEMBERS.index(consumer.client), Batch(queue, owned, self.pulled, following)
         if self.listeners[member] == HOLDS:
             self.hold(consumer, member, batch)
@@ -160,7 +162,9 @@ class WholeListener(WholePush):
 
     def observed(self, running: dict[str, int]) -> Value:
         """What the traffic shows, and the retry queue."""
-        return (*self.world.observed(running, self.world.take_brought()), self.world.retry_queue(running))
+        seen = super().observed(running)
+        assert isinstance(seen, tuple)
+        return (*seen, self.world.retry_queue(running))
 
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import Answered, Case, Methods
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
+from rocketmq_conformance.conformance.fakes.said import SaidMessages
 from rocketmq_conformance.conformance.fakes.traffic import Brought, runs
 from rocketmq_conformance.conformance.remoting.client_requests import offsets_of
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
@@ -85,8 +86,9 @@ class WholePush(Rebalance):
         #: Where consumers begin.
         self._where = LAST
         self._begun = False
-        #: What listeners were given since the last operation, in their order.
+        #: What listeners were given since the last operation, in their order; and what of that was said.
         self.given: list[Brought] = []
+        self.said = SaidMessages()
 
     @property
     def world(self) -> GroupCase:
@@ -107,6 +109,7 @@ class WholePush(Rebalance):
         self._lines = [None for _ in MEMBERS]
         self._begun = False
         self.given.clear()
+        self.said = SaidMessages()
         self.files.clear()
         self.prepare(4, "young", NOTHING, LAST)
 
@@ -307,8 +310,16 @@ class WholePush(Rebalance):
 
     def give(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
         """Messages were pulled, up to an offset: the listener consumes them all."""
-        self.given.append((consumer.client, QUEUES[queue].id, owned.offset, following - owned.offset))
+        self.listen_to(consumer, queue, owned.offset, following)
         self.result(consumer, queue, owned, following)
+
+    def listen_to(self, consumer: Consumer, queue: int, first: int, following: int) -> None:
+        """The listener is called with each message from one offset up to another."""
+        self.given.append((consumer.client, self.said_queue(queue), first, following - first))
+
+    def said_queue(self, queue: int) -> int:
+        """How a message names the queue that it was pulled from."""
+        return QUEUES[queue].id
 
     def moved_to(self, consumer: Consumer, queue: int, offset: int) -> None:
         """The broker sent the consumer elsewhere: store that, and let the next round begin there."""
@@ -432,7 +443,16 @@ class WholePush(Rebalance):
 
     def observed(self, running: dict[str, int]) -> Value:
         """What the traffic shows, with the numbers of the members that run, by client id."""
-        return self.world.observed(running, self.world.take_brought())
+        return self.world.observed(running, self.world.given(self.world.take_brought(), self.say_given()))
+
+    def say_given(self) -> SaidMessages:
+        """Say what listeners were given."""
+        self.said.begin_step()
+        for client, number, first, count in self.given:
+            for offset in range(first, first + count):
+                self.said.add(client, number, offset)
+        self.given.clear()
+        return self.said
 
     def observed_of_all(self, running: dict[str, int]) -> Value:
         """The same with the holders of locks, and what listeners were given."""

@@ -6,7 +6,8 @@ from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
-from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, OTHER_TOPIC, QUEUES, TOPIC
+from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites import whole_subscriptions as operations
@@ -91,6 +92,10 @@ class WholeSubscriptions(WholePush):
                     self.end_topic(consumer, line)
             self.world.fail_other_pulls()
         return self.look()
+
+    def said_queue(self, queue: int) -> int:
+        """The number of a queue: messages have their topic, too."""
+        return super().said_queue(queue) + (OTHER_QUEUES if QUEUES[queue].topic == OTHER_TOPIC else 0)
 
     def observed(self, running: dict[str, int]) -> Value:
         """What the traffic shows, and the topics that heartbeats named."""

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.fakes.traffic import Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, Command
-from rocketmq_conformance.models.client.fixtures import TOPIC
+from rocketmq_conformance.models.client.fixtures import GROUP, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.profile import Profile
 
 PEER: Any = SimpleNamespace(number=1)
 
@@ -225,3 +227,54 @@ def test_a_pull_by_a_subscription_that_no_heartbeat_has_named_is_noted() -> None
     assert not traffic.outdated
     traffic.answer(PEER, pull, Command(int(Response.SUBSCRIPTION_NOT_LATEST)))
     assert traffic.outdated
+
+
+@pytest.mark.parametrize(
+    ("code", "ext", "shown"),
+    [
+        (Request.UPDATE_CONSUMER_OFFSET, {"commitOffset": "-1"}, "-1 was sent"),
+        (Request.PULL_MESSAGE, {"commitOffset": "-1", "sysFlag": "7"}, "-1 was sent"),
+        (Request.PULL_MESSAGE, {"commitOffset": "-1", "sysFlag": "6"}, -1),
+        (Request.UPDATE_CONSUMER_OFFSET, {"commitOffset": "0"}, -1),
+        (Request.UPDATE_CONSUMER_OFFSET, {"commitOffset": "-1", "consumerGroup": "another"}, -1),
+        (Request.UPDATE_CONSUMER_OFFSET, {"commitOffset": "-1", "topic": "another"}, -1),
+    ],
+)
+def test_a_negative_offset_that_is_committed_is_not_none(code: Request, ext: dict[str, str], shown: object) -> None:
+    traffic = Traffic()
+    place = {"consumerGroup": GROUP, "topic": TOPIC, "queueId": "3"}
+    traffic.request(PEER, Command(int(code), {**place, **ext}))
+    assert (traffic.shown(3, -1), traffic.shown(2, -1)) == (shown, -1)
+
+
+@pytest.mark.parametrize(
+    ("code", "ext", "returned"),
+    [
+        (Request.CONSUMER_SEND_MSG_BACK, {"group": GROUP}, 1),
+        (Request.CONSUMER_SEND_MSG_BACK, {"group": "another"}, 0),
+        (Request.SEND_MESSAGE, {"topic": RETRY_TOPIC}, 1),
+        (Request.SEND_MESSAGE_V2, {"b": RETRY_TOPIC}, 1),
+        (Request.SEND_BATCH_MESSAGE, {"b": f"%DLQ%{GROUP}"}, 1),
+        (Request.SEND_MESSAGE_V2, {"b": TOPIC}, 0),
+    ],
+)
+def test_what_a_client_sends_back_shows(code: Request, ext: dict[str, str], returned: int) -> None:
+    case = GroupCase(Profile())
+    beat(case.traffic, PEER)
+    for _ in range(2 * returned):
+        case.traffic.request(PEER, Command(int(code), ext))
+    brought = case.take_brought()
+    assert case.observed({"me": 0}, brought)[1] == ((0, "sent back", 0, 2),) * returned
+    case.listeners_fail = True
+    assert case.observed({"me": 0}, brought)[1] == ()
+
+
+def test_every_answer_carries_messages_even_to_a_client_that_is_not_known_yet() -> None:
+    traffic = Traffic()
+    first = pulling(traffic, 7)
+    second = pulling(traffic, 7)
+    for pull in (first, second):
+        answering(traffic, pull)
+    beat(traffic, PEER)
+    assert traffic.brought == [("me", 0, 7, 1)]
+    assert traffic.carried == {("me", 0, 7): 2}

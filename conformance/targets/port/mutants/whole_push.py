@@ -10,10 +10,11 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.start import NoStartError
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
-from rocketmq_conformance.models.client.fixtures import QUEUES, TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TIMESTAMP_TEXT
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result
 
@@ -21,6 +22,34 @@ from rocketmq_conformance.models.outcome import Result
 class CommitsNothing(WholePush):
     def persisted(self, consumer: Consumer) -> tuple[int, ...]:
         return ()
+
+
+class CommitsNone(WholePush):
+    def persist(self, consumer: Consumer) -> Result:
+        assert isinstance(consumer.store, RemoteStore)
+        for queue in consumer.table:
+            consumer.store.send(queue, self.remembered(consumer, queue))
+        return None
+
+
+class FullPoolSendsBack(WholePush):
+    def listen_to(self, consumer: Consumer, queue: int, first: int, following: int) -> None:
+        topic, broker, _ = QUEUES[queue]
+        for offset in range(first, following):
+            ext = {"group": GROUP, "originTopic": topic, "offset": str(offset), "delayLevel": "3"}
+            self.transport.ask(topic, broker, int(Request.CONSUMER_SEND_MSG_BACK), ext)
+        super().listen_to(consumer, queue, first, following)
+
+
+class FullPoolLosesCalls(WholePush):
+    def listen_to(self, consumer: Consumer, queue: int, first: int, following: int) -> None:
+        super().listen_to(consumer, queue, first, min(first + 4, following))
+
+
+class ListensTwice(WholePush):
+    def listen_to(self, consumer: Consumer, queue: int, first: int, following: int) -> None:
+        super().listen_to(consumer, queue, first, following)
+        super().listen_to(consumer, queue, following - 1, following)
 
 
 class StaysDropped(WholePush):
@@ -230,6 +259,10 @@ _mutant = partial(Mutant.of, "whole-push")
 
 MUTANTS = (
     _mutant("whole-push-commits-nothing", "D31", "The timer finds nothing to commit.", CommitsNothing),
+    _mutant("whole-push-commits-none", "D28", "Of a queue without an offset -1 is committed.", CommitsNone),
+    _mutant("whole-push-full-pool", "D203", "What finds no thread of the listener is sent back.", FullPoolSendsBack),
+    _mutant("whole-push-loses-calls", "D203", "What finds no thread of the listener is committed.", FullPoolLosesCalls),
+    _mutant("whole-push-listens-twice", "D94", "The last message of a pull is given twice.", ListensTwice),
     _mutant("whole-push-stays-dropped", "D42", "A queue that is sent elsewhere stays dropped.", StaysDropped),
     _mutant(
         "whole-push-correction-unstored", "D33", "A queue that is sent elsewhere stores nothing.", CorrectionIsNotStored

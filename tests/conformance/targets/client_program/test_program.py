@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -209,7 +209,8 @@ def test_one_that_ignores_sigterm_is_killed(opened: PlayedGroup) -> None:
 def test_a_consumer_that_does_nothing_shows_nothing(opened: PlayedGroup) -> None:
     nobody = ((-1, -1),) * 4
     assert opened.do(operations.Prepare(4, "young", 7, "CONSUME_FROM_LAST_OFFSET")) == Ok()
-    assert opened.do(operations.Join(0)) == Ok((nobody, (), (7, 7, 7, 7)))
+    # but a line on what no pull brought
+    assert opened.do(operations.Join(0)) == Ok((nobody, ((0, 0, 7, 1),), (7, 7, 7, 7)))
     assert opened.do(operations.Join(0)) == Ok((nobody, (), (7, 7, 7, 7)))
     for move in (operations.Send(-1), operations.Freeze(0), operations.Freeze(1), operations.Reset(3)):
         assert opened.do(move) == Ok((nobody, (), (7, 7, 7, 7)))
@@ -230,7 +231,8 @@ def test_a_member_without_a_route_is_known_by_its_first_heartbeat(opened: Played
     nobody = Ok((((-1, -1),) * 4, (), (-1,) * 4))
     assert opened.do(operations.Fail("GET_ROUTEINFO_BY_TOPIC", "SYSTEM_ERROR")) == nobody
     assert opened.do(operations.Join(0)) == nobody
-    assert opened.do(operations.Mend()) == nobody
+    # what it said in the meantime counts once it is known
+    assert opened.do(operations.Mend()) == Ok((((-1, -1),) * 4, ((0, 0, 7, 1),), (-1,) * 4))
     left = opened.do(operations.Leave(0))
     assert isinstance(left, Ok)
     assert end_of(left.value) == (1, False, None, None)
@@ -247,8 +249,8 @@ def played(behaviour: str, *moves: Operation) -> list[Outcome]:
 def test_members_are_known_by_their_programs_whatever_their_client_ids_and_their_connections_are() -> None:
     first, both = played("nameless", operations.Join(0), operations.Join(1))
     assert (first, both) == (
-        Ok((((0, 12), *[(-1, -1)] * 3), (), (-1,) * 4)),
-        Ok((((0, 12), (1, 12), *[(-1, -1)] * 2), (), (-1,) * 4)),
+        Ok((((0, 12), *[(-1, -1)] * 3), ((0, 0, 7, 1),), (-1,) * 4)),
+        Ok((((0, 12), (1, 12), *[(-1, -1)] * 2), ((1, 0, 7, 1),), (-1,) * 4)),
     )
     assert isinstance(both, Ok)
     assert both.clients == ("9-x", "8-x", "")
@@ -327,7 +329,8 @@ def test_locks_and_what_listeners_say_belong_to_what_consumers_of_other_kinds_sh
 
 
 def test_a_listener_is_told_what_to_do_where_the_program_says_so() -> None:
-    seen = Ok((((-1, -1),) * 4, (), (-1,) * 4, (-1, -1, -1, 0)))
+    nobody, rest = ((-1, -1),) * 4, ((-1,) * 4, (-1, -1, -1, 0))
+    seen, said = Ok((nobody, (), *rest)), Ok((nobody, ((0, 0, 7, 1),), *rest))
     ends = []
     with group_of(whole_listener.SUITE, "listens") as group:
         for operation in (
@@ -342,7 +345,7 @@ def test_a_listener_is_told_what_to_do_where_the_program_says_so() -> None:
                 # one whose listener holds is not shut down
                 ends.append(end_of(shown.value))
             else:
-                assert shown == seen
+                assert shown == (said if isinstance(operation, whole_listener.Join) else seen)
     assert ends == [NOT_ENDED, NOT_ENDED, (1, False, None, None)]
     with group_of(whole_listener.SUITE, "sits") as group:
         for operation in (whole_listener.Join(0), whole_listener.Deliver()):
@@ -368,7 +371,8 @@ def test_an_orderly_listener_shows_what_it_is_given_in_order_and_once_more() -> 
 
 
 def test_a_case_of_two_brokers_shows_the_queues_of_both() -> None:
-    seen = Ok((((-1, -1),) * 5, (), (7,) * 5))
+    nobody = ((-1, -1),) * 5
+    seen, said = Ok((nobody, (), (7,) * 5)), Ok((nobody, ((0, 0, 7, 1),), (7,) * 5))
     with group_of(whole_brokers.SUITE, "sits") as group:
         assert group.do(whole_brokers.GoAway()) == Ok((((-1, -1),) * 5, (), (-1,) * 5))
         assert group.do(whole_brokers.Prepare(2, 1, "young", 7, "CONSUME_FROM_LAST_OFFSET")) == Ok()
@@ -377,7 +381,17 @@ def test_a_case_of_two_brokers_shows_the_queues_of_both() -> None:
             *(whole_brokers.Route(3, 2), whole_brokers.ComeBack(), whole_brokers.ComeBack(), whole_brokers.Look()),
             *(whole_brokers.Crash(0), whole_brokers.Leave(0)),
         ):
-            assert group.do(operation) == seen
+            assert group.do(operation) == (said if isinstance(operation, whole_brokers.Join) else seen)
+
+
+def test_one_that_says_what_it_is_given_in_one_case_leaves_that_open_in_none() -> None:
+    program = client("sits")
+    with closing(program.group(operations.SUITE)) as first:
+        program._step(first, operations.Join(0))
+        assert first.says
+    for suite, says in ((whole_brokers.SUITE, True), (whole_orderly.SUITE, False)):
+        with closing(program.group(suite)) as group:
+            assert group.says is says
 
 
 def test_commands_are_lines_of_standard_input() -> None:
