@@ -46,7 +46,7 @@ MOVES = whole.Moves(
             *("START-BC-1", "REB-BC-1", "REB-SVC-WAKE", "REB-SVC-1"),
         ),
         "brought": (*_RESET, "WHOLE-FIRST", "WHOLE-SHARE"),
-        "stored": (*_RESET, "WHOLE-COMMIT", "WHOLE-MOVED", "REB-BC-STORE", "TIMER-PERSIST"),
+        "stored": (*_RESET, "WHOLE-REPEAT", "WHOLE-COMMIT", "WHOLE-MOVED", "REB-BC-STORE", "TIMER-PERSIST"),
         "locks": ("REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3", "REB-BC-1"),
         "given": ("CONS-ORDER-1", "WHOLE-FIRST"),
     },
@@ -200,7 +200,7 @@ SUITE = Suite(
     show=show,
     rules=(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-RESET"),
-        *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST", "REB-ROUTE-1"),
+        *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST", "WHOLE-REPEAT", "REB-ROUTE-1"),
         *whole_end.RULES_OF_ENDS,
         *("WHOLE-UNHEARD", "WHOLE-SILENT", "WHOLE-CUT", "WHOLE-LATE"),
         *("REB-SVC-WAKE", "REB-SVC-1", "TIMER-PERSIST", "TIMER-ROUTE"),

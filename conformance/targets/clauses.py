@@ -204,6 +204,7 @@ CLAUSES: tuple[Clause, ...] = (
         "nothing is given twice",
         "Steps count what pulls bring; no mutant asks twice because a pull failed.",
     ),
+    _seen("WHOLE-REPEAT", AGAIN, "is sent again by the next one", "whole-push-commits-changes"),
     _unseen(
         "WHOLE-REREAD",
         AGAIN,

@@ -133,6 +133,12 @@ RULES = (
         "RemoteBrokerOffsetStore#persistAll, RebalanceImpl#updateProcessQueueTableInRebalance @ 4.9.7, 5.5.0",
     ),
     Rule(
+        "WHOLE-REPEAT",
+        "The timer sends the offset of each queue, changed or not: a commit that was lost on its way is sent again by "
+        "the next one, though nothing was consumed meanwhile.",
+        "RemoteBrokerOffsetStore#persistAll, MQClientInstance#startScheduledTask @ 4.9.7, 5.5.0",
+    ),
+    Rule(
         "WHOLE-SHARE",
         "When a member joins or leaves, queues change hands: the old owner commits, and the new one goes on behind "
         "what was committed. What was consumed before is not given again, and nothing is lost.",
@@ -213,6 +219,7 @@ _BACK = {
     "copied": Reason(("CONS-1-BACK", "CONS-BACK-COPY"), "copied", beneath=("CONS-1-LATER",)),
 }
 _HELD = Reason(("CONS-1",), "held")
+_REPEATED = Reason(("WHOLE-REPEAT",), "committed again", beneath=("OFF-R-PALL",))
 
 
 class WholeGroupModel(WholeQueues):
@@ -239,8 +246,10 @@ class WholeGroupModel(WholeQueues):
             case Fail():
                 left = {} if move.request == PULL else group.left
                 return group._replace(fails={**group.fails, move.request: move}, left=left)
-            case Mend():
+            case Mend(but):
                 found = mended_reasons(group.fails) if group.members else ()
+                if COMMIT in group.fails and but != COMMIT and any(_is_behind(group, name) for name in group.members):
+                    found += (_REPEATED,)
                 if loses_connections(group.fails):
                     cut = {name: member._replace(cut=True) for name, member in group.members.items()}
                     group = group._replace(members=cut)
@@ -508,6 +517,12 @@ class WholeGroupModel(WholeQueues):
                     group, broker = with_reason(group, LOST), group.broker
                 group = self._let_go(group._replace(broker=broker), name, 0)
         return group
+
+
+def _is_behind(group: WholeGroup, name: str) -> bool:
+    """Has a member offsets to commit that are not stored, as their commits were lost?"""
+    memory, stored = group.members[name].memory, group.broker.stored
+    return any(offset != stored.get(STORED_KEYS[queue]) for queue, offset in memory.items())
 
 
 def _is_moved(found: tuple[Reason, ...]) -> bool:

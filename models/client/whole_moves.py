@@ -37,7 +37,9 @@ class Fail(NamedTuple):
 
 
 class Mend(NamedTuple):
-    """Every request is answered again."""
+    """Every request is answered again, ``but`` one that fails in another way at once."""
+
+    but: str = ""
 
 
 class Join(NamedTuple):

@@ -32,7 +32,6 @@ from rocketmq_conformance.models.client.whole_group_state import (
 )
 from rocketmq_conformance.models.client.whole_locks import crashed
 from rocketmq_conformance.models.client.whole_moves import (
-    COMMIT,
     HEARTBEAT,
     LATE,
     PULL,
@@ -57,7 +56,7 @@ Seen = tuple[tuple[Value, ...], tuple[tuple[int, int, int, int], ...], tuple[int
 _FAILING = frozenset(
     {
         *("WHOLE-CUT", "WHOLE-LIST", "WHOLE-LOST", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-SILENT", "WHOLE-UNHEARD"),
-        "WHOLE-UNREAD",
+        *("WHOLE-REPEAT", "WHOLE-UNREAD"),
     }
 )
 #: The rules of whole consumers, and of what else their traffic shows.
@@ -66,11 +65,8 @@ _ROUTED = Reason(("REB-ROUTE-1", "TIMER-ROUTE"), "the route changes")
 _WOKEN = Reason(("REB-SVC-WAKE",), "told of a change")
 _ROUND = Reason(("REB-SVC-1",), "the next round")
 _PERSISTED = Reason(("TIMER-PERSIST",), "the next timer")
-#: What members do again once requests are answered that failed.
-_AGAIN = {
-    PULL: Reason((), "pulled again", beneath=("PULL-RES-1",)),
-    COMMIT: Reason((), "committed again", beneath=("OFF-R-PALL",)),
-}
+#: Once pulls are answered that failed.
+_PULLED_AGAIN = Reason((), "pulled again", beneath=("PULL-RES-1",))
 _TIMES = frozenset({*_WOKEN.rules, *_ROUND.rules, *_PERSISTED.rules})
 _CHOSEN = Reason(("WHOLE-SHARE",), "before anyone joins")
 _LEFT_BEHIND = Reason(("WHOLE-COMMIT",), "without its owner")
@@ -250,8 +246,8 @@ class WholePushModel:
         if not group.members:
             return self._group.move(group, Mend())
         waits = any(due({name: move}, {}, "", ()).owners == ROUND for name, move in group.fails.items())
-        again = [why for request, why in _AGAIN.items() if request in group.fails and request != but]
-        group = self._group.move(group, Mend())
+        again = (_PULLED_AGAIN,) if PULL in group.fails and but != PULL else ()
+        group = self._group.move(group, Mend(but))
         return group._replace(reasons=(*group.reasons, *((_ROUND,) if waits else ()), *again))
 
     def look(self, state: WholePushState) -> Answer[WholePushState]:

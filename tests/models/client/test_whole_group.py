@@ -18,7 +18,7 @@ from rocketmq_conformance.models.client.fixtures import STORED_KEYS
 from rocketmq_conformance.models.client.start import FIRST, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
-from rocketmq_conformance.models.client.whole_group_state import WholeGroup
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup, with_member
 from rocketmq_conformance.models.client.whole_locks import lock_holders
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
@@ -263,6 +263,15 @@ class _AlwaysCommits(WholeGroupModel):
         return super()._commit(group._replace(fails={}), name, queue)._replace(fails=group.fails)
 
 
+class _NeverRepeats(WholeGroupModel):
+    def _commit(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
+        after, member = super()._commit(group, name, queue), group.members[name]
+        if "UPDATE_CONSUMER_OFFSET" not in group.fails:
+            return after
+        memory = {other: offset for other, offset in member.memory.items() if other != queue}
+        return with_member(after, name, member._replace(memory=memory))
+
+
 class _NeverReset(WholeGroupModel):
     def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         return group
@@ -318,6 +327,7 @@ WRONG: list[tuple[type[WholeGroupModel], str]] = [
     (_AsksOnce, "WHOLE-REREAD"),
     (_AlwaysPulls, "WHOLE-PULL"),
     (_AlwaysCommits, "WHOLE-LOST"),
+    (_NeverRepeats, "WHOLE-REPEAT"),
     (_StoresLate, "WHOLE-BUSY"),
     (_NeverReset, "WHOLE-RESET"),
     (_ResetsAll, "WHOLE-RESET-LITE"),

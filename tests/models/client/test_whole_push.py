@@ -232,10 +232,18 @@ def test_what_is_not_committed_is_given_again_where_the_queue_goes() -> None:
     steps = (MODEL.prepare, 1, "young", 7, LAST), failing(COMMIT), (MODEL.join, 0)
     _, seen, why = after(*steps)
     assert (seen, fired(why), why.kind) == ((((0, 12),), ((0, 0, 7, 5),), (7,)), ("WHOLE-LOST",), FAILING)
-    _, seen, _ = after(*steps, (MODEL.mend,))
-    assert seen == (((0, 12),), (), (12,))
     _, seen, _ = after(*steps, (MODEL.leave, 0), (MODEL.join, 1))
     assert seen == (((1, 12),), ((1, 0, 7, 5),), (7,))
+
+
+def test_what_was_not_committed_is_committed_again_once_nothing_else_is_new() -> None:
+    steps = (MODEL.prepare, 1, "young", 7, LAST), failing(COMMIT), (MODEL.join, 0)
+    for move in ((MODEL.mend,), failing(BOUND)):
+        _, seen, why = after(*steps, move)
+        assert seen == (((0, 12),), (), (12,))
+        assert ("WHOLE-REPEAT" in why.rules, why.kind, why.beneath) == (True, FAILING, ("OFF-R-PALL",))
+    for more in ([(MODEL.silence, COMMIT)], [(MODEL.leave, 0), (MODEL.mend,)]):
+        assert "WHOLE-REPEAT" not in after(*steps, *more)[2].rules
 
 
 def test_a_reset_that_is_not_committed_leads_back_to_what_is_stored() -> None:
