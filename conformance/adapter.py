@@ -83,6 +83,8 @@ class Hello:
     properties: tuple[FoundProperty, ...] = ()
     #: Why the configuration of a broker could not be read, as half a sentence; "" when it was, or there is none.
     configuration_unread: str = ""
+    #: More that the first lines of a run say, each a sentence without its full stop.
+    notes: tuple[str, ...] = ()
 
     def refuses(self, suite: Suite) -> str:
         """Why the suite cannot be played, or ""."""

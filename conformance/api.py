@@ -26,9 +26,9 @@ from rocketmq_conformance.conformance.engine.expected_file import Entry
 from rocketmq_conformance.conformance.engine.expected_file import read as read_expected
 from rocketmq_conformance.conformance.engine.handshake import (
     clock_notes,
-    configuration_notes,
     introduce,
     left_out_notes,
+    own_notes,
     release_choice,
 )
 from rocketmq_conformance.conformance.engine.judge import Judge
@@ -162,7 +162,7 @@ def judge(
         judged_as += ("--quirks",)
     opening = Opening(target, releases, patience, max_wait, start_timeout)
     with opened(opening, suites, log=options.out, on_start=on_start, on_line=on_line) as (stage, hello, profile):
-        notes = [*options.notes, *configuration_notes(hello), *clock_notes(hello, max_wait)]
+        notes = [*options.notes, *own_notes(hello), *clock_notes(hello, max_wait)]
         if planned is not None and planned != profile:
             notes.append(f"the plan was written for {planned}; it is judged by {profile}")
         if rule:

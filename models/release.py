@@ -54,8 +54,8 @@ def _release(text: str) -> Release:
 
 #: Newest release the rules were proven against; anything newer is judged by it, and the report says so.
 NEWEST = Release(5, 5, 0)
-#: Every published release, the oldest first. Of some only the client was published; 5.3.4, of which only the broker
-#: was, is not among them.
+#: The releases that were published when the kit was made, the oldest first. Of some only the client was; 5.3.4, of
+#: which only the broker was, is not among them.
 PUBLISHED = tuple(
     map(
         Release.parse,

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from rocketmq_conformance.reports import coverage, html, jsonl, junit
 from rocketmq_conformance.reports.cut import Cut
-from rocketmq_conformance.reports.divergence_block import block, grid, replay_line
+from rocketmq_conformance.reports.divergence_block import block, grid, noun, replay_line
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
@@ -138,7 +138,7 @@ class ConsoleReport:
             return
         self._fingerprints.add(event.fingerprint)
         self._screen.gap()
-        self._screen.show(block(event, f"Divergence {len(self._fingerprints)}: {where}"))
+        self._screen.show(block(event, f"{noun(event)} {len(self._fingerprints)}: {where}"))
         self._screen.show(replay_line(event), wrap=False)
         self._screen.gap()
 
@@ -168,7 +168,8 @@ class ConsoleReport:
 
     def _kinds(self) -> list[str]:
         """Print the divergences of a short report; returns what is left out of it, in words."""
-        kinds = kinds_of((*self._summary.divergences, *self._summary.differences))
+        summary = self._summary
+        kinds = kinds_of((*summary.divergences, *summary.doubtful, *summary.differences))
         shown = first_kinds(kinds)
         show_kinds(self._screen, self._summary, shown)
         left_out = []
@@ -194,7 +195,7 @@ class ConsoleReport:
 
     def _repeats(self) -> None:
         """The replay lines of the different divergences again: their blocks may have scrolled away."""
-        for kind in kinds_of(self._summary.divergences)[:REPEATED]:
+        for kind in kinds_of((*self._summary.divergences, *self._summary.doubtful))[:REPEATED]:
             self._screen.show(replay_line(kind.divergences[0]), wrap=False)
 
 

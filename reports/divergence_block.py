@@ -54,6 +54,8 @@ def block(divergence: DivergenceFound, title: str, about: Sequence[tuple[str, Re
     parts.append(Text(shrinking(divergence)))
     if len(divergence.steps) > 1 or any(step.messages for step in divergence.steps):
         parts.append(Padding(_plan(divergence.steps), (0, 0, 0, 2)))
+    if divergence.doubt:
+        parts.append(Text(f"Undecided: {clean(divergence.doubt)}.", style="yellow"))
     if divergence.warning:
         parts.append(Text(f"Warning: {clean(divergence.warning)}.", style="yellow"))
     names: list[tuple[str, RenderableType]] = [
@@ -61,6 +63,13 @@ def block(divergence: DivergenceFound, title: str, about: Sequence[tuple[str, Re
         ("plan", Text(clean(divergence.plan))),
     ]
     return Group(*parts, "", grid(names))
+
+
+def noun(divergence: DivergenceFound) -> str:
+    """What a difference is called."""
+    if divergence.doubt:
+        return "Undecided difference"
+    return "Divergence" if divergence.against == MODEL else "Difference"
 
 
 def replay_line(divergence: DivergenceFound) -> Text:

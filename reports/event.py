@@ -234,6 +234,8 @@ class DivergenceFound(Event):
     parts: list[list[str]] = field(default_factory=list)
     #: A sentence on what may be wrong with the adapter instead, or "".
     warning: str = ""
+    #: Why the difference decides nothing, with what may explain it; "" for a divergence.
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,6 +76,8 @@ class View:
     stories: Stories
     #: Between two implementations.
     differences: Stories
+    #: From the model, and undecided.
+    doubtful: Stories
     rules: Rules
     charts: list[Chart]
     more_charts: int
@@ -113,6 +115,7 @@ def view(summary: RunSummary) -> View:
         implementations=_implementations(summary),
         stories=divergences,
         differences=differences,
+        doubtful=stories(summary, summary.doubtful),
         rules=rules(summary),
         charts=drawn,
         more_charts=more_charts,

@@ -11,12 +11,12 @@ import json
 from html import escape
 from pathlib import Path
 
+from rocketmq_conformance.reports.divergence_block import noun
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     COULD_NOT_RUN,
     DIFFERS,
     DIVERGES,
-    MODEL,
     NOT_REACHED,
     UNDECIDED,
     UNSUPPORTED,
@@ -83,7 +83,7 @@ def summary_page(summary: RunSummary) -> str:
         lines += [*(f"- {_text(note)}" for note in header.notes), ""]
     lines += _suites(summary)
     lines += _rules(summary.rules)
-    kinds = kinds_of(summary.divergences + summary.differences)
+    kinds = kinds_of(summary.divergences + summary.doubtful + summary.differences)
     shown = first_kinds(kinds)
     for kind in shown:
         lines += _divergence(summary, kind)
@@ -142,17 +142,17 @@ def _why(ended: SuiteEnded) -> str:
 
 def _divergence(summary: RunSummary, kind: Kind) -> list[str]:
     one = kind.exemplar
-    noun = "Divergence" if one.against == MODEL else "Difference"
     of = f" of {one.address}" if one.address else ""
     more = f", and {kind.cases - 1:,} more" if kind.cases > 1 else ""
     # inside an element of HTML that begins a line nothing is read as Markdown
     where = escape(clean(f"{one.suite}, {summary.case_name(one.suite, one.case)}{of}{more}"), quote=False)
-    lines = [f"<details><summary>{noun}: {where}</summary>", ""]
+    lines = [f"<details><summary>{noun(one)}: {where}</summary>", ""]
     lines += [f"- {_text(rule.get('id', '?'))}: {_text(rule.get('sentence', ''))}" for rule in one.rules]
     if one.steps:
         lines += ["", "| step | |", "|---:|---|"]
         lines += [f"| {step.number} | {_code_cell(step.operation)} |" for step in one.steps]
     lines += ["", f"Expected {_code(one.expected)}, observed {_code(one.observed)}.", ""]
+    lines += [f"Undecided: {_text(one.doubt)}.", ""] if one.doubt else []
     lines += [f"    {clean(one.replay)}", "", "</details>", ""]
     return lines
 

@@ -65,6 +65,8 @@ class RunSummary:
     divergences: list[DivergenceFound] = field(default_factory=list)
     #: Between two implementations; the model may allow both answers.
     differences: list[DivergenceFound] = field(default_factory=list)
+    #: From the model, and something may explain them: they decide nothing.
+    doubtful: list[DivergenceFound] = field(default_factory=list)
     #: Reasons of cases that do not conform: (suite, verdict, reason) -> how many, and the first case.
     reasons: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
     #: Cases with an event of their own: suite -> verdict -> how many.
@@ -91,6 +93,8 @@ class RunSummary:
                 self.started[event.suite] = event
             case CaseEnded():
                 self._count(event)
+            case DivergenceFound() if event.doubt:
+                self.doubtful.append(event)
             case DivergenceFound():
                 (self.divergences if event.against == MODEL else self.differences).append(event)
             case SuiteEnded():

@@ -9,7 +9,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from rocketmq_conformance.reports.cut import LABEL, Cut
-from rocketmq_conformance.reports.divergence_block import LONG, diverging_step, excerpt, replay_line, three
+from rocketmq_conformance.reports.divergence_block import LONG, diverging_step, excerpt, noun, replay_line, three
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep, Separator
 from rocketmq_conformance.reports.kinds import Kind
 from rocketmq_conformance.reports.run_summary import RunSummary
@@ -31,12 +31,11 @@ def show_kinds(screen: Screen, summary: RunSummary, kinds: Sequence[Kind]) -> No
     """Print a block for each kind."""
     for number, kind in enumerate(kinds, start=1):
         one = kind.exemplar
-        noun = "Divergence" if one.against == MODEL else "Difference"
         where = f"{one.suite}, {summary.case_name(one.suite, one.case)}"
         of = f" of {one.address}" if one.address else ""
         more = f" and {kind.cases - 1:,} more" if kind.cases > 1 else ""
         screen.gap()
-        screen.show(ShortBlock(one, f"{noun} {number}: {where}{of}{more}"))
+        screen.show(ShortBlock(one, f"{noun(one)} {number}: {where}{of}{more}"))
         screen.show(replay_line(one), wrap=False)
         screen.gap()
 
@@ -69,6 +68,8 @@ def _facts(divergence: DivergenceFound) -> list[Cut]:
     found = []
     if divergence.against != MODEL:
         found.append(Cut(Text(clean(divergence.against)), 1, label="compared with"))
+    if divergence.doubt:
+        found.append(Cut(Text(clean(divergence.doubt), style="yellow"), 3, label="undecided"))
     if divergence.warning:
         found.append(Cut(Text(clean(divergence.warning), style="yellow"), 2, label="warning"))
     if divergence.separates:

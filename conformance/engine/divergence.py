@@ -37,12 +37,13 @@ def divergence_event(
     *,
     messages: Sequence[list[Message]] = (),
     unshrunk: str = "",
+    doubt: str = "",
 ) -> event.DivergenceFound:
     """The event of a divergence.
 
     ``found`` is the length in steps of the plan that found it, ``plan`` the file of the minimal plan ("" when it is
     not kept), ``command`` the words of the command line that replay it, ``messages`` those of each step (``listen``),
-    or nothing when none were recorded, and ``unshrunk`` why it was not shrunk.
+    or nothing when none were recorded, ``unshrunk`` why it was not shrunk, and ``doubt`` why it decides nothing.
     """
     steps = shrunk.judged.steps
     last = steps[-1]
@@ -64,6 +65,7 @@ def divergence_event(
         unshrunk=unshrunk,
         parts=_parts(suite, last),
         warning=_warning(suite, steps, messages),
+        doubt=doubt,
         plan=plan,
         replay=shlex.join(["rocketmq-conformance", *command]),
     )

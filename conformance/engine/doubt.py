@@ -32,24 +32,26 @@ class Doubts:
         self._unclassified = [str(one) for one in properties if one.kind == UNCLASSIFIED]
         self._unread = hello.configuration_unread if hello else ""
 
-    def settle(self, suite: Suite, judged: Judged) -> tuple[Judged, list[Judged]]:
-        """The case as it counts, and the case up to each step that diverges before there is a doubt.
+    def settle(self, suite: Suite, judged: Judged) -> tuple[Judged, list[Judged], Judged | None]:
+        """The case as it counts, the case up to each step that diverges before there is a doubt, and up to the first
+        one that decides nothing.
 
         One that begins with a doubt is unsupported or undecided, up to that step.
         """
         if judged.verdict != DIVERGES:
-            return judged, []
+            return judged, [], None
         differences = judged.differences()
         certain = list(takewhile(lambda one: self.about(suite, one.steps[-1]) is None, differences))
         first = differences[0]
         doubt = self.about(suite, first.steps[-1])
         if doubt is None:
-            return judged, certain
+            return judged, certain, None
         verdict, reason = doubt
         unsupported = judged.unsupported
         if verdict == UNSUPPORTED:
             unsupported = {**unsupported, suite.operations[first.steps[-1].row[0]].spec.name: reason}
-        return replace(first, verdict=verdict, steps=first.steps[:-1], reason=reason, unsupported=unsupported), []
+        settled = replace(first, verdict=verdict, steps=first.steps[:-1], reason=reason, unsupported=unsupported)
+        return settled, [], first if verdict == UNDECIDED else None
 
     def about(self, suite: Suite, step: Step) -> tuple[str, str] | None:
         """The verdict on a step that differs, UNSUPPORTED or UNDECIDED, and its reason; None for a divergence."""

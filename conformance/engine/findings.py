@@ -88,15 +88,18 @@ class Findings:
         plays = any(self._suite.operations[at].spec.side is not Side.WORLD for at, _ in left)
         return left if plays else rows
 
-    def report(self, player: Player, number: int, judged: Judged) -> Iterator[DivergenceFound]:
-        """The events of a case up to a step that diverges: none while that may follow from an earlier one."""
+    def report(self, player: Player, number: int, judged: Judged, doubt: str = "") -> Iterator[DivergenceFound]:
+        """The events of a case up to a step that diverges: none while that may follow from an earlier one.
+
+        ``doubt`` is why the difference decides nothing, if it does not.
+        """
         fingerprint = fingerprint_of(self._suite, judged.steps[-1])
         found = len(judged.steps)
         if self._options.brief:
-            yield self._event(number, fingerprint, Shrunk(judged, 0), found, [], NOT_SHRUNK_BRIEF)
+            yield self._event(number, fingerprint, Shrunk(judged, 0), found, [], NOT_SHRUNK_BRIEF, doubt)
             return
         if fingerprint in self._reported:
-            yield self._event(number, fingerprint, Shrunk(judged, 0), found, [], NOT_SHRUNK_AGAIN)
+            yield self._event(number, fingerprint, Shrunk(judged, 0), found, [], NOT_SHRUNK_AGAIN, doubt)
             return
         alone = self._isolate(player, number, fingerprint, judged)
         if alone is None and judged.certain < len(judged.differing) - 1:
@@ -114,10 +117,10 @@ class Findings:
         except BROKEN:
             pass  # reported as found, without shrinking or messages
         except KeyboardInterrupt:
-            yield self._event(number, fingerprint, shrunk, found, messages, why and NOT_SHRUNK_INTERRUPTED)
+            yield self._event(number, fingerprint, shrunk, found, messages, why and NOT_SHRUNK_INTERRUPTED, doubt)
             raise
         self._reported.add(fingerprint)
-        yield self._event(number, fingerprint, shrunk, found, messages, why)
+        yield self._event(number, fingerprint, shrunk, found, messages, why, doubt)
 
     def _isolate(self, player: Player, number: int, fingerprint: str, judged: Judged) -> Judged | None:
         """The case without the steps that diverge before the last one, if the last one then diverges as before."""
@@ -149,7 +152,14 @@ class Findings:
         return IN_TIME if self._stage.times or judged.steps[-1].observed == Err(CRASHED) else BUDGET
 
     def _event(
-        self, number: int, fingerprint: str, shrunk: Shrunk, found: int, messages: list[list[Message]], unshrunk: str
+        self,
+        number: int,
+        fingerprint: str,
+        shrunk: Shrunk,
+        found: int,
+        messages: list[list[Message]],
+        unshrunk: str,
+        doubt: str,
     ) -> DivergenceFound:
         """The event of a divergence; ``unshrunk`` is why it was not shrunk, or "".
 
@@ -167,7 +177,16 @@ class Findings:
             command = ["replay", path, options.address]
         command += options.judged_as
         return divergence_event(
-            self._suite, number, fingerprint, shrunk, found, path, command, messages=messages, unshrunk=unshrunk
+            self._suite,
+            number,
+            fingerprint,
+            shrunk,
+            found,
+            path,
+            command,
+            messages=messages,
+            unshrunk=unshrunk,
+            doubt=doubt,
         )
 
     def _replay_command(self, number: int) -> list[str]:

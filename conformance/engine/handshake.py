@@ -96,13 +96,14 @@ def clock_notes(hello: Hello, max_wait: float) -> list[str]:
     ]
 
 
-def configuration_notes(hello: Hello) -> list[str]:
-    """A sentence on a configuration that could not be read."""
+def own_notes(hello: Hello) -> list[str]:
+    """What the implementation says of itself, and a sentence on a configuration that could not be read."""
     if not hello.configuration_unread:
-        return []
+        return [*hello.notes]
     return [
+        *hello.notes,
         f"{hello.configuration_unread}: it is judged by the defaults of its release, and a difference decides nothing; "
-        "let this machine ask for GET_BROKER_CONFIG"
+        "let this machine ask for GET_BROKER_CONFIG",
     ]
 
 

@@ -74,6 +74,8 @@ class Played(NamedTuple):
     differences: Sequence[Judged] = ()
     #: Why steps were left out, by the name of the operation, where all others agreed at once.
     unsupported: Mapping[str, str] = MappingProxyType({})
+    #: Of a case that is undecided since its first difference is in doubt: the case up to there.
+    doubtful: Judged | None = None
 
     @property
     def reordered(self) -> bool:
@@ -372,9 +374,10 @@ class Player:
         self, number: int, rows: list[Row], judged: Judged, seconds: float, again: Sequence[Judged | Broken] = ()
     ) -> Played:
         """A case that was played, as it counts: it is counted here, once."""
-        judged, differences = self._doubts.settle(self.suite, judged)
+        judged, differences, doubtful = self._doubts.settle(self.suite, judged)
         if self._repeats and not all(map(self._known, differences)):
             judged = self._confirm(judged, again)
         self.judge.count(judged)
         result = (judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
-        return Played(number, rows, *result, differences if judged.verdict == DIVERGES else ())
+        differences = differences if judged.verdict == DIVERGES else []
+        return Played(number, rows, *result, differences, doubtful=doubtful)

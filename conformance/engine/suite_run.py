@@ -237,7 +237,7 @@ class SuiteRun:
     def _settle(self, player: Player, played: Played) -> Iterator[Event]:
         waiting, self._waiting = self._waiting, []
         yield from waiting
-        self.findings.avoid(played.differences)
+        self.findings.avoid(played.differences if played.doubtful is None else [played.doubtful])
         if self.drawn and played.differences:
             self.drawn.diverges(played.number)
         whole, differing = not played.differences, played
@@ -270,6 +270,8 @@ class SuiteRun:
                     raise stop
             elif played.verdict == DIVERGES:
                 yield from self._diverged(player, played.number, played.differences)
+            elif played.doubtful is not None:
+                yield from self.findings.report(player, played.number, played.doubtful, played.reason)
 
     def _rest_of_expected(self) -> Numbered | None:
         """What is left of a case without the steps that are expected to diverge, when that conforms by itself."""

@@ -71,12 +71,29 @@ _UNSET = {
 }
 
 
-def defaults_of(release: Release) -> Mapping[str, str]:
-    """The default of every property of a release, by name; those of the newest one for a release after it.
+def defaults_of(release: Release, known: Release = NEWEST) -> Mapping[str, str]:
+    """The default of every property of a release, by name; of a release after the newest ``known`` one that one's.
 
     A release that was not asked has the properties and defaults of the releases around it.
     """
-    return _of(min(release, NEWEST))
+    return _of(min(release, known))
+
+
+def new_with(release: Release, read: Mapping[str, str], known: Release = NEWEST) -> tuple[str, ...]:
+    """The properties among these that came with a release after the newest ``known`` one: no release before has them,
+    and what their defaults are nothing says."""
+    return tuple(sorted(read.keys() - _names_up_to(known))) if release > known else ()
+
+
+@cache
+def _names_up_to(known: Release) -> frozenset[str]:
+    """The properties that some release has, up to a known one."""
+    every = [(name, releases) for name, releases, _ in _rows()]
+    return frozenset(
+        name
+        for name, releases in (*every, *_UNSET.items())
+        if any(first is None or first <= known for first, _ in Releases.parse(releases).ranges)
+    )
 
 
 @cache

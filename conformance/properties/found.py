@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from rocketmq_conformance.conformance.properties.defaults import HERE, defaults_of
+from rocketmq_conformance.conformance.properties.defaults import HERE, defaults_of, new_with
 from rocketmq_conformance.conformance.properties.harmless import why_harmless
 from rocketmq_conformance.conformance.properties.listed import LISTED
 from rocketmq_conformance.models.broker.configuration import SETTINGS
-from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.release import NEWEST, Release
 
 #: The lists: the models have the value; the rules that it touches are known, and unsupported; nothing is known of it.
 #: Properties that cannot matter are on none of them.
@@ -30,6 +30,8 @@ class FoundProperty:
     effect: str = ""
     #: The rules that are unsupported with it.
     rules: tuple[str, ...] = ()
+    #: The release that has this default, where the broker's own release is not known.
+    of: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}={self.value}"
@@ -41,7 +43,8 @@ class FoundProperty:
     @property
     def sentence(self) -> str:
         """What it means for the run."""
-        default = "its release has no such property" if self.default is None else f"its default is {self.default!r}"
+        of = f" in {self.of}" if self.of else ""
+        default = "its release has no such property" if self.default is None else f"its default{of} is {self.default!r}"
         if self.kind == MODELLED:
             return f"{self} ({default}) is judged: {self.effect}"
         if self.kind == LISTED_ONLY:
@@ -50,14 +53,27 @@ class FoundProperty:
         return f"{self} ({default}) is unclassified: a difference decides nothing beside it"
 
 
-def off_default(release: Release | None, read: Mapping[str, str]) -> Iterator[FoundProperty]:
-    """What is off the default of a release (None: of no known one) and may matter, by name."""
-    defaults = {} if release is None else defaults_of(release)
+def off_default(
+    release: Release | None,
+    read: Mapping[str, str],
+    given: Collection[str] | None = None,
+    known: Release = NEWEST,
+) -> Iterator[FoundProperty]:
+    """What is off the default of a release (None: of no known one) and may matter, by name.
+
+    ``given`` are the properties that the kit set when it started the broker, None for a broker that it did not start.
+    Of the former each other one is at its default, whatever that is. Of a broker of a release after the newest
+    ``known`` one the properties that came with it say nothing about how it is configured.
+    """
+    defaults = {} if release is None else defaults_of(release, known)
+    new = new_with(release, read, known) if release else ()
     for name, value in sorted(read.items()):
         default = defaults.get(name)
         if value == default or default == HERE or why_harmless(name):
             continue
-        yield _classified(release, name, value, default)
+        one = _classified(release, name, value, default)
+        if one.kind != UNCLASSIFIED or (name not in new if given is None else name in given):
+            yield replace(one, of=str(known)) if release and release > known else one
 
 
 def _classified(release: Release | None, name: str, value: str, default: str | None) -> FoundProperty:

@@ -26,8 +26,8 @@ lists.
 
 What is on none of them is *unclassified*. Beside an unclassified property a difference is *undecided* (exit code 3),
 with the names of property and rule: it is no divergence, because the property may explain it, and no pass, because it
-may not. Without any difference the broker conforms. A property pardons nothing else: beside a listed one every other
-rule is judged as ever.
+may not. It is shown all the same, with its shortest plan. Without any difference the broker conforms. A property
+pardons nothing else: beside a listed one every other rule is judged as ever.
 
 The first lines of a run name what was found off its default and what it means; the page and the event `run-started`
 (`properties`) have it, too. Plans keep modelled properties with their profile.
@@ -36,6 +36,10 @@ The first lines of a run name what was found off its default and what it means; 
   difference is undecided.
 - A broker that asks for an account or for TLS is given [what it asks for](access.md); its properties about that cannot
   matter, because a request that is refused for its account ends the run.
+- Of a release that the kit does not know yet, no default is known but those that it shares with the newest known one.
+  A property that no known release has came with it, and says nothing about how the broker is configured; a note lists
+  these. Of a broker that the kit starts, builds and images among them, everything is at its default that no `set=`
+  names.
 - System properties of the JVM are no part of the configuration; `-Drocketmq.broker.rebalance.lockMaxLiveTime` is given
   with the address: `?lease=MS`.
 
@@ -48,7 +52,7 @@ The first lines of a run name what was found off its default and what it means; 
 rocketmq-conformance run 'broker:5.5.0?set=useServerSideResetOffset=false&set=lockInStrictMode=true'
 ```
 
-A property that the release does not have, a value that the property cannot have, and one that the kit itself needs
+A property that a known release does not have, a value that the property cannot have, and one that the kit itself needs
 (names, ports, folders) are usage errors, exit code 2. A broker that does not start with it, or does not take it, could
 not run, exit code 4.
 """
@@ -91,7 +95,7 @@ _HARMLESS = """
 _UNCLASSIFIED = """
 ## Unclassified
 
-Of the properties of all releases these are on no list, and so is every property that no release has.
+Of the properties of all releases these are on no list, and so is every property that a known release does not have.
 """
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-from rocketmq_conformance.conformance.properties.defaults import defaults_of, releases_of
+from rocketmq_conformance.conformance.properties.defaults import defaults_of, new_with, releases_of
 from rocketmq_conformance.models.broker.configuration import BOOLEAN, SETTINGS
 from rocketmq_conformance.models.release import Release
 
@@ -47,6 +47,8 @@ def _check(release: Release, name: str, value: str) -> None:
         raise ValueError(f"{name} is what the kit reaches its own broker by; leave it out.")
     if name in _SECRET:
         raise ValueError(f"{name} has a password in it, which no address may have; see docs/access.md.")
+    if new_with(release, {name: value}):
+        return  # whether it has the property, and which values, a broker of a release that is not known says itself
     if name not in defaults:
         raise ValueError(f"A broker {release} has no property {name!r}{_hint(name, defaults)}.")
     default = defaults[name]

@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.provenance.java_source import JavaSource, Member
 from rocketmq_conformance.conformance.provenance.named import Named
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
-from rocketmq_conformance.conformance.targets.maven import source_jars
+from rocketmq_conformance.conformance.targets.maven import is_missing, source_jars
 from rocketmq_conformance.models.release import Release
 
 #: Artifacts whose classes rules name. The first two tell whether there is such a release at all.
@@ -20,8 +20,6 @@ ARTIFACTS = (
 )
 #: Artifacts that are younger than 4.0.0.
 _SINCE = {"rocketmq-filter": Release(4, 1, 0)}
-#: What Maven says of an artifact that its repository does not have.
-_NOT_PUBLISHED = ("Could not find artifact", "was not found in")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def published_sources(release: Release) -> Published:
     try:
         jars = list(source_jars(artifacts, version))
     except CannotRunError as error:
-        if not _is_missing(error):
+        if not is_missing(str(error)):
             raise
         jars, lacking = _one_by_one(artifacts, version)
     return Published(JavaSource(files_of(jars)), tuple(lacking))
@@ -62,16 +60,12 @@ def _one_by_one(artifacts: tuple[str, ...], version: str) -> tuple[list[Path], l
         try:
             jars += source_jars((artifact,), version)
         except CannotRunError as error:
-            if not _is_missing(error):
+            if not is_missing(str(error)):
                 raise
             lacking.append(artifact)
         if not jars and len(lacking) == 2:
             raise CannotRunError(f"No sources of {version} are published: Maven finds no {' and no '.join(lacking)}.")
     return jars, lacking
-
-
-def _is_missing(error: CannotRunError) -> bool:
-    return any(words in str(error) for words in _NOT_PUBLISHED)
 
 
 def files_of(jars: list[Path]) -> dict[str, bytes]:

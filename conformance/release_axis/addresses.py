@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from rocketmq_conformance.conformance.predict import releases as known
 from rocketmq_conformance.conformance.predict.releases import RELEASES, range_of
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
 from rocketmq_conformance.models.release import Release
@@ -26,7 +27,8 @@ def addresses_of(values: Iterable[str], prefix: str = "") -> tuple[str, ...]:
     """The addresses that options name, each once: commas part them.
 
     "4.9.4..5.5.0" stands for the published releases at ``prefix``, and in an address for one address of each release.
-    ValueError with a sentence for a range that is empty and for a release that is not published.
+    ValueError with a sentence for a range that is empty and for a release that is not published; of those after the
+    releases that the kit was made with Maven says which there are.
     """
     found: list[str] = []
     for value in values:
@@ -53,7 +55,7 @@ def published(prefix: str, release: Release) -> str:
 
 def _releases(prefix: str, text: str) -> tuple[Release, ...]:
     """The releases of a range that are published at a prefix; a single release is taken as it is."""
-    found = range_of(text)
+    found = range_of(text, {BROKER: known.BROKER, CLIENT: known.CLIENT}.get(prefix, ""))
     if prefix != BROKER or ".." not in text:
         return found
     return tuple(release for release in found if release not in _WITHOUT_BROKER)

@@ -54,16 +54,22 @@ _DEPENDENCY = """    <dependency>
       <artifactId>{artifact}</artifactId>
       <version>{version}</version>
     </dependency>"""
-#: A jar of sources brings nothing else with it.
-_SOURCES = """    <dependency>
-      <groupId>{group}</groupId>
-      <artifactId>{artifact}</artifactId>
-      <version>{version}</version>
-      <classifier>sources</classifier>
-      <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
-    </dependency>"""
+#: A jar by itself brings nothing else with it, nor does one of sources.
+_ALONE = _DEPENDENCY.replace(
+    "    </dependency>",
+    """      <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
+    </dependency>""",
+)
+_SOURCES = _ALONE.replace("      <exclusions>", "      <classifier>sources</classifier>\n      <exclusions>")
 #: Where a module's class path is written.
 _ANSWER = "class-path.txt"
+#: What Maven says of an artifact that its repository does not have.
+_NOT_PUBLISHED = ("Could not find artifact", "was not found in")
+#: Maven goes on without what an artifact needs where it cannot read that.
+_NEEDS_UNKNOWN = re.compile(r"The POM for (?P<artifact>\S+?):jar:\S+ is (?:missing|invalid)")
+_UNREACHED = re.compile(r"Could not transfer metadata [^\n]+")
+#: A version in the file in which Maven keeps which there are.
+_VERSION = re.compile(r"<version>([^<]+)</version>")
 _MISSING = re.compile(r"Could not find artifact \S+|\S+ was not found in \S+|Could not transfer artifact [^>]+")
 #: A line of Maven's output about a file that has arrived, with its size.
 _ARRIVED = re.compile(r"Downloaded from .*\.jar \(([0-9.]+) (B|kB|MB|GB)")
@@ -83,13 +89,14 @@ def is_snapshot(version: str) -> bool:
 
 
 class Wanted(NamedTuple):
-    """Artifacts such as "rocketmq-client" in one version, with all that they need at run time; or, if ``sources``, the
-    jars with their Java sources alone."""
+    """Artifacts such as "rocketmq-client" in one version, with all that they need at run time; or their jars ``alone``;
+    or, if ``sources``, the jars with their Java sources alone."""
 
     artifacts: tuple[str, ...]
     version: str
     group: str = GROUP
     sources: bool = False
+    alone: bool = False
 
     def __str__(self) -> str:
         return f"{', '.join(self.artifacts)} {self.version}"
@@ -97,12 +104,13 @@ class Wanted(NamedTuple):
     @property
     def remembered(self) -> Path:
         """The file of the class path, which may not exist."""
-        name = f"{'sources-' if self.sources else ''}{'+'.join(sorted(self.artifacts))}-{self.version}.txt"
+        what = "sources-" if self.sources else "alone-" if self.alone else ""
+        name = f"{what}{'+'.join(sorted(self.artifacts))}-{self.version}.txt"
         return cache_folder() / "class-path" / name
 
     def module(self, name: str) -> str:
         """The module of Maven that needs it."""
-        form = _SOURCES if self.sources else _DEPENDENCY
+        form = _SOURCES if self.sources else _ALONE if self.alone else _DEPENDENCY
         needs = [form.format(group=self.group, artifact=one, version=self.version) for one in self.artifacts]
         return _MODULE.format(name=name, dependencies="\n".join(needs))
 
@@ -121,6 +129,49 @@ def source_jars(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
     CannotRunError when there is no Maven, or when Maven cannot get them.
     """
     return _jars(Wanted(tuple(artifacts), version, sources=True))
+
+
+def jars_alone(artifacts: Sequence[str], version: str) -> dict[str, Path]:
+    """The jars of those artifacts that Maven has in one version, by artifact, and nothing that they need.
+
+    CannotRunError when there is no Maven, or when it cannot say whether it has one.
+    """
+    wanted = {artifact: Wanted((artifact,), version, alone=True) for artifact in artifacts}
+    reasons = fetch(wanted.values())
+    for reason in reasons.values():
+        if not is_missing(reason):
+            raise CannotRunError(f"Maven cannot get {', '.join(artifacts)} {version}: {reason}")
+    return {
+        artifact: jars[0] for artifact, one in wanted.items() if one not in reasons and (jars := _read(one.remembered))
+    }
+
+
+def versions_of(artifacts: Sequence[str], since: str) -> dict[str, tuple[str, ...]]:
+    """The versions of each artifact that Maven names; ``since`` is one that there is.
+
+    CannotRunError with a sentence when there is no Maven, or when it does not reach its repository.
+    """
+    wanted = [Wanted((artifact,), f"[{since},)", alone=True) for artifact in artifacts]
+    with phase("asking Maven which versions there are") as describe:
+        try:
+            # a range of versions makes Maven look which there are, once a day
+            code, output, answers = _ask(_launcher(), wanted, (), describe)
+        except OSError as error:
+            raise CannotRunError(f"Maven does not start ({error.strerror}).") from error
+    unreached = _UNREACHED.search(output)
+    if unreached or not all(answers):
+        reason = unreached[0] if unreached else _first_error(output, _named(0)) or f"it ended with {code}."
+        raise CannotRunError(f"Maven cannot say which releases there are: {reason[:200]}")
+    found: dict[str, tuple[str, ...]] = {}
+    for artifact, answer in zip(artifacts, answers, strict=True):
+        texts = [file.read_text("utf-8", "replace") for file in Path(answer).parent.parent.glob("maven-metadata-*.xml")]
+        found[artifact] = tuple(dict.fromkeys(version for text in texts for version in _VERSION.findall(text)))
+    return found
+
+
+def is_missing(reason: str) -> bool:
+    """Is the reason why Maven cannot get something that its repository does not have it?"""
+    return any(words in reason for words in _NOT_PUBLISHED)
 
 
 def fetch(wanted: Iterable[Wanted]) -> dict[Wanted, str]:
@@ -178,9 +229,7 @@ def _write(path: Path, text: str) -> None:
 
 def _resolve(wanted: Sequence[Wanted]) -> dict[Wanted, str]:
     """Run Maven, offline first: it may have the jars already. Why there is no class path, of those that have none."""
-    launcher = shutil.which("mvn")
-    if not launcher:
-        raise CannotRunError("RocketMQ's jars come through Maven, and there is no mvn: install Maven.")
+    launcher = _launcher()
     with phase(f"looking for the jars of {_listed(wanted)} in Maven's repository on this machine") as describe:
         reasons = _run(launcher, wanted, ("-o",), describe)
     if not reasons:
@@ -193,6 +242,13 @@ def _resolve(wanted: Sequence[Wanted]) -> dict[Wanted, str]:
     ):
         left = [one for one in reasons if not _known(one)]  # the other Maven may have got it
         return _run(launcher, left, (), describe) if left else {}
+
+
+def _launcher() -> str:
+    launcher = shutil.which("mvn")
+    if not launcher:
+        raise CannotRunError("RocketMQ's jars come through Maven, and there is no mvn: install Maven.")
+    return launcher
 
 
 def _listed(wanted: Sequence[Wanted]) -> str:
@@ -213,13 +269,42 @@ def _run(
     launcher: str, wanted: Sequence[Wanted], more: Sequence[str], describe: Callable[[str], None]
 ) -> dict[Wanted, str]:
     """Run Maven once, and store class paths; why there is none. ``describe`` gets what has arrived."""
+    try:
+        code, output, answers = _ask(launcher, wanted, more, describe)
+    except OSError as error:
+        return dict.fromkeys(wanted, f"it does not start ({error.strerror}).")
+    reasons: dict[Wanted, str] = {}
+    unknown = {found["artifact"].rpartition(":")[2] for found in _NEEDS_UNKNOWN.finditer(output)}
+    for at, (one, text) in enumerate(zip(wanted, answers, strict=True)):
+        lacking = [] if one.sources or one.alone else sorted(unknown & set(one.artifacts))
+        if text and lacking:
+            reasons[one] = f"Could not find artifact that says what {lacking[0]} {one.version} needs"
+        elif text:
+            _write(one.remembered, text)
+        else:
+            reasons[one] = _first_error(output, _named(at)) or f"it ended with {code}."
+    return reasons
+
+
+def _named(number: int) -> str:
+    """The name of the module of one that is wanted."""
+    return f"module-{number}"
+
+
+def _ask(
+    launcher: str, wanted: Sequence[Wanted], more: Sequence[str], describe: Callable[[str], None]
+) -> tuple[int, str, list[str]]:
+    """Run Maven once: its exit code and output, and the class path of each, "" where there is none.
+
+    OSError when it does not start, CannotRunError when its time is up.
+    """
     with tempfile.TemporaryDirectory(prefix="rocketmq-conformance-") as folder:
-        modules = {one: f"module-{number}" for number, one in enumerate(wanted)}
-        for one, name in modules.items():
+        modules = [_named(number) for number in range(len(wanted))]
+        for one, name in zip(wanted, modules, strict=True):
             (Path(folder) / name).mkdir()
             (Path(folder) / name / "pom.xml").write_text(one.module(name), "utf-8")
         pom = Path(folder) / "pom.xml"
-        pom.write_text(_ALL.format(modules="".join(f"<module>{name}</module>" for name in modules.values())), "utf-8")
+        pom.write_text(_ALL.format(modules="".join(f"<module>{name}</module>" for name in modules)), "utf-8")
         command = [
             *(launcher, "-B", "-Dstyle.color=never", *more, "--fail-at-end", "-f", str(pom)),
             *("dependency:build-classpath", "-DincludeScope=runtime", f"-Dmdep.outputFile={_ANSWER}"),
@@ -234,17 +319,8 @@ def _run(
                 f"Maven took longer than {limit:.0f} s to get {_listed(wanted)}{more_time()}: see "
                 "whether its repository can be reached. What has arrived is kept."
             ) from None
-        except OSError as error:
-            return dict.fromkeys(wanted, f"it does not start ({error.strerror}).")
-        reasons: dict[Wanted, str] = {}
-        for one, name in modules.items():
-            answer = Path(folder) / name / _ANSWER
-            text = answer.read_text("utf-8").strip() if answer.is_file() else ""
-            if text:
-                _write(one.remembered, text)
-            else:
-                reasons[one] = _first_error(output, name) or f"it ended with {code}."
-        return reasons
+        answers = (Path(folder) / name / _ANSWER for name in modules)
+        return code, output, [answer.read_text("utf-8").strip() if answer.is_file() else "" for answer in answers]
 
 
 def _watched(command: Sequence[str], folder: str, limit: float, describe: Callable[[str], None]) -> tuple[int, str]:

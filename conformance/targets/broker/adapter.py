@@ -10,15 +10,16 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, RecordMessage
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
-from rocketmq_conformance.conformance.properties.defaults import parse
+from rocketmq_conformance.conformance.properties.defaults import new_with, parse
 from rocketmq_conformance.conformance.properties.found import off_default
+from rocketmq_conformance.conformance.properties.harmless import why_harmless
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -146,8 +147,9 @@ class BrokerAdapter:
             upgraded_from=str(own.upgraded_from) if own and own.upgraded_from else None,
             unsupported=self._unsupported(release),
             sides=_SIDES,
-            properties=tuple(off_default(release, read)),
+            properties=tuple(off_default(release, read, self.source.given)),
             configuration_unread=unread,
+            notes=(*self.source.notes, *_new(release, read)),
         )
 
     def _configuration(self) -> tuple[dict[str, str], str]:
@@ -502,6 +504,16 @@ class BrokerAdapter:
 def _readable(permission: str) -> bool:
     """May be pulled from a broker with this permission?"""
     return not permission.isdecimal() or bool(int(permission) & READ)
+
+
+def _new(release: Release | None, read: Mapping[str, str]) -> Iterator[str]:
+    """A sentence on the properties that came with a release that the kit does not know."""
+    new = [] if release is None else [name for name in new_with(release, read) if not why_harmless(name)]
+    if new:
+        yield (
+            f"{release} brings properties whose defaults the kit does not know, so that they say nothing about the "
+            f"configuration: {', '.join(f'{name}={read[name]}' for name in new)}"
+        )
 
 
 def _unaged(read: Mapping[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Protocol
 
@@ -140,11 +140,19 @@ class BrokerLocation(Protocol):
     #: Properties that its address sets.
     properties: Mapping[str, str]
 
+    #: The names of those that the kit set, beside its own; None for a broker that it did not start.
+    given: Collection[str] | None
+
     #: What it asks for before it answers.
     access: Access
 
     #: The distribution that it was started from; None for any other broker.
     unpacked: Distribution | None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the first lines of a run say of it, each a sentence without its full stop."""
+        ...
 
     #: Is its name server the kit's, with the routes of ``broker-assignment``?
     routed: bool
@@ -179,6 +187,8 @@ class RunningBroker:
     """A broker that is already running."""
 
     own = None
+    given: Collection[str] | None = None
+    notes: tuple[str, ...] = ()
     unpacked: Distribution | None = None
     late_topics = takes_time = True
     delay = DEFAULT_DELAY

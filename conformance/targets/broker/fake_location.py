@@ -6,7 +6,7 @@ Everything may be done to it: its process is a thread, disk and memory are simul
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -82,6 +82,9 @@ class FakeLocation:
     #: It acknowledges topics only when they exist.
     late_topics = takes_time = False
     unpacked: Distribution | None = None
+    notes: tuple[str, ...] = ()
+    #: It reports properties as a broker that somebody else has started.
+    given: Collection[str] | None = None
     #: Its routes are those of ``broker-assignment``.
     routed = True
     #: It asks for nothing.

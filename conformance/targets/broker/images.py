@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.startup import phase
 from rocketmq_conformance.conformance.targets.broker import base_image
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.conformance.targets.broker.docker_engine import explanation
-from rocketmq_conformance.conformance.targets.maven import class_path
+from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path
 from rocketmq_conformance.models.release import Release
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def find(
     release: Release,
     name: str = "",
     feature: int | None = None,
-    jars: Callable[[Sequence[str], str], Sequence[Path]] = class_path,
+    jars: Callable[[Sequence[str], str], Sequence[Path]] = broker_class_path,
 ) -> Image:
     """The image of that name, pulled if need be; without a name our own of the release, built if need be.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
@@ -19,10 +19,11 @@ from rocketmq_conformance.conformance.targets.broker.case_names import (
 )
 from rocketmq_conformance.conformance.targets.broker.distribution import Distribution
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer, routed
+from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.process import Broker, JavaProcess, LocalJava
+from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path, published_jars
 from rocketmq_conformance.conformance.targets.broker.table_files import BrokerTableFiles
-from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.models.broker.configuration import are_in_files
 from rocketmq_conformance.models.release import Release
 
@@ -67,6 +68,7 @@ class StartedBroker:
         self.unpacked = unpacked
         self.release = release
         self.properties = properties
+        self.given: Collection[str] | None = properties.keys()
         self.image = image
         self.access = asked.access
         self._asked = asked
@@ -74,6 +76,7 @@ class StartedBroker:
         #: Does the broker fetch routes from the kit's name server? One in a container does not reach it.
         self.routed = routed(release) and not contained
         self._make = make or self._made
+        self._from_jars = unpacked is None and (make is None or (contained and not image))
         self._others = others
         self._java = java
         self.upgraded_from = upgraded_from
@@ -92,7 +95,7 @@ class StartedBroker:
         return self._local(self._routes.start())
 
     def _local(self, name_server: str) -> Broker:
-        host = LocalJava(self.unpacked.class_path if self.unpacked else class_path, self._java)
+        host = LocalJava(self.unpacked.class_path if self.unpacked else broker_class_path, self._java)
         return Broker(
             self.release,
             store_writer(self.properties),
@@ -123,6 +126,10 @@ class StartedBroker:
                     made.stop()
                     self._set_release(made, older=False)
                 made.start()
+            except CannotRunError as error:
+                made.close()
+                whole = f" ({'; '.join(self.notes)})" if self.notes else ""
+                raise CannotRunError(f"{error}{whole}") from error
             except BaseException:
                 made.close()
                 raise
@@ -168,6 +175,14 @@ class StartedBroker:
             self._routes = None
 
     # --- control ----------------------------------------------------------------------------------------------
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which of its jars are those of another release."""
+        if not self._from_jars:
+            return ()
+        releases = filter(None, (self.release, self.upgraded_from))
+        return tuple(filter(None, (published_jars(one).note(one) for one in map(maven_version, releases))))
 
     @property
     def java(self) -> int:

@@ -103,6 +103,7 @@ class ClientProgram:
             java=broker.java,
             properties=broker.properties,
             configuration_unread=broker.configuration_unread,
+            notes=broker.notes,
             unsupported=self._through.refuses,
         )
 

@@ -405,6 +405,7 @@ class Started:
             java=first.cluster.broker.java,
             properties=found.properties,
             configuration_unread=found.configuration_unread,
+            notes=found.notes,
         )
 
     def unsupported(self, setting: Setting) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 
@@ -17,6 +18,8 @@ from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapte
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.reports.console import ConsoleReport
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
@@ -29,6 +32,9 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
 )
+from rocketmq_conformance.reports.html_view import view
+from rocketmq_conformance.reports.markdown import summary_page
+from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.suites import broker_search
 
 
@@ -86,12 +92,43 @@ def test_a_mutant_beside_an_unclassified_property_does_not_pass(mutant: Mapping[
     assert (found.end.verdict, found.end.exit_code) == (UNDECIDED, 3)
     assert found.cases[UNDECIDED]
     assert not found.cases[DIVERGES]
-    assert found.divergences == []
+    assert found.end.divergences == 0
+    shown = [one for one in found.divergences if not one.unshrunk]
+    assert shown
+    for one in shown:
+        assert "beside enableMultiDispatch=true" in one.doubt
+        assert str(one.rules[0]["id"]) in one.doubt
+        assert one.steps[-1].diverges
+        assert len(one.steps) < one.found_steps
     named = [reason for reason in found.reasons if "enableMultiDispatch=true" in reason and "BQ-TIME-" in reason]
     assert named
     assert all("unclassified and off its default" in reason for reason in named)
     assert found.suite.verdict == UNDECIDED
     assert [one["name"] for one in found.header.properties] == ["enableMultiDispatch"]
+
+
+def test_reports_show_an_undecided_difference_and_call_it_that(mutant: Mapping[str, type]) -> None:
+    summary, console = RunSummary(), StringIO()
+    report = ConsoleReport(console, width=200)
+    for one in Found(broker(mutant, enableMultiDispatch="true")).events:
+        summary.add(one)
+        report(one)
+    assert summary.divergences == []
+    doubt = summary.doubtful[0].doubt
+    assert "Undecided difference 1: broker-search" in console.getvalue()
+    assert "unclassified and off its default" in " ".join(console.getvalue().split())
+    assert "Undecided difference: broker-search" in summary_page(summary)
+    assert "unclassified and off its default" in summary_page(summary)
+    assert [story.line.rule for story in view(summary).doubtful.full] == [summary.doubtful[0].rules[0]["id"]]
+    assert summary.conclusion().verdict == UNDECIDED
+    assert doubt in {reason for _, _, reason in summary.reasons}
+
+
+def test_properties_of_a_release_that_is_not_known_explain_nothing(mutant: Mapping[str, type]) -> None:
+    found = Found(BrokerAdapter(FakeLocation(Profile(broker=Release(9, 9, 9)), mutant, properties={"brandNew": "1"})))
+    assert (found.end.verdict, found.end.exit_code) == (DIVERGES, 1)
+    assert found.header.properties == []
+    assert "they say nothing about the configuration: brandNew=1" in found.header.notes[0]
 
 
 def test_the_same_mutant_diverges_without_the_property(mutant: Mapping[str, type]) -> None:

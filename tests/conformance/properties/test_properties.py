@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from rocketmq_conformance.conformance.proof.kinds import ALL
 from rocketmq_conformance.conformance.properties import defaults, found, harmless
-from rocketmq_conformance.conformance.properties.defaults import HERE, defaults_of, releases_of, text_of
+from rocketmq_conformance.conformance.properties.defaults import HERE, defaults_of, new_with, releases_of, text_of
 from rocketmq_conformance.conformance.properties.found import LISTED_ONLY, MODELLED, UNCLASSIFIED, off_default
 from rocketmq_conformance.conformance.properties.listed import LISTED
 from rocketmq_conformance.conformance.properties.settable import of_the_model, settable
@@ -145,6 +146,39 @@ def test_of_an_unknown_release_everything_that_may_matter_is_unclassified() -> N
     assert found.FoundProperty(name="a", value="b", default="", kind=UNCLASSIFIED).sentence.startswith(
         "a=b (its default"
     )
+
+
+# --- a release that is not known --------------------------------------------------------------------------------
+
+LATER = [release for release in sorted(RELEASES) if release >= Release(5, 0, 0)]
+#: Properties on no list whose default a release changed: of a broker that somebody else has started it cannot be told
+#: from a setting.
+CHANGED = {"5.1.0": ["maxTopicLength"], "5.1.4": ["dataReadAheadEnable"]}
+
+
+@pytest.mark.parametrize(("before", "release"), list(pairwise(LATER)), ids=str)
+def test_a_release_that_arrives_at_its_defaults_casts_no_doubt(before: Release, release: Release) -> None:
+    """As if the kit knew the releases before it only."""
+    own = broker_configuration(release, Path("/b"), 10911, "127.0.0.1:9876")
+    read = {**defaults_of(release), **own}
+    new = new_with(release, read, known=before)
+    assert not set(new) & set(defaults_of(before))
+    started = list(off_default(release, read, (), known=before))
+    assert [str(one) for one in started if one.kind == UNCLASSIFIED] == []
+    running = [one for one in off_default(release, read, known=before) if one.kind == UNCLASSIFIED]
+    assert [one.name for one in running] == CHANGED.get(str(release), [])
+    assert all(f"its default in {before} is" in one.sentence for one in running)
+
+
+def test_what_is_set_of_a_release_that_is_not_known_is_odd() -> None:
+    release, read = Release(9, 9, 9), {**defaults_of(NEWEST), "brandNew": "1", "enableMultiDispatch": "true"}
+    assert new_with(release, read) == ("brandNew",)
+    assert new_with(NEWEST, read) == ()
+    assert settable(release, ["brandNew=1"]) == {"brandNew": "1"}
+    odd = {"brandNew": ("brandNew",), "enableMultiDispatch": ("enableMultiDispatch",), "other": ()}
+    for given, names in odd.items():
+        assert tuple(one.name for one in off_default(release, read, (given,))) == names
+    assert [one.name for one in off_default(release, read)] == ["enableMultiDispatch"]
 
 
 # --- what an address sets ---------------------------------------------------------------------------------------

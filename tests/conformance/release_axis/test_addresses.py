@@ -38,7 +38,7 @@ def test_commands_keep_their_commas_and_dots() -> None:
     [
         ("5.5.0..4.9.4", "write the older one first"),
         ("4.9.4..", "no release"),
-        ("9.9.9", "is not published"),
+        ("4.9.9", "is none of the releases"),
         ("5.5", "no release and no range"),
         ("4.9.7,,5.5.0", "a comma has no address beside it"),
     ],

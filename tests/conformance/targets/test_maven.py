@@ -134,6 +134,52 @@ def test_sources_are_asked_for_without_what_they_need(tools: Path) -> None:
     assert maven.class_path(["rocketmq-broker"], "5.5.0") == (two,)
 
 
+def test_jars_alone_are_those_that_maven_has(tools: Path) -> None:
+    one = jar(tools, "a.jar")
+    pretend(
+        tools,
+        f"""case "$(cat $module/pom.xml)" in
+*absent*) n=${{module%/}}; echo "[ERROR] Failed on project ${{n##*/}}: Could not find artifact absent in m" ;;
+*) printf '{one}' > $answer ;;
+esac""",
+    )
+    assert maven.jars_alone(("rocketmq-broker", "absent"), "5.5.0") == {"rocketmq-broker": one}
+    assert "<exclusion>" in (tools / "pom.xml").read_text()
+    pretend(tools, 'echo "[ERROR] Could not transfer artifact a in m"')
+    with pytest.raises(CannotRunError, match=r"Maven cannot get rocketmq-broker .*: Could not transfer"):
+        maven.jars_alone(("rocketmq-broker",), "5.5.1")
+
+
+@pytest.mark.parametrize("how", ["missing", "invalid, transitive dependencies (if any) will not be available"])
+def test_a_jar_whose_needs_are_unknown_is_no_class_path(how: str, tools: Path) -> None:
+    one = jar(tools, "a.jar")
+    pretend(
+        tools,
+        f"printf '{one}' > $answer; echo '[WARNING] The POM for {maven.GROUP}:rocketmq-broker:jar:5.5.1 is {how}'",
+    )
+    with pytest.raises(CannotRunError, match=r"artifact that says what rocketmq-broker .* needs") as why:
+        maven.class_path(("rocketmq-broker",), "5.5.1")
+    assert maven.is_missing(str(why.value))
+
+
+def test_maven_names_versions(tools: Path) -> None:
+    folder = tools / "rocketmq-broker" / "5.5.1"
+    folder.mkdir(parents=True)
+    one = jar(folder, "a.jar")
+    (folder.parent / "maven-metadata-central.xml").write_text(
+        "<m><version>5.5.0</version>\n<version>5.5.1</version></m>"
+    )
+    pretend(tools, f"printf '{one}' > $answer")
+    assert maven.versions_of(("rocketmq-broker",), "5.5.0") == {"rocketmq-broker": ("5.5.0", "5.5.1")}
+    assert "<version>[5.5.0,)</version>" in (tools / "pom.xml").read_text()
+    pretend(tools, f"printf '{one}' > $answer; echo '[WARNING] Could not transfer metadata a/maven-metadata.xml'")
+    with pytest.raises(CannotRunError, match="cannot say which releases there are: Could not transfer metadata"):
+        maven.versions_of(("rocketmq-broker",), "5.5.0")
+    pretend(tools, "echo '[ERROR] No versions available'")
+    with pytest.raises(CannotRunError, match="cannot say which releases there are: No versions available"):
+        maven.versions_of(("rocketmq-broker",), "5.5.0")
+
+
 def test_a_snapshot_is_asked_for_every_time(tools: Path) -> None:
     one, two = jar(tools, "a.jar"), jar(tools, "b.jar")
     for found in (one, two):
