@@ -42,7 +42,10 @@ def published_jars(version: str) -> PublishedJars:
         older = _before(version)
         if older is None or not is_missing(str(error)):
             raise
-        whole = class_path(("rocketmq-broker",), older)
+        try:
+            whole = class_path(("rocketmq-broker",), older)
+        except CannotRunError:
+            raise error from None
         modules = {module: path for path in whole if (module := _module(path, older))}
         own = jars_alone(tuple(modules), version)
         if "rocketmq-broker" not in own:

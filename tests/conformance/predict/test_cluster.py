@@ -154,7 +154,7 @@ def test_ranges_of_releases() -> None:
     assert list(map(str, range_of("4.9.7..5.0.0-ALPHA,5.5.0"))) == [
         *("4.9.7", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.5.0")
     ]
-    for text in ("5.5.0..4.9.4", "5.9.9", "five"):
+    for text in ("5.5.0..4.9.4", "4.9.9", "five"):
         with pytest.raises(ValueError, match="release"):
             range_of(text)
     assert grouped(range_of("4.9.7..5.0.0-ALPHA"), lambda release: release.major) == (

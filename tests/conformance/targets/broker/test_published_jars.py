@@ -10,6 +10,7 @@ import pytest
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.broker import published_jars as module
 from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path, published_jars
+from rocketmq_conformance.models.release import Release
 
 OWN = {"rocketmq-broker", "rocketmq-store"}
 REST = "rocketmq-filter", "rocketmq-remoting"
@@ -58,6 +59,9 @@ def test_without_its_broker_a_release_is_judged_as_a_build(maven: set[str]) -> N
         published_jars("9.0.1")
 
 
-def test_what_is_wrong_with_maven_stays_wrong(maven: set[str]) -> None:
+def test_what_is_wrong_with_maven_stays_wrong(maven: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CannotRunError, match="Could not transfer"):
         published_jars("8.0.0")
+    monkeypatch.setattr(module, "PUBLISHED", (Release(8, 0, 0),))  # the release before cannot be had either
+    with pytest.raises(CannotRunError, match=r"rocketmq-broker 9\.0\.1: Could not find artifact rocketmq-filter"):
+        published_jars("9.0.1")
