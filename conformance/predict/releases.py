@@ -128,7 +128,7 @@ def _check(release: Release, later: Later) -> None:
     if later.asked is None:
         raise ValueError(f"{release} is not on the list that this kit was made with, {between}; {later.reason}")
     more = f", and {', '.join(map(str, later.every))}" if later.every else ""
-    raise ValueError(f"Maven has no {release}: it was asked on {later.asked}, and named no releases but {between}{more}")
+    raise ValueError(f"Maven has no release {release}: on {later.asked} it named {between}{more}")
 
 
 def grouped(releases: Sequence[Release], show: Callable[[Release], Shown]) -> tuple[tuple[str, Shown], ...]:
