@@ -6,7 +6,7 @@ An outcome is ``Ok(value)``, ``Err(code)`` or ``Unsupported(reason)``, and nothi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 #: The values that an operation may answer: JSON's scalars, and tuples of them.
 Value = None | bool | int | str | tuple["Value", ...]
@@ -29,13 +29,15 @@ class Err:
     """The operation was refused or failed with ``code``.
 
     ``definite`` is False when it is unknown whether it took effect (a commit that timed out).
-    ``detail`` is for the reader; it is never compared. ``clients`` are as in an ``Ok``.
+    ``detail`` is for the reader; it is never compared. ``clients`` are as in an ``Ok``. ``commits`` are those that
+    reached the broker all the same, of an operation that is judged by its commits.
     """
 
     code: str
     definite: bool = True
     detail: str = field(default="", compare=False, repr=False)
     clients: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    commits: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,11 @@ def outcome_of(result: Result) -> Outcome:
 def result_of(outcome: Ok | Err) -> Result:
     """Unwrap an outcome that carries a result."""
     return outcome.value if isinstance(outcome, Ok) else outcome
+
+
+def having_sent(error: Err, commits: tuple[Value, ...]) -> Err:
+    """The error of an operation that failed after it had sent these commits."""
+    return replace(error, commits=commits) if commits else error
 
 
 def agrees(expected: Expected, observed: Expected) -> bool:

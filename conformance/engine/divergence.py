@@ -22,6 +22,8 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: What a report says when a plan with requests made none.
 NO_REQUEST = "no request arrived at the broker in this plan: look at the adapter first"
+#: Stands between an error and the commits that reached the broker all the same.
+SENT = ", sent "
 #: Characters of the detail of an error that are shown.
 _LONGEST_DETAIL = 200
 
@@ -116,8 +118,8 @@ def format_result(result: object) -> str:
     match result:
         case Undefined():
             return "anything"
-        case Err(code):
-            return f"error {code}"
+        case Err(code, commits=commits):
+            return f"error {code}{SENT}{commits!r}" if commits else f"error {code}"
         case _:
             return repr(result)
 

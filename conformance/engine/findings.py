@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.engine.player import BROKEN, Player
 from rocketmq_conformance.conformance.engine.shrink import BUDGET, Shrunk, shrink
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.transcript import Message
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DivergenceFound
 from rocketmq_conformance.reports.tiers import CORPUS, HYPOTHESIS
@@ -149,7 +149,7 @@ class Findings:
         """Executions that shrinking may take."""
         if self._suite.confirmations and self._stage.times:
             return IN_MINUTES
-        return IN_TIME if self._stage.times or judged.steps[-1].observed == Err(CRASHED) else BUDGET
+        return IN_TIME if self._stage.times or outcome_class(judged.steps[-1].observed) == CRASHED else BUDGET
 
     def _event(
         self,

@@ -166,7 +166,7 @@ class Judge:
                     judged.verdict = DIVERGES
                     if not goes_on:
                         break
-                    follows = oracle.go_on(step) if step.observed != Err(CRASHED) else None
+                    follows = oracle.go_on(step) if outcome_class(step.observed) != CRASHED else None
                     if follows is None:
                         judged.reason = ENDED.format(self.suite.operations[row[0]].spec.name)
                         break
@@ -315,7 +315,9 @@ _OTHERS = frozenset({Err, Undefined})
 
 
 def _marshalled(result: Err | Undefined) -> object:
-    return ... if isinstance(result, Undefined) else (b"error", result.code, result.definite)
+    if isinstance(result, Undefined):
+        return ...
+    return (b"error", result.code, result.definite, *result.commits)
 
 
 def fingerprint_of(suite: Suite, step: Step) -> str:

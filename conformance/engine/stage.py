@@ -32,7 +32,7 @@ from rocketmq_conformance.conformance.engine.memory_folder import temporary_fold
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, record_environment
-from rocketmq_conformance.conformance.engine.whole_case import WholeCase, with_commits
+from rocketmq_conformance.conformance.engine.whole_case import WholeCase, judged_with, with_commits
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.fakes.fault_script import Overlay
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
@@ -369,19 +369,12 @@ class Stage:
 
     def _with_commits(self, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
         """The call with the commits that reached the broker as its result, or as the last part of it."""
-        take = self.world.take_commits
+        take, alone = self.world.take_commits, spec.effect
 
-        def effect(*args: Any) -> Result:
-            result = call(*args)
-            stored = take()
-            return result if type(result) is Err else stored
+        def with_commits(*args: Any) -> Result:
+            return judged_with(call(*args), take(), alone=alone)
 
-        def commits(*args: Any) -> Result:
-            result = call(*args)
-            stored = take()
-            return (*result, stored) if type(result) is tuple else result
-
-        return effect if spec.effect else commits
+        return with_commits
 
     def _timed(self, call: Callable[..., Result]) -> Callable[..., Result]:
         def timed(millis: int) -> Result:

@@ -8,7 +8,16 @@ from functools import lru_cache
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
-from rocketmq_conformance.models.outcome import Ok, Outcome, Value
+from rocketmq_conformance.models.outcome import (
+    Err,
+    Outcome,
+    Result,
+    Unsupported,
+    Value,
+    having_sent,
+    outcome_of,
+    result_of,
+)
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -96,10 +105,17 @@ def moves_world(suite: Suite) -> bool:
 
 def with_commits(spec: OperationSpec, outcome: Outcome, commits: tuple[Value, ...]) -> Outcome:
     """An outcome with the commits that reached the fake broker, where they are part of the answer or all of it."""
-    if not isinstance(outcome, Ok):
+    if isinstance(outcome, Unsupported) or not (spec.effect or spec.commits):
         return outcome
-    if spec.effect:
-        return Ok(commits)
-    if spec.commits and isinstance(outcome.value, tuple):
-        return Ok((*outcome.value, commits))
-    return outcome
+    return outcome_of(judged_with(result_of(outcome), commits, alone=spec.effect))
+
+
+def judged_with(result: Result, commits: tuple[Value, ...], *, alone: bool) -> Result:
+    """What is judged of an operation that sent these commits: they ``alone``, or its own answer and then they."""
+    if isinstance(result, Err):
+        return having_sent(result, commits)
+    if alone:
+        return commits
+    if isinstance(result, tuple):
+        return (*result, commits)
+    return (result, commits) if commits else result

@@ -25,9 +25,10 @@ from rocketmq_conformance.models.client.fixtures import NEGATIVE_OFFSET, nth_ass
 from rocketmq_conformance.models.client.send_back import LOG_DISTANCE, is_refused
 from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
 
+_UPDATE = int(Request.UPDATE_CONSUMER_OFFSET)
 #: The requests of each kind of fault.
 KINDS: Mapping[Requests, tuple[int, ...]] = {
-    Requests.OFFSETS: (int(Request.QUERY_CONSUMER_OFFSET), int(Request.UPDATE_CONSUMER_OFFSET)),
+    Requests.OFFSETS: (int(Request.QUERY_CONSUMER_OFFSET), _UPDATE),
     Requests.BOUNDS: (
         int(Request.GET_MAX_OFFSET),
         int(Request.GET_MIN_OFFSET),
@@ -58,7 +59,8 @@ class Overlay(NamedTuple):
 
 
 class FaultScript:
-    """The faults that are armed, over the handlers of a broker. ``record`` counts the requests for assignments."""
+    """The faults that are armed, over the handlers of a broker. ``record`` is given the commits and the requests for
+    assignments that they meet."""
 
     def __init__(self, honest: Mapping[int, PlainHandler], record: Record) -> None:
         self._honest = honest
@@ -124,6 +126,8 @@ class FaultScript:
             return faulty(played)
 
         def play(code: int, ext: dict[str, str], body: bytes) -> Answered:
+            if code == _UPDATE:
+                record.commit(ext)
             return faulty(fault)
 
         if fault == ANSWER:

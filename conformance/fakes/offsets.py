@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
-from rocketmq_conformance.conformance.fakes.record import INDEX, Record
+from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import (
     ConnectionHandler,
     PlainHandler,
@@ -20,14 +20,12 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.broker.names import NO_NAME, commit_named, query_named
 from rocketmq_conformance.models.broker.search import LOWER, earliest_time, max_offset, min_offset, search
-from rocketmq_conformance.models.client.effects import AWAITED
-from rocketmq_conformance.models.client.fixtures import NO_QUEUE
 from rocketmq_conformance.models.java_text import parse_boolean, parse_number
 from rocketmq_conformance.models.outcome import Err, Result
 
 
 class Offsets:
-    """Stored offsets, bounds, and search by time. ``record`` records the commits that were stored."""
+    """Stored offsets, bounds, and search by time. ``record`` records the commits that arrive."""
 
     def __init__(self, storage: Storage, memory: PageResidency) -> None:
         self._storage = storage
@@ -86,13 +84,10 @@ class Offsets:
     def _commit(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic, queue = ext["topic"], parse_number(ext.get("queueId"), 32)
         committed = parse_number(ext.get("commitOffset"), 64)
+        if self.record is not None:
+            self.record.commit(ext)
         result = self.commit(ext.get("consumerGroup", NO_NAME), topic, queue, committed)
-        if type(result) is Err:
-            return refused(result)
-        if self.record is not None and queue is not None and committed is not None:
-            stored = INDEX.get((topic, queue), NO_QUEUE), committed
-            self.record.commits.append(stored if self.record.one_way else (*stored, AWAITED))
-        return 0, "", {}, b""
+        return refused(result) if type(result) is Err else (0, "", {}, b"")
 
     def _max(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         return offset(max_offset(self._storage.state, *place(ext))[1])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.effects import AWAITED_UNLOCK
-from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, QUEUES
+from collections.abc import Mapping
+
+from rocketmq_conformance.models.client.effects import AWAITED, AWAITED_UNLOCK
+from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Value
 
 #: A message that was sent back, as ``models.client.sent_back`` describes it.
@@ -19,8 +22,8 @@ class Record:
     def __init__(self) -> None:
         #: Is the request that is being answered one way?
         self.one_way = False
-        #: Commits that were stored: the queue (see ``INDEX``, -1: none of the case's), the offset, and ``AWAITED`` when
-        #: the request was not one way.
+        #: Commits that arrived, whatever became of them: the queue (see ``INDEX``, -1: none of the case's), the offset,
+        #: and ``AWAITED`` when the request was not one way.
         self.commits: list[tuple[Value, ...]] = []
         #: Requests to unlock that were not one way.
         self.unlocks: list[tuple[Value, ...]] = []
@@ -38,6 +41,13 @@ class Record:
             self.assignments = {}
         if self.sent_back:
             self.sent_back = []
+
+    def commit(self, ext: Mapping[str, str]) -> None:
+        """A commit arrived, with these header fields."""
+        queue, offset = parse_number(ext.get("queueId"), 32), parse_number(ext.get("commitOffset"), 64)
+        if queue is not None and offset is not None:
+            commit = INDEX.get((ext["topic"], queue), NO_QUEUE), offset
+            self.commits.append(commit if self.one_way else (*commit, AWAITED))
 
     def unlock(self) -> None:
         """Queues were unlocked."""

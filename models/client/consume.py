@@ -32,7 +32,7 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     with_newer,
 )
 from rocketmq_conformance.models.client.send_back import SentBackMessage, send_back
-from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.models.outcome import Err, having_sent
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
@@ -318,7 +318,7 @@ class ConsumeModel:
             cached = with_newer(cached, with_begin_time(messages, began))
         gone: list[SentBackMessage] = []
         success = status == SUCCESS
-        result: Result = None
+        failed = False
         if meanwhile == LOSES:
             cached = dropped(cached)
             owned, caches = {**owned, queue: len(caches)}, {**caches, len(caches): ProcessQueueContents(queue)}
@@ -332,7 +332,7 @@ class ConsumeModel:
             if success:
                 last = len(messages) - 1 if ack is None else min(ack, len(messages) - 1)
             if last < -1:
-                result, why = FAILED, _INDEX
+                failed, why = True, _INDEX
                 cached = with_newer(cached, with_begin_time(messages, began))
             else:
                 bad = messages[last + 1 :]
@@ -359,11 +359,11 @@ class ConsumeModel:
         state = ConsumeState(
             broadcasts, max_times, batch, owned, {**caches, number: cached}, requests, later, memory, now, pulled, room
         )
-        if result is None:
-            count, size, span, some = flow_control_counts(self.rules, cached)
-            back = tuple(sorted(gone)) if gone else ()
-            result = seen, memory.get(queue, NO_OFFSET), count, size, span, some, back
-        return state, result, why
+        back = tuple(sorted(gone)) if gone else ()
+        if failed:
+            return state, having_sent(FAILED, back), why
+        count, size, span, some = flow_control_counts(self.rules, cached)
+        return state, (seen, memory.get(queue, NO_OFFSET), count, size, span, some, back), why
 
     def _send_back(
         self,
@@ -400,7 +400,7 @@ class ConsumeModel:
         cached, failed, why = self._clean(state.max_times, state.now, state.cached[number], back_fault, gone)
         state = _with_contents(state, number, cached)
         if failed:
-            return state, NOT_BEGUN, why
+            return state, having_sent(NOT_BEGUN, tuple(sorted(gone))), why
         return state, (*flow_control_counts(self.rules, cached), tuple(sorted(gone))), why
 
     def _clean(

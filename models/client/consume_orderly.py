@@ -38,6 +38,7 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     take,
 )
 from rocketmq_conformance.models.client.send_back import SentBackMessage, copy_of, first_topic, is_refused
+from rocketmq_conformance.models.outcome import having_sent
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
@@ -257,7 +258,7 @@ class ConsumeOrderlyModel:
             broadcasts, max_times, batch, owned, {**caches, number: cached}, runs, later, memory, now, pulled, room
         )
         if end == "error":
-            return state, FAILED, _RUNS[automatic, end]
+            return state, having_sent(FAILED, tuple(sorted(gone))), _RUNS[automatic, end]
         why = _RUNS[automatic, end] if seen else _DROPPED if cached.dropped else _EMPTY
         batches = tuple(seen) if seen or not cached.dropped else None
         answer = (batches, memory.get(queue, NO_OFFSET), *flow_control_counts(self.rules, cached), tuple(sorted(gone)))

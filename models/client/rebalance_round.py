@@ -387,9 +387,8 @@ class RebalanceRoundModel(Generic[RoundT]):
         if current.member.mode == BROADCASTING:
             current.files = files_of(self.local.persist(file_store(current.store.memory, current.files), queue)[0])
             return self.local.client.file_merges
-        current.store, sent, _ = self.store.commit(current.store, queue, held, True, current.fault)
-        if sent:  # a failed one-way commit shows nowhere
-            current.commits.append((queue, held))
+        current.store, _, _ = self.store.commit(current.store, queue, held, True, current.fault)
+        current.commits.append((queue, held))
         return True
 
     def remove(self, current: RoundT, queue: int) -> None:

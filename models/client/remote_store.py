@@ -36,7 +36,7 @@ from rocketmq_conformance.models.client.offset_table import (
     without,
 )
 from rocketmq_conformance.models.fast_tuples import maker
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.outcome import Err, having_sent
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
@@ -83,8 +83,8 @@ RULES = (
     ),
     Rule(
         "OFF-R-UPD",
-        "A synchronous commit sends the given offset whatever memory holds, and reports the broker's refusal; a "
-        "one-way commit never reports one.",
+        "A commit sends the given offset, whatever memory holds, and sends it once: one that is refused or not "
+        "answered is not sent again. A synchronous commit reports that, a one-way commit never does.",
         "RemoteBrokerOffsetStore#updateConsumeOffsetToBroker @ 4.0.0, 5.5.0",
     ),
 )
@@ -122,7 +122,9 @@ _NO_ROUTE = Reason(("OFF-R-READ-ERROR",), "no broker")
 _ALL = reasons_by_kind(("OFF-R-PALL",), "nothing asked", "all kept", "some dropped", "nothing held")
 _ONE = reasons_by_kind(("OFF-R-P",), "entry", "no entry", "no broker")
 _REMOVE = reasons_by_kind(("OFF-R-REM",), "entry", "frozen entry", "no entry")
-_COMMIT = reasons_by_kind(("OFF-R-UPD",), "accepted", "refused", "transport failed", "one way", "no broker")
+_COMMIT = reasons_by_kind(
+    ("OFF-R-UPD",), "accepted", "refused", "transport failed", "one way", "one way, lost", "no broker"
+)
 
 
 class RemoteStoreModel:
@@ -224,20 +226,19 @@ class RemoteStoreModel:
         return state, pairs, why
 
     def commit(self, state: RemoteStore, queue: int, offset: int, one_way: bool, fault: str) -> Answer[RemoteStore]:
-        """OFF-R-UPD: the commits that reach the broker, or the error that the caller sees."""
+        """OFF-R-UPD: the commits that reach the broker, or the error that the caller sees, with them."""
         if queue == LOST_QUEUE:
             return state, UNROUTED, _COMMIT["no broker"]
         if fault == "answer":
-            broker = self._stored(state.broker, queue, offset)
-            after = remote_store((state.memory, state.frozen, broker))
-            if one_way:
-                return after, ((queue, offset),), _COMMIT["one way"]
-            return after, ((queue, offset, AWAITED),), _COMMIT["accepted"]
+            state = remote_store((state.memory, state.frozen, self._stored(state.broker, queue, offset)))
         if one_way:
-            return state, (), _COMMIT["one way"]
+            return state, ((queue, offset),), _COMMIT["one way" if fault == "answer" else "one way, lost"]
+        sent = ((queue, offset, AWAITED),)
+        if fault == "answer":
+            return state, sent, _COMMIT["accepted"]
         if fault in TRANSPORT_FAULTS:
-            return state, REMOTING, _COMMIT["transport failed"]
-        return state, Err(fault), _COMMIT["refused"]
+            return state, having_sent(REMOTING, sent), _COMMIT["transport failed"]
+        return state, Err(fault, commits=sent), _COMMIT["refused"]
 
     def commit_elsewhere(self, state: RemoteStore, queue: int, offset: int) -> Answer[RemoteStore]:
         """Another member of the group commits: an operation of the environment, judged by BQ-UPDATE-2."""

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
-from rocketmq_conformance.conformance.engine.divergence import format_result
+from rocketmq_conformance.conformance.engine.divergence import SENT, format_result
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest
 from rocketmq_conformance.conformance.engine.plan import frozen
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, outcome_class
@@ -223,9 +223,10 @@ def parse_result(text: str) -> Any:
     if text == format_result(UNDEFINED):
         return UNDEFINED
     word, _, code = text.partition(" ")
-    if word == "error" and code:
-        return Err(code)
     try:
+        if word == "error" and code:
+            code, _, commits = code.partition(SENT)
+            return Err(code, commits=ast.literal_eval(commits or "()"))
         result: Expected = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return UnparsedResult(text)

@@ -240,7 +240,8 @@ def test_a_stored_step_of_an_unknown_operation(campaign: Campaign, tmp_path: Pat
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(st.characters(codec=None))
 results = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=8)
-errors = st.sampled_from(["SYSTEM_BUSY", "CLIENT", "17", "two words"]).map(Err)
+codes = st.sampled_from(["SYSTEM_BUSY", "CLIENT", "17", "two words"])
+errors = st.builds(Err, codes, commits=st.sampled_from([(), ((0, 5),), ((0, -1, "awaited"), (1, 2**53))]))
 
 
 @given(results | errors)

@@ -27,7 +27,7 @@ from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 STORE, PUSH, LOCAL = SUITES["remote-store"], SUITES["start-push"], SUITES["local-store"]
-CONSUME = SUITES["consume"]
+CONSUME, GROUP_SUITE = SUITES["consume"], SUITES["rebalance"]
 
 
 def armed(stage: Stage) -> tuple[str, str]:
@@ -134,7 +134,7 @@ def test_an_effect_is_what_reached_the_broker_whatever_the_adapter_says() -> Non
     assert stage.do(STORE, row(STORE, "persist", 0)) == Ok(())
 
 
-def test_an_error_of_an_effect_stays_and_its_commits_count_for_nobody_else() -> None:
+def test_an_error_of_an_effect_stays_beside_its_commits_which_count_for_nothing_else() -> None:
     def fails(operation: Operation) -> Outcome:
         commit(adapter.cases[-1], 0, 12)
         return Err("CLIENT")
@@ -142,9 +142,23 @@ def test_an_error_of_an_effect_stays_and_its_commits_count_for_nobody_else() -> 
     adapter = Double(fails)
     stage = Stage(adapter, Profile())
     stage.begin(STORE, 0)
-    assert stage.do(STORE, row(STORE, "persist", 0)) == Err("CLIENT")
+    assert stage.do(STORE, row(STORE, "persist", 0)) == Err("CLIENT", commits=((0, 12),))
     adapter.play = lambda operation: Ok()
     assert stage.do(STORE, row(STORE, "persist", 1)) == Ok(())
+
+
+def test_commits_beside_an_answer_without_parts_are_part_of_it() -> None:
+    def sends(operation: Operation) -> Outcome:
+        commit(adapter.cases[-1], 0, 12)
+        return Ok(None)
+
+    adapter = Double(sends)
+    stage = Stage(adapter, Profile())
+    stage.begin(GROUP_SUITE, 0)
+    rebalance = row(GROUP_SUITE, "rebalance", 0, "answer", "answer", "answer")
+    assert stage.do(GROUP_SUITE, rebalance) == Ok((None, ((0, 12),)))
+    adapter.play = lambda operation: Ok(None)
+    assert stage.do(GROUP_SUITE, rebalance) == Ok(None)
 
 
 def test_what_reached_the_broker_before_a_case_is_forgotten() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import pytest
+from every import every
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
@@ -205,6 +207,17 @@ def test_a_commit_of_a_queue_that_the_case_does_not_have_counts_as_none_of_its_q
     case = ClientCase(Profile.of(broker="4.9.7"))
     case.exchange("", Request.UPDATE_CONSUMER_OFFSET, STORED | {"queueId": "99", "commitOffset": "5"}, b"", True)
     assert case.take_commits() == ((fixtures.NO_QUEUE, 5),)
+
+
+@every("fault", ["SYSTEM_BUSY", "silent", "answer"])
+def test_a_commit_that_arrived_counts_whatever_becomes_of_it(fault: str) -> None:
+    case = ClientCase(Profile())
+    case.broker.script.arm(Requests.OFFSETS, fault)
+    for one_way in (False, True):
+        with suppress(TimeoutError):
+            case.exchange("", Request.UPDATE_CONSUMER_OFFSET, STORED | {"commitOffset": "5"}, b"", one_way)
+    assert case.take_commits() == ((0, 5), (0, 5, "awaited"))
+    assert (case.state.stored.get((GROUP, TOPIC, 0)) == 5) is (fault == "answer")
 
 
 def test_what_was_not_one_way_is_marked_once() -> None:

@@ -244,7 +244,7 @@ def test_a_commit_that_is_lost_on_dropping_is_lost_for_good(fault: str) -> None:
     play = settled()
     play.do("consume", 0, 5, 9)
     play.do("list_members", (1, 2))
-    assert play.round(0, fault=fault)[3] == ()
+    assert play.round(0, fault=fault)[3] == ((5, 9),)
     assert play.stored(5) is None
     assert play.memory(0) == {}
     assert play.do("persist", 0) == ()

@@ -159,12 +159,11 @@ def test_cloning_gives_the_entries_of_a_topic_or_of_all() -> None:
     assert NEWEST.clone(state, "none")[1] == ()
 
 
-def test_only_a_synchronous_commit_reports_a_failure() -> None:
-    assert NEWEST.commit(START, 0, 5, False, "SYSTEM_BUSY")[1] == Err("SYSTEM_BUSY")
-    assert NEWEST.commit(START, 0, 5, False, "silent")[1] == Err("REMOTING")
+def test_a_commit_is_sent_once_and_only_a_synchronous_one_reports_a_failure() -> None:
     assert NEWEST.commit(START, LOST_QUEUE, 5, True, "answer")[1] == Err("CLIENT")
-    for fault in ("SYSTEM_BUSY", "silent"):
-        assert NEWEST.commit(START, 0, 5, True, fault)[:2] == (START, ())
+    for fault, error in (("SYSTEM_BUSY", "SYSTEM_BUSY"), ("silent", "REMOTING")):
+        assert NEWEST.commit(START, 0, 5, False, fault)[:2] == (START, Err(error, commits=((0, 5, "awaited"),)))
+        assert NEWEST.commit(START, 0, 5, True, fault)[:2] == (START, ((0, 5),))
     for one_way in (False, True):
         after, sent, _ = NEWEST.commit(START, 0, 5, one_way, "answer")
         assert sent == ((0, 5) if one_way else (0, 5, "awaited"),)
@@ -284,10 +283,12 @@ class Naive:
     def commit(self, queue: int, offset: int, one_way: bool, fault: str) -> Any:
         if queue == LOST_QUEUE:
             return Err("CLIENT")
+        sent = ((queue, offset) if one_way else (queue, offset, "awaited"),)
         if fault == "answer":
             self.stored[queue] = offset
-            return ((queue, offset) if one_way else (queue, offset, "awaited"),)
-        return () if one_way else Err("REMOTING" if fault == "silent" else fault)
+        if fault == "answer" or one_way:
+            return sent
+        return Err("REMOTING" if fault == "silent" else fault, commits=sent)
 
     def commit_elsewhere(self, queue: int, offset: int) -> None:
         self.stored[queue] = offset

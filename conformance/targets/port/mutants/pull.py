@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.pull import WHILE_FULL, Message, Pull
 from rocketmq_conformance.conformance.targets.port.pull_request import NotNowError, PullCache, PullRequest
 from rocketmq_conformance.conformance.targets.port.pull_settings import Subscription
@@ -67,6 +68,11 @@ class OnlyNothingNewSkips(Pull):
 class SkipsWhatIsConsumed(Pull):
     def may_skip(self, request: PullRequest, code: str) -> bool:
         return True
+
+
+class NoMatchPassesConsumed(Pull):
+    def may_skip(self, request: PullRequest, code: str) -> bool:
+        return code == "PULL_RETRY_IMMEDIATELY" or super().may_skip(request, code)
 
 
 class SkipMayLower(Pull):
@@ -223,6 +229,13 @@ class CorrectionIsNotSent(Pull):
         pass
 
 
+class NoneIsLeft(Pull):
+    def send(self, queue: int) -> None:
+        if queue not in self.store.table and self.finds(QUEUES[queue].topic):
+            self.store.send(queue, NO_OFFSET)
+        super().send(queue)
+
+
 class CorrectionForgetsOthers(Pull):
     def send(self, queue: int) -> None:
         super().send(queue)
@@ -302,6 +315,12 @@ MUTANTS = (
     _mutant(
         "skips-what-is-consumed", "D94", "An empty answer passes messages that are being consumed.", SkipsWhatIsConsumed
     ),
+    _mutant(
+        "no-match-passes-consumed",
+        "D94",
+        "An answer that nothing matched passes messages that are being consumed.",
+        NoMatchPassesConsumed,
+    ),
     _mutant("skip-may-lower", "D41", "An empty answer may lower the offset in memory.", SkipMayLower),
     _mutant("remembers-beginning", "D39", "Where a queue begins counts as consumed.", RemembersTheBeginning),
     _mutant("gains-with-old-offset", "D92", "A gained queue keeps the offset of an earlier time.", GoesOnFromMemory),
@@ -340,6 +359,7 @@ MUTANTS = (
     ),
     _mutant("corrected-stays-owned", "D27", "A correction does not remove the process queue.", CorrectedStaysOwned),
     _mutant("correction-is-not-sent", "D33", "A corrected offset is not sent.", CorrectionIsNotSent),
+    _mutant("none-is-left", "D28", "A lost queue of which nothing was consumed is committed as -1.", NoneIsLeft),
     _mutant(
         "correction-forgets-others", "D25", "Sending one offset forgets those of other queues.", CorrectionForgetsOthers
     ),

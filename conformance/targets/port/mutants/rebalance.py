@@ -7,6 +7,7 @@ from functools import partial
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.allocation import Ids, Queues
 from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.routes import of_topic, readable
@@ -169,6 +170,13 @@ class BroadcastShares(Rebalance):
 class LostIsNotSent(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.remove(queue)
+
+
+class NoneIsSent(Rebalance):
+    def hand_over(self, consumer: Consumer, queue: int) -> None:
+        if isinstance(consumer.store, RemoteStore) and queue not in consumer.store.table:
+            consumer.store.send(queue, NO_OFFSET)
+        super().hand_over(consumer, queue)
 
 
 class LossWaits(Rebalance):
@@ -447,6 +455,7 @@ MUTANTS = (
     ),
     _mutant("broadcast-shares", "D75", "A broadcasting member owns one queue of a topic.", BroadcastShares),
     _mutant("lost-is-not-sent", "D33", "The offset of a lost queue is not sent.", LostIsNotSent),
+    _mutant("none-is-sent", "D28", "A lost queue without an offset in memory is committed as -1.", NoneIsSent),
     _mutant("loss-waits", "D151", "Sending the offset of a lost queue waits for the answer.", LossWaits),
     _mutant("lost-is-remembered", "D42", "The offset of a lost queue stays in memory.", LostIsRemembered),
     _mutant("forgotten-first", "D42", "The offset of a lost queue is forgotten before it is sent.", ForgottenFirst),

@@ -9,6 +9,8 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, Entry
 from rocketmq_conformance.conformance.targets.port.remote_store import (
     BROKER_FAILED,
+    UNANSWERED,
+    UNROUTED,
     OffsetNotFoundError,
     QueryFailedError,
     RemoteStore,
@@ -436,6 +438,35 @@ class CommitNeverDecreases(RemoteStore):
         return super().commit(queue, max(offset, entry.offset) if entry else offset, one_way)
 
 
+class RefusedIsRepeated(RemoteStore):
+    def commit(self, queue: int, offset: int, one_way: bool) -> Result:
+        result = super().commit(queue, offset, one_way)
+        refused = isinstance(result, Err) and result not in (UNANSWERED, UNROUTED)
+        return super().commit(queue, offset, one_way) if refused else result
+
+
+class UnansweredIsRepeated(RemoteStore):
+    def commit(self, queue: int, offset: int, one_way: bool) -> Result:
+        result = super().commit(queue, offset, one_way)
+        return super().commit(queue, offset, one_way) if result == UNANSWERED else result
+
+
+class NoneIsCommitted(RemoteStore):
+    def persist(self, queue: int) -> Result:
+        self.none(queue)
+        return super().persist(queue)
+
+    def persist_all(self, queues: tuple[int, ...]) -> Result:
+        for queue in queues:
+            self.none(queue)
+        return super().persist_all(queues)
+
+    def none(self, queue: int) -> None:
+        """Send -1 where memory has no offset."""
+        if queue not in self.table:
+            self.send(queue, NO_OFFSET)
+
+
 class AlwaysOneWay(RemoteStore):
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
         return super().commit(queue, offset, True)
@@ -538,5 +569,8 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant("commit-is-remembered", "D39", "A commit changes memory too.", CommitIsRemembered),
     _mutant("commits-memory", "D40", "A commit sends what memory holds.", CommitsMemory),
     _mutant("commit-never-decreases", "D63", "A commit never sends less than memory holds.", CommitNeverDecreases),
+    _mutant("refused-commit-is-repeated", "D40", "A commit that is refused is sent again.", RefusedIsRepeated),
+    _mutant("unanswered-commit-is-repeated", "D40", "A commit without an answer is sent again.", UnansweredIsRepeated),
+    _mutant("none-is-committed", "D28", "A queue without an offset in memory is committed as -1.", NoneIsCommitted),
     _mutant("always-one-way", "D40", "Every commit is one way.", AlwaysOneWay),
 )
