@@ -26,8 +26,9 @@ RULES = (
     ),
     Rule(
         "BQ-UPDATE-2",
-        "The value is never checked: larger than max, smaller than the stored one and negative ones all overwrite.",
-        "ConsumerOffsetManager#commitOffset @ 4.9.7, 5.5.0",
+        "The value is never checked: larger than max, smaller than the stored one and negative ones all overwrite. The "
+        "answer is a code, without header fields and without a body.",
+        "ConsumerOffsetManager#commitOffset, ConsumerManageProcessor#updateConsumerOffset @ 4.9.7, 5.5.0",
     ),
     Rule(
         "BQ-UPDATE-RESET",

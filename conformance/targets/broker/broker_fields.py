@@ -54,7 +54,7 @@ def send(names: CaseNames, queue: int, count: int) -> Requests:
 def commit(names: CaseNames, group: str | None, topic: str, queue: str | None, offset: str | None) -> Requests:
     """Commit an offset."""
     (answer,) = yield [requests.commit(_used_group(names, group), _topic(names, topic), queue, offset)]
-    return responses.refused(answer)
+    return responses.bare(answer)
 
 
 def query(names: CaseNames, group: str | None, topic: str | None, queue: str | None, set_zero: str | None) -> Requests:

@@ -116,7 +116,7 @@ def delete_group(names: CaseNames, group: int, flag: str) -> Requests:
 def commit(names: CaseNames, group: int, topic: int, queue: int | None, offset: int | None) -> Requests:
     """Commit an offset."""
     (answer,) = yield [requests.commit(names.used_group(group), names.topic(topic), queue, offset)]
-    return responses.refused(answer)
+    return responses.bare(answer)
 
 
 def query(names: CaseNames, group: int, topic: int, queue: int | None, set_zero: bool | None = None) -> Requests:

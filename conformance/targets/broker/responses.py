@@ -36,6 +36,15 @@ def refused(answer: Command) -> Err | None:
     return Err(name, definite=name not in _BUSY, detail=answer.remark)
 
 
+def bare(answer: Command) -> Result:
+    """None for success, else the error, of a response that is a code and a remark; one that has header fields or a body
+    besides answers its code with these."""
+    error = refused(answer)
+    if not answer.ext and not answer.body:
+        return error
+    return response_name(answer.code), tuple(sorted(answer.ext.items())), answer.body.decode(errors="replace")
+
+
 def number(answer: Command, field: str = "offset") -> int | Err:
     """The number in a response's header field, or its error."""
     error = refused(answer)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.resets import Resets
@@ -152,6 +153,12 @@ class CommitsOverResets(Offsets):
         return result
 
 
+class CommitAnswersBounds(Offsets):
+    def _commit(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        answered, remark, _, said = super()._commit(code, ext, body)
+        return answered, remark, {"minOffset": "0", "maxOffset": "0"}, said
+
+
 class CommitEndsReset(Offsets):
     def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
         result = super().commit(group, topic, queue, committed)
@@ -289,6 +296,7 @@ MUTANTS: tuple[BrokerMutant, ...] = (
         NeverCleans,
     ),
     _offsets("commits-over-resets", "D60", "A commit is stored though a reset is pending.", CommitsOverResets),
+    _offsets("commit-answers-bounds", "D52", "The answer to a commit carries min and max.", CommitAnswersBounds),
     _offsets("commit-ends-reset", "D60", "A commit takes a pending reset away.", CommitEndsReset),
     _offsets("reset-shadows-queues", "D63", "A pending reset hides the offsets of other queues.", Shadowed),
     _offsets("query-ends-reset", "D63", "A query takes a pending reset away.", QueryEndsReset),

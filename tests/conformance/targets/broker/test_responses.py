@@ -11,6 +11,14 @@ from rocketmq_conformance.conformance.targets.broker import responses
 from rocketmq_conformance.models.outcome import Err
 
 
+@every("code", [Response.SUCCESS, Response.TOPIC_NOT_EXIST])
+def test_a_bare_answer_is_a_code_and_whatever_else_it_has_is_part_of_it(code: Response) -> None:
+    plain = None if code == Response.SUCCESS else Err("TOPIC_NOT_EXIST")
+    assert responses.bare(Command(code, remark="Offset has been previously reset")) == plain
+    assert responses.bare(Command(code, {"minOffset": "0"})) == (code.name, (("minOffset", "0"),), "")
+    assert responses.bare(Command(code, body=b"{}")) == (code.name, (), "{}")
+
+
 def test_a_table_whose_keys_are_objects_becomes_pairs() -> None:
     body = (
         b'{"offsetTable":{{"brokerName":"b","queueId":1,"topic":"T"}:10,{"brokerName":"b","queueId":0,"topic":"T"}:5}}'
