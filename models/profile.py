@@ -14,7 +14,8 @@ class Profile:
     """Releases of both sides; ``java`` is the broker's Java feature release (BQ-MEM-2 depends on it).
 
     ``configuration`` has the broker's properties that switch rules and are off their release's default, as sorted pairs
-    of name and value. ``upgraded_from`` is the release that the broker's store is of, if it is another one.
+    of name and value. ``upgraded_from`` is the release that the broker's store is of, if it is another one. Without
+    ``accidents`` a client does not do what Java does by accident alone (``Reason.quirk``).
     """
 
     client: Release = NEWEST
@@ -22,6 +23,7 @@ class Profile:
     java: int = 17
     configuration: tuple[tuple[str, str], ...] = ()
     upgraded_from: Release | None = None
+    accidents: bool = True
 
     @classmethod
     def of(cls, client: str = str(NEWEST), broker: str = str(NEWEST), java: int = 17) -> Profile:
@@ -31,6 +33,10 @@ class Profile:
     def judged(self) -> Profile:
         """The same profile with releases newer than the newest known one replaced by it."""
         return replace(self, client=min(self.client, NEWEST), broker=min(self.broker, NEWEST))
+
+    def mended(self) -> Profile:
+        """The same profile without the accidents of Java."""
+        return replace(self, accidents=False)
 
     def configured(self, properties: Mapping[str, str]) -> Profile:
         """The same profile with these properties of ``SETTINGS``; those at the release's default are left out."""

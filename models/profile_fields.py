@@ -19,9 +19,10 @@ def read(value: Callable[[Profile], _T]) -> _T:
     return cast(_T, field(metadata={_READ: value}))
 
 
-def in_client(switch: Switch) -> bool:
-    """A field that is true where the change has arrived in the profile's client."""
-    return read(lambda profile: switch.on(profile.client))
+def in_client(switch: Switch, *, mends: bool = False) -> bool:
+    """A field that is true where the change has arrived in the profile's client. One that ``mends`` an accident of Java
+    is in every client without these, too."""
+    return read(lambda profile: switch.on(profile.client) or (mends and not profile.accidents))
 
 
 def in_broker(switch: Switch, *, until: Switch | None = None) -> bool:

@@ -5,8 +5,9 @@ Each module of the models opens with its own ``RULES``; ``rulebook`` collects th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cache
 from typing import TypeVar
 
 from rocketmq_conformance.models.outcome import Expected
@@ -64,11 +65,17 @@ class Reason:
 
     rules: tuple[str, ...]
     kind: str
-    #: Is the answer an accident of Java (``Level.QUIRK``), whatever the level of its rules?
-    quirk: bool = False
+    #: Is the answer an accident of Java (``Level.QUIRK``), whatever the level of its rules, or which parts of it are?
+    quirk: bool | tuple[str, ...] = False
     #: Rules of single decisions that show in the answer without deciding all of it, such as where a queue begins that a
     #: whole consumer takes: they are met with it, and no difference is named after them.
     beneath: tuple[str, ...] = ()
+
+
+@cache
+def accident(why: Reason, *parts: str) -> Reason:
+    """The reason where the answer is an accident of Java, or these parts of it are."""
+    return replace(why, quirk=parts or True)
 
 
 def reasons_by_kind(rules: tuple[str, ...], *kinds: str, beneath: tuple[str, ...] = ()) -> dict[str, Reason]:

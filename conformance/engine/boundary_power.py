@@ -41,6 +41,7 @@ from rocketmq_conformance.models.outcome import (
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
+from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is_accident
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.oracle import Step
@@ -287,11 +288,17 @@ def _late(stage: Stage, judge: Judge, played: _Played, at: int) -> _Seen:
     return _Seen(judged.verdict != CONFORMS, "", "late")
 
 
+def _is_accident(judge: Judge, step: Step, corrupted: Result) -> bool:
+    """Is a corrupted answer another one of an accident of Java?"""
+    spec = judge.suite.operations[step.row[0]].spec
+    return is_accident(step.why, differing_parts(spec, step.expected, corrupted))
+
+
 def _reason(judge: Judge, step: Step, at: int, judged: Judged, corrupted: Result) -> str:
     """Why a corrupted answer was not noticed, or ""."""
     if any(one.expected is UNDEFINED for one in (step, *step.others)):
         return PROMISED_NOTHING
-    if step.why.quirk and not judge.quirks:
+    if _is_accident(judge, step, corrupted) and not judge.quirks:
         return QUIRK
     if step.others or step.why is UNKNOWN:
         return SEVERAL

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import takewhile
+
 from rocketmq_conformance.conformance.engine.answers import played_with_answers
 from rocketmq_conformance.conformance.engine.judge import Judge, wrong
 from rocketmq_conformance.conformance.engine.real_clock import Recorded
@@ -10,7 +13,7 @@ from rocketmq_conformance.models.outcome import Err, Undefined, outcome_of, resu
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.operation import Side
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.oracle import QUIRK, Step
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: An answer that no rule ever gives.
@@ -29,7 +32,7 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
         judged, outcomes = played_with_answers(stage, judge, 0, rows)
     if judged.verdict == DIVERGES:
         return False  # an implementation that answers differently the second time is no basis for a control
-    steps = judged.steps
+    steps = list(takewhile(partial(_is_judged, judge), judged.steps))
     at = next((at for at in reversed(range(len(steps))) if _plantable(judge, steps[at])), None)
     if at is None:
         return None
@@ -42,7 +45,20 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
     return judged.verdict == DIVERGES and len(judged.steps) == at + 1
 
 
+def carries(judge: Judge, rows: list[Row]) -> bool:
+    """Can a case that conformed carry a planted answer: before an accident of Java that is not judged?"""
+    if judge.quirks or judge.observes:
+        return True
+    judged = takewhile(partial(_is_judged, judge), judge.expected(rows))
+    return any(_plantable(judge, step) for step in judged)
+
+
 def _plantable(judge: Judge, step: Step) -> bool:
     """Does the implementation play this step, and do the rules decide its answer?"""
     played = judge.suite.operations[step.row[0]].spec.side is not Side.WORLD
     return played and not any(isinstance(one.expected, Undefined) for one in (step, *step.others))
+
+
+def _is_judged(judge: Judge, step: Step) -> bool:
+    """Is it no accident of Java that is not judged? From one on the implementation may be where Java is, or not."""
+    return judge.quirks or not (step.why.quirk or QUIRK in step.left)

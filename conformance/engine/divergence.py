@@ -15,7 +15,7 @@ from rocketmq_conformance.models.rule import Level
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.reports.text import shortened
-from rocketmq_conformance.suites.declare.answer_parts import differing_parts, named_parts, responsible
+from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is_accident, named_parts, responsible
 from rocketmq_conformance.suites.declare.discovery import rules
 from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -50,13 +50,15 @@ def divergence_event(
     steps = shrunk.judged.steps
     last = steps[-1]
     first = responsible(suite, last)
+    differing = differing_parts(suite.operations[last.row[0]].spec, last.expected, last.observed)
+    accidental = is_accident(last.why, differing)
     by_step = list(zip(steps, messages or [[] for _ in steps], strict=True))
     return event.DivergenceFound(
         suite=suite.name,
         case=number,
         fingerprint=fingerprint,
         rules=[
-            rule_json(name) | ({"level": Level.QUIRK.value} if last.why.quirk else {})
+            rule_json(name) | ({"level": Level.QUIRK.value} if accidental else {})
             for name in sorted(last.why.rules, key=lambda name: name != first)
         ],
         expected=format_result(last.expected),

@@ -18,7 +18,16 @@ from rocketmq_conformance.suites.declare.answer_parts import first_difference, r
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.judged_step import judged_step
 from rocketmq_conformance.suites.declare.measured_time import Span, Times
-from rocketmq_conformance.suites.declare.oracle import Agreed, Differs, Oracle, Skipped, Step, Undecided, Unmeasurable
+from rocketmq_conformance.suites.declare.oracle import (
+    Agreed,
+    Astray,
+    Differs,
+    Oracle,
+    Skipped,
+    Step,
+    Undecided,
+    Unmeasurable,
+)
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 
@@ -127,6 +136,7 @@ class Judge:
         #: Are accidents of Java judged?
         self.quirks = quirks
         self.bound: BoundModel = suite.bind(profile)
+        self._mended = None if quirks else suite.bind(profile.mended())
         self.coverage = coverage or Coverage()
         #: How often each rule was met in a step that does not show that it holds; these are counted there, too.
         self.unproven: Counter[str] = Counter()
@@ -150,7 +160,7 @@ class Judge:
         on after a divergence, from what was observed, as long as the model can follow.
         """
         judged = Judged(CONFORMS)
-        oracle = Oracle(self.suite, self.bound, timed=times is not None, quirks=self.quirks)
+        oracle = Oracle(self.suite, self.bound, timed=times is not None, mended=self._mended)
         for row in rows:
             if not oracle.allows(row[0]):
                 continue
@@ -177,6 +187,9 @@ class Judge:
                 case Undecided(reason):
                     if not judged.differing:
                         judged.verdict, judged.reason = UNDECIDED, reason
+                    break
+                case Astray(operation, reason):
+                    judged.unsupported[operation] = reason
                     break
                 case Unmeasurable(operation, reason):
                     judged.unsupported[operation] = reason

@@ -10,7 +10,7 @@ from functools import partial
 
 from rocketmq_conformance.conformance.adapter import AdapterError, TakesPart
 from rocketmq_conformance.conformance.engine import plan
-from rocketmq_conformance.conformance.engine.control import control
+from rocketmq_conformance.conformance.engine.control import carries, control
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.expected_divergences import ExpectedDivergences, without_differences
@@ -259,7 +259,9 @@ class SuiteRun:
                 f"given up after {self.failed_in_row} cases in a row that could not be run: {played.reason}"
             )
         if played.verdict == CONFORMS and whole and (self.good is None or self.good[0] < 0 <= played.number):
-            self.good = played.number, played.rows if played.judged is None else played.judged.rows
+            rows = played.rows if played.judged is None else played.judged.rows
+            if carries(self.judge, rows):
+                self.good = played.number, rows
         self.unsupported.update(played.unsupported)
         if played.judged is not None:
             self.unsupported.update(played.judged.unsupported)

@@ -20,8 +20,10 @@ from rocketmq_conformance.models.message_queue import (
     compare_queues,
     queue_hash,
     queue_text,
+    sort_by_number,
     sort_ids,
     sort_queues,
+    wraps,
 )
 from rocketmq_conformance.models.outcome import UNDEFINED
 from rocketmq_conformance.models.profile import Profile
@@ -29,6 +31,7 @@ from rocketmq_conformance.models.rule import Answer, Reason
 
 _ORDER = ("REB-CLU-2", "MQ-ORD-1")
 _SORTED = Reason(_ORDER, "queues")
+_SORTED_WRAPPED = Reason(("MQ-ORD-1",), "queues, difference wraps", quirk=True)
 _CIRCULAR = Reason(_ORDER, "ids in a circle")
 _IDS = Reason(("REB-CLU-2",), "client ids")
 _COMPARED = Reason(("MQ-ORD-1",), "two queues")
@@ -77,7 +80,9 @@ class AllocationModel:
     def sort_queues(self, state: None, queues: Queues) -> Answer[None]:
         """REB-CLU-2: the queues in the order in which a strategy is given them."""
         ordered = sort_queues(queues)
-        return (state, UNDEFINED, _CIRCULAR) if ordered is None else (state, ordered, _SORTED)
+        if ordered is None:
+            return state, UNDEFINED, _CIRCULAR
+        return state, ordered, _SORTED if ordered == sort_by_number(queues) else _SORTED_WRAPPED
 
     def sort_members(self, state: None, members: Members) -> Answer[None]:
         """REB-CLU-2: the client ids in the order in which a strategy is given them."""
@@ -85,8 +90,7 @@ class AllocationModel:
 
     def compare_queues(self, state: None, left: Queue, right: Queue) -> Answer[None]:
         """MQ-ORD-1: -1, 0 or 1."""
-        why = _COMPARED if abs(left[2] - right[2]) < 2**31 else _WRAPPED
-        return state, compare_queues(left, right), why
+        return state, compare_queues(left, right), _WRAPPED if wraps((left, right)) else _COMPARED
 
     def identify_queue(self, state: None, queue: Queue) -> Answer[None]:
         """MQ-ID-1: (text, 32-bit hash)."""

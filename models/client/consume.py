@@ -16,6 +16,7 @@ is still busy with them; nothing is committed then.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -25,16 +26,18 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     FAILED,
     CachedMessage,
     ProcessQueueContents,
+    broken_by_body,
     dropped,
     flow_control_counts,
     put,
     remove,
     with_newer,
+    with_odd_bytes,
 )
 from rocketmq_conformance.models.client.send_back import SentBackMessage, send_back
 from rocketmq_conformance.models.outcome import Err, having_sent
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
+from rocketmq_conformance.models.rule import Answer, Reason, Rule, accident, reasons_by_kind
 
 RULES = (
     Rule(
@@ -109,11 +112,13 @@ RULES = (
         "Before 4.2.0 the timer does not take what it removes off the count of messages.",
         "ProcessQueue#cleanExpiredMsg @ 4.1.0, 4.2.0",
         releases="4.0.0, 4.1.0",
+        quirk="the timer sends back",
     ),
     Rule(
         "PQ-4-BEGUN",
         "A lowest message that no listener began with ends the timer's turn; before 4.9.3 and 5.0.0-ALPHA by an error.",
         "ProcessQueue#cleanExpiredMsg @ 4.9.2, 4.9.3, 5.0.0-PREVIEW, 5.0.0-ALPHA",
+        quirk="it ends by an error",
     ),
 )
 
@@ -177,12 +182,13 @@ FILL = reasons_by_kind(("CONS-1-FULL",), "takes all", "takes some", "takes none"
 DROP = Reason(("CONS-DROP",), "queue lost and won again")
 UPDATE = Reason(("OFF-UPD-1",), "set by the application")
 REMOVE = reasons_by_kind(("PQ-2", "PQ-SIZE"), "nothing there", "none left", "some left")
+_REMOVE_ODD = {kind: accident(why, "bytes") for kind, why in REMOVE.items()}
 _NONE = Reason(("CONS-1-SPLIT",), "nothing waits")
 _DROPPED = reasons_by_kind(("CONS-1-DROPPED",), "before", "meanwhile")
 _INDEX = Reason(("CONS-1-ACK",), "index below -1")
 _CLEANED = Reason(("PQ-4",), "nothing there")
 _CLEAN_KINDS = {
-    kind: Reason(rules, kind)
+    kind: Reason(rules, kind, quirk=kind in ("sent back, still counted", "not begun, error"))
     for kind, rules in (
         ("too young", ("PQ-4",)),
         ("sent back", ("PQ-4", "CONS-BACK")),
@@ -241,7 +247,7 @@ def split(number: int, messages: tuple[CachedMessage, ...], batch: int) -> tuple
 @cache
 def _refused(why: Reason) -> Reason:
     """The reason of a pull some of whose messages are refused."""
-    return Reason((*why.rules, "CONS-1-FULL"), f"{why.kind}, refused")
+    return replace(why, rules=(*why.rules, "CONS-1-FULL"), kind=f"{why.kind}, refused")
 
 
 def _when(entry: DelayedRequest) -> int:
@@ -310,7 +316,7 @@ class ConsumeModel:
             return (
                 state,
                 (None, memory.get(queue, NO_OFFSET), *flow_control_counts(self.rules, cached), ()),
-                _DROPPED["before"],
+                with_odd_bytes(_DROPPED["before"], cached),
             )
         seen = tuple([message.offset for message in messages])
         began = now
@@ -318,7 +324,7 @@ class ConsumeModel:
             cached = with_newer(cached, with_begin_time(messages, began))
         gone: list[SentBackMessage] = []
         success = status == SUCCESS
-        failed = False
+        failed, timer = False, _CLEANED
         if meanwhile == LOSES:
             cached = dropped(cached)
             owned, caches = {**owned, queue: len(caches)}, {**caches, len(caches): ProcessQueueContents(queue)}
@@ -327,7 +333,7 @@ class ConsumeModel:
         else:
             if meanwhile in DURATIONS:
                 now += DURATIONS[meanwhile]
-                cached, _, _ = self._clean(max_times, now, cached, back_fault, gone)
+                cached, _, timer = self._clean(max_times, now, cached, back_fault, gone)
             last = -1
             if success:
                 last = len(messages) - 1 if ack is None else min(ack, len(messages) - 1)
@@ -346,7 +352,7 @@ class ConsumeModel:
                         messages = tuple([message for message in messages if message.serial not in serials])
                         cached = with_newer(cached, kept)
                         later = (*later, (now + LOCAL_DELAY, (number, kept), False))
-                cached, offset = remove(self.rules, cached, messages)
+                cached, offset, broken = remove(self.rules, cached, messages)
                 old = memory.get(queue)
                 if offset < 0:
                     commit = "nothing there"
@@ -355,7 +361,9 @@ class ConsumeModel:
                 else:
                     commit = "first" if old is None else "raised"
                     memory = {**memory, queue: offset}
-                why = _RESULTS[success, end, commit]
+                why = broken_by_body(_RESULTS[success, end, commit]) if broken else _RESULTS[success, end, commit]
+            if timer.quirk is True:
+                why = accident(why)
         state = ConsumeState(
             broadcasts, max_times, batch, owned, {**caches, number: cached}, requests, later, memory, now, pulled, room
         )
@@ -363,7 +371,8 @@ class ConsumeModel:
         if failed:
             return state, having_sent(FAILED, back), why
         count, size, span, some = flow_control_counts(self.rules, cached)
-        return state, (seen, memory.get(queue, NO_OFFSET), count, size, span, some, back), why
+        answer = seen, memory.get(queue, NO_OFFSET), count, size, span, some, back
+        return state, answer, why if why.quirk else with_odd_bytes(why, cached)
 
     def _send_back(
         self,
@@ -401,19 +410,22 @@ class ConsumeModel:
         state = _with_contents(state, number, cached)
         if failed:
             return state, having_sent(NOT_BEGUN, tuple(sorted(gone))), why
-        return state, (*flow_control_counts(self.rules, cached), tuple(sorted(gone))), why
+        answer = (*flow_control_counts(self.rules, cached), tuple(sorted(gone)))
+        return state, answer, why if why.quirk else with_odd_bytes(why, cached)
 
     def _clean(
         self, max_times: int, now: int, cached: ProcessQueueContents, fault: str, gone: list[SentBackMessage]
     ) -> tuple[ProcessQueueContents, bool, Reason]:
         """The process queue afterwards, and whether the timer failed."""
         kind = ""
+        failed = broken = False
         for _ in range(min(len(cached.tree), MAX_CLEANED)):
             lowest = min(cached.tree)
             message = cached.tree[lowest]
             if message.began is None:
                 failed = not self.rules.cleans_guarded
-                return cached, failed, _CLEAN_KINDS["not begun, error" if failed else "not begun"]
+                kind = "not begun, error" if failed else "not begun"
+                break
             if now - message.began <= TIMEOUT:
                 kind = kind or "too young"
                 break
@@ -424,11 +436,13 @@ class ConsumeModel:
             gone.append(back)
             if self.rules.cleans_counted:
                 kind = "sent back as a copy" if back[0] == "copy" else "sent back"
-                cached, _ = remove(self.rules, cached, (message,))
+                cached, _, fails = remove(self.rules, cached, (message,))
+                broken |= fails
             else:
                 kind = "sent back, still counted"
                 cached = cached._replace(tree={at: kept for at, kept in cached.tree.items() if at != lowest})
-        return cached, False, _CLEAN_KINDS[kind] if kind else _CLEANED
+        why = _CLEAN_KINDS[kind] if kind else _CLEANED
+        return cached, failed, broken_by_body(why) if broken else why
 
     def tick(self, state: ConsumeState, millis: int) -> Answer[ConsumeState]:
         """CONS-1-LOCAL, CONS-1-FULL: the number of requests that wait."""
@@ -478,9 +492,10 @@ class ConsumeModel:
         number = state.owned[queue]
         messages = [CachedMessage(0, queue, offset, size, 0) for offset in offsets]
         there = bool(state.cached[number].tree)
-        cached, offset = remove(self.rules, state.cached[number], messages)
+        cached, offset, broken = remove(self.rules, state.cached[number], messages)
         kind = "nothing there" if not there else "some left" if cached.tree else "none left"
-        return _with_contents(state, number, cached), (offset, *flow_control_counts(self.rules, cached)), REMOVE[kind]
+        why = broken_by_body(REMOVE[kind]) if broken else (_REMOVE_ODD if cached.odd else REMOVE)[kind]
+        return _with_contents(state, number, cached), (offset, *flow_control_counts(self.rules, cached)), why
 
 
 def _with_contents(state: ConsumeState, number: int, now_held: ProcessQueueContents) -> ConsumeState:

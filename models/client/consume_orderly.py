@@ -36,6 +36,7 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     put_back,
     rollback,
     take,
+    with_odd_bytes,
 )
 from rocketmq_conformance.models.client.send_back import SentBackMessage, copy_of, first_topic, is_refused
 from rocketmq_conformance.models.outcome import having_sent
@@ -86,6 +87,7 @@ RULES = (
         "commit with nothing aside, as after a reset, ends the run with an error: no other run begins, whatever is "
         "pulled.",
         "ConsumeMessageOrderlyService#processConsumeResult, ProcessQueue#commit @ 4.0.0, 4.9.8, 5.5.0",
+        quirk="nothing is aside",
     ),
     Rule(
         "CONS-2-FULL",
@@ -153,6 +155,7 @@ _RUNS = {
     (automatic, end): Reason(
         ("CONS-2", "PQ-3", "CONS-2-COMMIT", "CONS-2-AUTO" if automatic else "CONS-2-MANUAL", *by),
         f"{'automatic' if automatic else 'manual'}, {end}",
+        quirk=end == "error",
     )
     for automatic in (True, False)
     for end, by in _ENDS.items()
@@ -247,7 +250,7 @@ class ConsumeOrderlyModel:
                 later = (*later, (now + suspension_of(suspension), number))
                 end = "waits, sent on" if gone else "waits"
                 break
-            if automatic or status == COMMIT:
+            if (automatic or status == COMMIT) and (cached.taken or self.rules.commits_nothing):
                 cached, offset = commit(self.rules, cached)
                 if offset is None:
                     end = "error"
@@ -259,7 +262,7 @@ class ConsumeOrderlyModel:
         )
         if end == "error":
             return state, having_sent(FAILED, tuple(sorted(gone))), _RUNS[automatic, end]
-        why = _RUNS[automatic, end] if seen else _DROPPED if cached.dropped else _EMPTY
+        why = with_odd_bytes(_RUNS[automatic, end] if seen else _DROPPED if cached.dropped else _EMPTY, cached)
         batches = tuple(seen) if seen or not cached.dropped else None
         answer = (batches, memory.get(queue, NO_OFFSET), *flow_control_counts(self.rules, cached), tuple(sorted(gone)))
         return state, answer, why

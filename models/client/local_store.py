@@ -37,7 +37,7 @@ from rocketmq_conformance.models.client.offset_table import (
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Origin, Reason, Rule, reasons_by_kind
+from rocketmq_conformance.models.rule import Answer, Origin, Reason, Rule, accident, reasons_by_kind
 
 RULES = (
     Rule(
@@ -63,6 +63,7 @@ RULES = (
         "OffsetSerializeWrapper#fromJson, fastjson2 2.0.43 @ 5.4.0; read again with fastjson2 2.0.59 @ 5.5.0",
         releases="5.4.0",
         origin=Origin.OBSERVED,
+        quirk="such an offset is in a file",
     ),
     Rule(
         "OFF-L-READ",
@@ -132,7 +133,7 @@ _NOT_WRITTEN = {
 }
 _REMOVE = reasons_by_kind(("OFF-L-REM",), "entry", "frozen entry", "no entry", "does nothing")
 _LOADED = reasons_by_kind(("OFF-L-LOAD",), "main", "backup", "no file", "unparsable")
-_LOADED_WIDE = {kind: Reason(("OFF-L-LOAD", "OFF-L-INT"), f"offset too large: {kind}") for kind in _LOADED}
+_LOADED_WIDE = {kind: Reason(("OFF-L-LOAD", "OFF-L-INT"), f"offset too large: {kind}", quirk=True) for kind in _LOADED}
 _DAMAGED = {
     (which, how): Reason(("OFF-L-PATH", "OFF-L-SAVE"), f"{which}: {how}") for which in (MAIN, BACKUP) for how in DAMAGES
 }
@@ -172,10 +173,11 @@ class LocalStoreModel:
                 return state, -1, _READ["memory miss"]
         table, source = self.stored(state)
         if not isinstance(table, Mapping):
-            return state, -1, _UNREADABLE["unparsable"]
+            return self._by_files(state, (state, -1, _UNREADABLE["unparsable"]))
         if source == "no file":
-            return state, -1, _UNREADABLE["no file"]
-        return self._refreshed(state, queue, table.get(queue), _FOUND if source == MAIN else _FOUND_BACKUP)
+            return self._by_files(state, (state, -1, _UNREADABLE["no file"]))
+        reasons = _FOUND if source == MAIN else _FOUND_BACKUP
+        return self._by_files(state, self._refreshed(state, queue, table.get(queue), reasons))
 
     def _refreshed(
         self, state: LocalStore, queue: int, offset: int | None, why: Mapping[str, Reason]
@@ -219,8 +221,8 @@ class LocalStoreModel:
             return state, None, _ONE["no entry"]
         table, source = self.stored(state)
         if not isinstance(table, Mapping):
-            return state, None, _NOT_WRITTEN["one"]
-        return self._written(state, {**table, queue: held}), None, _ONE_MERGED[source]
+            return self._by_files(state, (state, None, _NOT_WRITTEN["one"]))
+        return self._by_files(state, (self._written(state, {**table, queue: held}), None, _ONE_MERGED[source]))
 
     def persist_all(self, state: LocalStore, queues: tuple[int, ...]) -> Answer[LocalStore]:
         """OFF-L-PALL."""
@@ -232,8 +234,18 @@ class LocalStoreModel:
             return self._written(state, chosen), None, _ALL["fresh, others lost" if lost else "fresh"]
         table, source = self.stored(state)
         if not isinstance(table, Mapping):
-            return state, None, _NOT_WRITTEN["all"]
-        return self._written(state, {**table, **chosen}), None, _ALL_MERGED[source]
+            return self._by_files(state, (state, None, _NOT_WRITTEN["all"]))
+        return self._by_files(state, (self._written(state, {**table, **chosen}), None, _ALL_MERGED[source]))
+
+    def _by_files(self, state: LocalStore, answer: Answer[LocalStore]) -> Answer[LocalStore]:
+        """OFF-L-INT: what was read of the files is an accident of Java when an offset is too large for it."""
+        after, result, why = answer
+        return (after, result, accident(why)) if self._too_large(state) else answer
+
+    def _too_large(self, state: LocalStore) -> bool:
+        """Is there an offset in the files that were looked at which is too large for the client?"""
+        _, source = self.stored(state)
+        return any(isinstance(file, Mapping) and not self._parses(file) for file in _files_of(state, source))
 
     def _written(self, state: LocalStore, table: Table) -> LocalStore:
         """OFF-L-SAVE: an empty or garbage file is copied to the backup like any other."""
@@ -255,8 +267,7 @@ class LocalStoreModel:
     def restart(self, state: LocalStore) -> Answer[LocalStore]:
         """OFF-L-LOAD: a new store on the same files; nothing is frozen any more."""
         table, source = self.stored(state)
-        too_large = any(isinstance(file, Mapping) and not self._parses(file) for file in _files_of(state, source))
-        why = (_LOADED_WIDE if too_large else _LOADED)[source]
+        why = (_LOADED_WIDE if self._too_large(state) else _LOADED)[source]
         if not isinstance(table, Mapping):
             return LocalStore(main=state.main, backup=state.backup), UNPARSABLE, why
         return LocalStore(table, frozenset(), state.main, state.backup), None, why

@@ -14,11 +14,12 @@ back. Messages there are still counted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.outcome import Err, Value
-from rocketmq_conformance.models.rule import Reason, Rule
+from rocketmq_conformance.models.rule import Reason, Rule, accident
 
 RULES = (
     Rule(
@@ -34,7 +35,7 @@ RULES = (
         "the tree and not counted. So does removing one: no other message of the list is removed, no count changes, "
         "and the queue commits the top all the same.",
         "ProcessQueue#putMessage, #removeMessage, #commit @ 4.0.0, 4.2.0, 5.3.1, 5.3.2",
-        quirk="a new one is put, before 5.3.2",
+        quirk="a new one is put, or one is removed or committed, before 5.3.2",
     ),
     Rule(
         "PQ-2",
@@ -47,6 +48,7 @@ RULES = (
         "The bytes of a process queue change by the body of the message that is removed, not of the one in the tree. "
         "A drift ends when no message is left in 4.9.8 and from 5.2.0 on, else never. 4.0.0 and 4.1.0 count no bytes.",
         "ProcessQueue#removeMessage, #commit @ 4.1.0, 4.2.0, 4.9.7, 4.9.8, 5.1.4, 5.2.0",
+        quirk="a message had another size than the one in its place",
     ),
     Rule(
         "PQ-3",
@@ -94,6 +96,8 @@ class ProcessQueueContents(NamedTuple):
     total: int = 0
     size: int = 0
     top: int = 0
+    #: Has it met two messages of different sizes in one place? Then its bytes are Java's bookkeeping (PQ-SIZE).
+    odd: bool = False
 
 
 _PUT = {
@@ -101,7 +105,18 @@ _PUT = {
     for new in ("new", "some known", "all known", "below the top")
     for dispatch in (True, False)
 }
-_PUT_FAILED = Reason(("PQ-1", "PQ-BODY"), "no body", quirk=True)
+_NO_BODY = Reason(("PQ-1", "PQ-BODY"), "no body", quirk=True)
+
+
+def with_odd_bytes(why: Reason, cached: ProcessQueueContents) -> Reason:
+    """The reason of an answer with the counts of a process queue: are its bytes an accident of Java?"""
+    return accident(why, "bytes") if cached.odd else why
+
+
+@cache
+def broken_by_body(why: Reason) -> Reason:
+    """The reason of an answer where messages are removed until one without a body is met (PQ-BODY)."""
+    return Reason(tuple(dict.fromkeys((*why.rules, "PQ-BODY"))), why.kind, quirk=True)
 
 
 def flow_control_counts(rules: ClientRules, cached: ProcessQueueContents) -> tuple[Value, ...]:
@@ -117,13 +132,14 @@ def put(
     rules: ClientRules, cached: ProcessQueueContents, messages: Sequence[CachedMessage]
 ) -> tuple[ProcessQueueContents, bool | None, Reason]:
     """PQ-1: is consumption to be started? None when it fails."""
-    queue, dropped, known, taken, consuming, total, size, top = cached
+    queue, dropped, known, taken, consuming, total, size, top, odd = cached
     tree = {**known}
     new = 0
     kind = "new"
     for message in messages:
         offset = message.offset
         if offset in tree:
+            odd |= tree[offset].size != message.size
             tree[offset] = message
             continue
         tree[offset] = message
@@ -131,76 +147,85 @@ def put(
         if offset < top:
             kind = "below the top"
         top = offset
-        if message.size == 0 and rules.counts_bytes and not rules.allows_no_body:
-            return ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top), None, _PUT_FAILED
+        if _fails(rules, message):
+            return ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top, odd), None, _NO_BODY
         size += message.size
     if new < len(messages):
         kind = "some known" if new else "all known"
     starts = not consuming
-    return ProcessQueueContents(queue, dropped, tree, taken, True, total + new, size, top), starts, _PUT[kind, starts]
+    after = ProcessQueueContents(queue, dropped, tree, taken, True, total + new, size, top, odd)
+    return after, starts, with_odd_bytes(_PUT[kind, starts], after)
 
 
 def remove(
     rules: ClientRules, cached: ProcessQueueContents, messages: Sequence[CachedMessage]
-) -> tuple[ProcessQueueContents, int]:
-    """PQ-2: the offset to commit, -1 for none."""
-    queue, dropped, known, taken, consuming, total, size, top = cached
+) -> tuple[ProcessQueueContents, int, bool]:
+    """PQ-2: the offset to commit, -1 for none, and whether it fails in the middle (PQ-BODY)."""
+    queue, dropped, known, taken, consuming, total, size, top, odd = cached
     if not known:
-        return cached, -1
+        return cached, -1, False
     tree = {**known}
     removed = 0
     for message in messages:
-        if tree.pop(message.offset, None) is not None:
-            if message.size == 0 and rules.counts_bytes and not rules.allows_no_body:
-                return ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top), top + 1
+        gone = tree.pop(message.offset, None)
+        if gone is not None:
+            if _fails(rules, message):
+                after = ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top, odd)
+                return after, top + 1, True
             removed += 1
             size -= message.size
+            odd |= gone.size != message.size
     total -= removed
     if total == 0 and rules.resets_bytes:
-        size = 0
-    return ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top), min(
-        tree
-    ) if tree else top + 1
+        size, odd = 0, False
+    after = ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top, odd)
+    return after, min(tree) if tree else top + 1, False
+
+
+def _fails(rules: ClientRules, message: CachedMessage) -> bool:
+    """PQ-BODY: are the bytes of a message counted that has no body?"""
+    return message.size == 0 and rules.counts_bytes and not rules.allows_no_body
 
 
 def take(cached: ProcessQueueContents, most: int) -> tuple[ProcessQueueContents, tuple[CachedMessage, ...]]:
     """PQ-3: the lowest messages, ``most`` of them."""
-    queue, dropped, tree, taken, consuming, total, size, top = cached
+    tree, taken = cached.tree, cached.taken
     if not tree:
-        return ProcessQueueContents(queue, dropped, tree, taken, False, total, size, top), ()
+        return cached._replace(consuming=False), ()
     lowest = sorted(tree)[:most]
     messages = tuple([tree[offset] for offset in lowest])
     left = {offset: message for offset, message in tree.items() if offset not in lowest}
     aside = {**taken, **{message.offset: message for message in messages}}
-    return ProcessQueueContents(queue, dropped, left, aside, consuming, total, size, top), messages
+    return cached._replace(tree=left, taken=aside), messages
 
 
 def commit(rules: ClientRules, cached: ProcessQueueContents) -> tuple[ProcessQueueContents, int | None]:
     """PQ-3: the offset to commit; None when it fails."""
-    queue, dropped, tree, taken, consuming, total, size, top = cached
+    taken, size, odd = cached.taken, cached.size, cached.odd
     if not taken:
         return cached, None
-    total -= len(taken)
+    total = cached.total - len(taken)
     if total == 0 and rules.resets_bytes:
-        size = 0
+        size, odd = 0, False
     else:
         for offset in sorted(taken):
-            if taken[offset].size == 0 and rules.counts_bytes and not rules.allows_no_body:
-                return ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top), None
+            if _fails(rules, taken[offset]):
+                return cached._replace(total=total, size=size), None
             size -= taken[offset].size
-    return ProcessQueueContents(queue, dropped, tree, _EMPTY, consuming, total, size, top), max(taken) + 1
+    return cached._replace(taken=_EMPTY, total=total, size=size, odd=odd), max(taken) + 1
 
 
 def rollback(cached: ProcessQueueContents) -> ProcessQueueContents:
     """PQ-3: all taken messages are put back."""
-    return cached._replace(tree={**cached.tree, **cached.taken}, taken=_EMPTY)
+    return put_back(cached, [*cached.taken.values()])
 
 
 def put_back(cached: ProcessQueueContents, messages: Sequence[CachedMessage]) -> ProcessQueueContents:
     """PQ-3: these messages are put back."""
     given = {message.offset: message for message in messages}
     taken = {offset: message for offset, message in cached.taken.items() if offset not in given}
-    return cached._replace(tree={**cached.tree, **given}, taken=taken)
+    odd = any(offset in given and given[offset].size != there.size for offset, there in cached.tree.items())
+    return cached._replace(tree={**cached.tree, **given}, taken=taken, odd=cached.odd or odd)
 
 
 def cleared(cached: ProcessQueueContents) -> ProcessQueueContents:
@@ -210,13 +235,13 @@ def cleared(cached: ProcessQueueContents) -> ProcessQueueContents:
 
 def with_newer(cached: ProcessQueueContents, messages: Sequence[CachedMessage]) -> ProcessQueueContents:
     """The cached messages replaced by newer states of them; one that was pulled again is another message."""
-    queue, dropped, tree, taken, consuming, total, size, top = cached
+    queue, dropped, tree, taken, consuming, total, size, top, odd = cached
     found: dict[int, CachedMessage] = {}
     for message in messages:
         there = tree.get(message.offset)
         if there is not None and there.serial == message.serial:
             found[message.offset] = message
-    return ProcessQueueContents(queue, dropped, {**tree, **found}, taken, consuming, total, size, top)
+    return ProcessQueueContents(queue, dropped, {**tree, **found}, taken, consuming, total, size, top, odd)
 
 
 def dropped(cached: ProcessQueueContents) -> ProcessQueueContents:

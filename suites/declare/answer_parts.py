@@ -6,6 +6,7 @@ a name, and a responsible rule: the one that decides that part.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -40,6 +41,11 @@ def differing_parts(spec: OperationSpec, expected: Expected, observed: Expected)
     return sorted(
         (name for name in wanted if not agrees(wanted[name], given[name])), key=lambda name: name in spec.idle
     )
+
+
+def is_accident(why: Reason, differing: Sequence[str]) -> bool:
+    """Is an answer that differs in these parts, or as a whole, an accident of Java in all that differs?"""
+    return why.quirk is True or bool(why.quirk and differing and set(differing) <= set(why.quirk))
 
 
 def first_difference(suite: Suite, step: Step) -> tuple[str, Expected, Expected]:

@@ -18,7 +18,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.judged_step import judged_step
 from rocketmq_conformance.suites.declare.measured_time import Times
 from rocketmq_conformance.suites.declare.operation import OperationSpec
-from rocketmq_conformance.suites.declare.oracle import Differs, Oracle, Step, Undecided, Unmeasurable, describe
+from rocketmq_conformance.suites.declare.oracle import Astray, Differs, Oracle, Step, Undecided, Unmeasurable, describe
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Possibilities up to which Hypothesis may add indeterminate outcomes; otherwise it would add little else.
@@ -107,12 +107,13 @@ def machine(
     A step that differs is a failure unless it is ``doubted``: then it leaves its test case without a verdict. Without
     ``quirks`` accidents of Java are not judged.
     """
-    bound = suite.bind(playground.profile.judged())
+    profile = playground.profile.judged()
+    bound, mended = suite.bind(profile), None if quirks else suite.bind(profile.mended())
 
     class Machine(RuleBasedStateMachine):
         def __init__(self) -> None:
             super().__init__()
-            self.oracle = Oracle(suite, bound, timed=playground.times is not None, quirks=quirks)
+            self.oracle = Oracle(suite, bound, timed=playground.times is not None, mended=mended)
             #: Did a step leave the rest of the test case without a verdict?
             self.cut = False
             playground.begin(suite, 0)
@@ -134,7 +135,7 @@ def machine(
                     if not doubted(suite, step):
                         raise AssertionError(describe(suite, step))
                     self.cut = True
-                case Undecided() | Unmeasurable():
+                case Undecided() | Astray() | Unmeasurable():
                     self.cut = True
 
     return with_rules(Machine, suite, playground.profile)

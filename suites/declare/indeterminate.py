@@ -36,6 +36,8 @@ class Answered(NamedTuple):
     after: Possibility
     expected: Expected
     why: Reason
+    #: Is it the answer without an accident of Java?
+    mended: bool = False
 
 
 class TooMany(Exception):  # noqa: N818 - not an error of the program: the plan leaves too much open
@@ -48,21 +50,33 @@ def unanswered(bound: BoundModel, possible: Iterable[Possibility], row: Row) -> 
 
 
 def answers(
-    bound: BoundModel, possible: Iterable[Possibility], row: Row, observed: Expected, *, observes: bool
+    bound: BoundModel,
+    possible: Iterable[Possibility],
+    row: Row,
+    observed: Expected,
+    *,
+    observes: bool,
+    mended: BoundModel | None = None,
 ) -> list[Answered]:
-    """A step in every possibility, whenever the in-flight requests are handled; TooMany beyond ``MOST``."""
+    """A step in every possibility, whenever the in-flight requests are handled; TooMany beyond ``MOST``.
+
+    An accident of Java is answered by the ``mended`` model, too.
+    """
     at, args = row
     given = (observed, *args) if observes else args
     answered = []
     for one in _at_any_time(bound, possible):
         state, expected, why = bound.by_position[at](one.state, *given)
         answered.append(Answered(one, one._replace(state=state), expected, why))
+        if mended is not None and why.quirk is True:
+            state, expected, why = mended.by_position[at](one.state, *given)
+            answered.append(Answered(one, one._replace(state=state), expected, why, mended=True))
     return answered
 
 
-def allowing(answered: Iterable[Answered], observed: Expected, *, quirks: bool = True) -> list[Answered]:
-    """The answers that allow what was observed; without ``quirks`` accidents of Java allow everything."""
-    return [one for one in answered if agrees(one.expected, observed) or (one.why.quirk and not quirks)]
+def allowing(answered: Iterable[Answered], observed: Expected) -> list[Answered]:
+    """The answers that allow what was observed."""
+    return [one for one in answered if agrees(one.expected, observed)]
 
 
 def after_step(allowed: Iterable[Answered]) -> list[Possibility]:
@@ -78,14 +92,13 @@ def narrowed(
     observed: Expected,
     *,
     observes: bool,
-    quirks: bool = True,
 ) -> tuple[list[Answered], list[Possibility]]:
     """The answers that allow what was observed, as :func:`allowing`, and the possibilities after it.
 
     When none allows it: the answers of every possibility, and no possibilities. TooMany beyond ``MOST``.
     """
     answered = answers(bound, possible, row, observed, observes=observes)
-    allowed = allowing(answered, observed, quirks=quirks)
+    allowed = allowing(answered, observed)
     return allowed or answered, after_step(allowed)
 
 

@@ -24,21 +24,25 @@ from rocketmq_conformance.models.outcome import (
     result_of,
 )
 from rocketmq_conformance.models.rule import Reason
-from rocketmq_conformance.suites.declare.answer_parts import differing_parts, filled, weaker
+from rocketmq_conformance.suites.declare.answer_parts import differing_parts, filled, is_accident, weaker
 from rocketmq_conformance.suites.declare.indeterminate import (
     MOST,
     UNKNOWN,
+    Answered,
     Possibility,
     TooMany,
-    narrowed,
+    after_step,
+    answers,
     unanswered,
 )
 from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Ready, Span, depends_on_time
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
-#: Stands for the whole answer where it is an accident of Java that is not judged.
+#: Stands for the whole answer, or its parts, where they are an accident of Java that is not judged.
 QUIRK = "an accident of Java"
+#: The report of a step before which an accident of Java was done in a way of the implementation's own.
+ASTRAY = "what an accident of Java left behind is unknown; the rest of the case is skipped"
 
 
 class Step(NamedTuple):
@@ -86,6 +90,15 @@ class Undecided:
 
 
 @dataclass(frozen=True, slots=True)
+class Astray:
+    """An accident of Java was done in a way that is neither Java's nor the mended one, so that the state of the
+    implementation is unknown: the rest of the case is skipped."""
+
+    operation: str
+    reason: str = ASTRAY
+
+
+@dataclass(frozen=True, slots=True)
 class Unmeasurable:
     """The expected answer changes within the measurement error of a real clock: the rest of the case is skipped."""
 
@@ -93,19 +106,21 @@ class Unmeasurable:
     reason: str = LEFT_OUT
 
 
-Judgement = Agreed | Differs | Skipped | Undecided | Unmeasurable
+Judgement = Agreed | Differs | Skipped | Undecided | Astray | Unmeasurable
 
 
 class Oracle:
     """Follows the model through one test case.
 
-    ``timed``: steps take place at measured times, and :meth:`judge` is given the span of each. Without ``quirks``
-    accidents of Java are not judged.
+    ``timed``: steps take place at measured times, and :meth:`judge` is given the span of each. With a ``mended`` model,
+    one without the accidents of Java, these are not judged: after one the implementation may be where either is.
     """
 
-    def __init__(self, suite: Suite, bound: BoundModel, *, timed: bool = False, quirks: bool = True) -> None:
+    def __init__(
+        self, suite: Suite, bound: BoundModel, *, timed: bool = False, mended: BoundModel | None = None
+    ) -> None:
         self._suite = suite
-        self._quirks = quirks
+        self._mended = mended
         self._bound = bound
         self._state = bound.initial
         #: More than one possibility, or one with in-flight requests; empty while the state is certain.
@@ -114,6 +129,8 @@ class Oracle:
         self.reordered = False
         #: Does no possible state explain what was observed?
         self._lost = False
+        #: Is the state after an accident of Java unknown?
+        self._astray = False
         self._elapsed = Elapsed(suite, bound) if timed and depends_on_time(suite) else None
 
     @property
@@ -139,6 +156,8 @@ class Oracle:
         spec = self._suite.operations[row[0]].spec
         if isinstance(outcome, Unsupported):
             return Skipped(spec.name, outcome.reason)
+        if self._astray:
+            return Astray(spec.name)
         observed = result_of(outcome)
         indeterminate = isinstance(outcome, Err) and not outcome.definite
         if isinstance(outcome, Err) and indeterminate and not spec.may_be_indeterminate:
@@ -165,20 +184,31 @@ class Oracle:
             given = (observed, *row[1]) if spec.observes else row[1]
             self._state, expected, why = self._bound.by_position[row[0]](before, *given)
         step = Step(row, before, self._state, expected, observed, why)
+        if why.quirk is True and self._mended is not None:
+            return self._beside(step)
         return Agreed(step) if agrees(expected, observed) else self._as_far_as_said(spec, step)
 
-    def _as_far_as_said(self, spec: OperationSpec, step: Step) -> Judgement:
-        """Judge an answer that differs: quirks may not be judged, and parts that it leaves open are not compared."""
-        if self._is_unjudged(step):
-            return Agreed(_left_open(step))
+    def _as_far_as_said(self, spec: OperationSpec, step: Step) -> Agreed | Differs:
+        """Judge an answer that differs: parts that it leaves open are not compared, nor are accidents of Java."""
         said, left = filled(spec, step.expected, step.observed)
-        if not left or not agrees(step.expected, said):
-            return Differs(step._replace(observed=said, left=left))
+        if not agrees(step.expected, said):
+            differing = differing_parts(spec, step.expected, said)
+            if self._mended is None or step.why.quirk is True or not is_accident(step.why, differing):
+                return Differs(step._replace(observed=said, left=left))
+            left = (*left, *differing)
+            return Agreed(step._replace(why=weaker(step.why, spec, left), left=(QUIRK,)))
         return Agreed(step._replace(why=weaker(step.why, spec, left), left=left))
 
-    def _is_unjudged(self, step: Step) -> bool:
-        """Does the answer differ from an accident of Java, which is not judged?"""
-        return step.why.quirk and not self._quirks and not agrees(step.expected, step.observed)
+    def _beside(self, step: Step) -> Judgement:
+        """Judge an accident of Java, which need not be repeated, and follow the implementation in what it did."""
+        if self._elapsed is None:
+            self._state = step.before
+            return self._among_possibilities(step.row, step.observed, indeterminate=False)
+        judgement = self._as_far_as_said(self._suite.operations[step.row[0]].spec, step)
+        if isinstance(judgement, Agreed):
+            return judgement
+        self._astray = step.after is not step.before
+        return Agreed(_left_open(step))
 
     def go_on(self, step: Step) -> bool | None:
         """Follow the implementation after a step that differs, as if the expected answer had been given.
@@ -199,18 +229,35 @@ class Oracle:
         if indeterminate:
             self._possible = unanswered(self._bound, possible, row)
             return Agreed(Step(row, possible[0].state, self._possible[0].state, UNDEFINED, observed, UNKNOWN))
-        observes = self._suite.operations[row[0]].spec.observes
-        answers, left = narrowed(self._bound, possible, row, observed, observes=observes, quirks=self._quirks)
-        steps = [Step(row, one.before.state, one.after.state, one.expected, observed, one.why) for one in answers]
-        first, *others = [_left_open(step) if self._is_unjudged(step) else step for step in steps]
+        spec = self._suite.operations[row[0]].spec
+        answered = answers(self._bound, possible, row, observed, observes=spec.observes, mended=self._mended)
+        judged = [(one, self._compared(spec, one, row, observed)) for one in answered]
+        allowed = [(one, judgement.step) for one, judgement in judged if isinstance(judgement, Agreed)]
+        accidents = [] if allowed or self._mended is None else [one for one in answered if one.why.quirk is True]
+        if accidents:
+            self._astray = any(one.after.state is not one.before.state for one in answered)
+            allowed = [(one, _left_open(_step(one, row, observed))) for one in accidents]
+        self._possible = after_step(one for one, _ in allowed)
+        if len(self._possible) > MOST:
+            raise TooMany
+        first, *others = [step for _, step in allowed] or [judgement.step for _, judgement in judged]
         step = first._replace(others=tuple(others))
-        self._possible = left
-        if not left:
+        if not allowed:
             self._lost = True
             return Differs(step)
-        if len(left) == 1 and not left[0].open:
-            self._state, self._possible = left[0].state, []
+        if len(self._possible) == 1 and not self._possible[0].open:
+            self._state, self._possible = self._possible[0].state, []
         return Agreed(step)
+
+    def _compared(self, spec: OperationSpec, one: Answered, row: Row, observed: Expected) -> Agreed | Differs:
+        """The judgement if this possibility is the right one."""
+        step = _step(one, row, observed)
+        judgement = Agreed(step) if agrees(one.expected, observed) else self._as_far_as_said(spec, step)
+        return Agreed(_left_open(step)) if one.mended and isinstance(judgement, Agreed) else judgement
+
+
+def _step(one: Answered, row: Row, observed: Expected) -> Step:
+    return Step(row, one.before.state, one.after.state, one.expected, observed, one.why)
 
 
 def _left_open(step: Step) -> Step:

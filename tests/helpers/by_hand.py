@@ -34,6 +34,8 @@ class Steps:
         self.state = state
         self.kind = ""
         self.rules: tuple[str, ...] = ()
+        #: Was the latest answer an accident of Java, or which parts of it were?
+        self.quirk: bool | tuple[str, ...] = False
 
     def do(self, name: str, *args: Any) -> Any:
         """One operation: its result."""
@@ -45,7 +47,7 @@ class Steps:
 
     def _step(self, handler: Callable[..., Any], *args: Any) -> Any:
         self.state, result, why = handler(self.state, *args)
-        self.kind, self.rules = why.kind, why.rules
+        self.kind, self.rules, self.quirk = why.kind, why.rules, why.quirk
         return result
 
 

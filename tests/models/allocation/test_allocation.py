@@ -433,8 +433,18 @@ def test_a_leaving_member_moves_only_its_own_queues(members: list[str], given_qu
 # --- the suite -----------------------------------------------------------------------------------------------
 
 
+def test_an_order_that_a_difference_beyond_an_int_decides_is_an_accident() -> None:
+    for unsorted, ordered, accidental in (
+        (queues(10, 2), queues(2, 10), False),
+        (queues(-(2**31), 1), queues(1, -(2**31)), True),
+        ((("T", "a", 2**31 - 1), ("T", "b", -2)), (("T", "a", 2**31 - 1), ("T", "b", -2)), False),
+    ):
+        _, result, why = MODEL.sort_queues(None, unsorted)
+        assert (result, why.quirk) == (ordered, accidental)
+        assert why.rules == (("MQ-ORD-1",) if accidental else ("REB-CLU-2", "MQ-ORD-1"))
+
+
 def test_order_and_identity_are_answered() -> None:
-    assert MODEL.sort_queues(None, queues(10, 2))[1] == queues(2, 10)
     assert MODEL.sort_queues(None, queues(0, -(2**31)))[1] is UNDEFINED
     assert MODEL.sort_members(None, ("b", "a"))[1] == ("a", "b")
     assert MODEL.compare_queues(None, ("T", "b", 2), ("T", "b", 10))[1] == -1

@@ -79,7 +79,7 @@ class Consumer(Steps):
 def test_what_is_removed_commits_the_smallest_left_and_at_last_the_top_plus_one() -> None:
     cached, commits = filled(5, 6, 7, 8), []
     for offset in (6, 8, 5, 7, 7):
-        cached, commit = remove(rules(NEWEST), cached, messages(offset))
+        cached, commit, _ = remove(rules(NEWEST), cached, messages(offset))
         commits.append(commit)
     assert commits == [5, 5, 7, 9, -1]
 
@@ -115,10 +115,26 @@ def test_bytes_drift_by_bodies_of_another_size_until_a_release_sets_them_to_0(re
     assert consumer.do("remove", 0, (0,), 1) == (1, 0, left, 0, False)
 
 
+def test_bytes_are_an_accident_from_two_sizes_in_one_place_on_until_no_message_is_left() -> None:
+    consumer = Consumer()
+    seen: list[Any] = []
+    for step in (
+        lambda: consumer.put(0, 1, size=10),
+        lambda: consumer.do("remove", 0, (0,), 1),
+        lambda: consumer.put(5, size=10),
+        lambda: consumer.do("remove", 0, (1, 5), 10),
+        lambda: consumer.put(6, size=10),
+        lambda: consumer.put(6, size=1),
+    ):
+        step()
+        seen.append(consumer.quirk)
+    assert seen == [False, ("bytes",), ("bytes",), False, False, ("bytes",)]
+
+
 def test_a_message_without_a_body_breaks_old_process_queues() -> None:
     old = Consumer("5.3.1")
     assert old.put(0, 1, size=0) == FAILED
-    assert old.kind == "no body"
+    assert (old.kind, old.quirk) == ("no body", True)
     assert not old.state.requests
     assert old.put(0, 7, size=1) == (True, 1, 1, 7, True)
     assert old.consume() == ((0, 7), 8, -1, -1, 0, False, ())
@@ -127,6 +143,11 @@ def test_a_message_without_a_body_breaks_old_process_queues() -> None:
     assert broken.put(0, 1, 2, size=0) == FAILED
     assert broken.put(0, 1, size=0) == (True, 0, 0, 1, True)
     assert broken.consume() == ((0, 1), 2, 0, 0, 0, True, ())
+    assert broken.quirk is True
+    removing = Consumer("5.3.1")
+    removing.put(0, 1)
+    assert removing.do("remove", 0, (0,), 0) == (2, 2, 2, 0, True)
+    assert (removing.quirk, "PQ-BODY" in removing.rules) == (True, True)
     assert Consumer("5.3.2").put(0, 1, size=0) == (True, 2, 0, 1, True)
     assert Consumer("4.1.0").put(0, 1, size=0) == (True, 2, None, 1, True)
 

@@ -205,6 +205,7 @@ def test_a_reset_in_a_run_ends_it_with_an_error_and_no_other_begins() -> None:
     consumer = Consumer()
     consumer.put(0, 1, 2)
     assert consumer.run(meanwhile=CLEARS) == FAILED
+    assert consumer.quirk is True
     assert consumer.put(5)[0] is False
     assert consumer.state.runs == ()
 
