@@ -165,6 +165,8 @@ class Consumer:
         self.routes: dict[str, int] = {}
         #: What it subscribes to.
         self.topics = [TOPIC] if BROADCASTS else [TOPIC, RETRY]
+        #: The version of its subscriptions, which its queues raise.
+        self.version = 1
         #: The broker's name.
         self.broker = ""
         #: What is to be committed.
@@ -284,7 +286,8 @@ class Consumer:
                 found = json.loads(answer.body)["queueDatas"][0]
                 self.routes[topic], self.broker = found["readQueueNums"], found["brokerName"]
         subscriptions = [
-            {"topic": topic, "subString": "*", "subVersion": 1, "expressionType": "TAG"} for topic in self.topics
+            {"topic": topic, "subString": "*", "subVersion": self.version, "expressionType": "TAG"}
+            for topic in self.topics
         ]
         consumer = {
             "groupName": GROUP,
@@ -300,9 +303,10 @@ class Consumer:
         """Take and drop queues by what the others have, unless it is suspended."""
         if self._suspended:
             return
+        begins: list[tuple[Queue, object, int]] = []
         for gone in [one for one in self.owned if one[0] not in self.topics]:
             self.drop(gone)
-        for topic, count in self.routes.items():
+        for topic, count in [*self.routes.items()]:
             answer = self.wire.ask(Request.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": GROUP})
             listed = json.loads(answer.body)["consumerIdList"] if answer.code == 0 and answer.body else []
             if not listed:
@@ -325,7 +329,12 @@ class Consumer:
                 start = self.start_of(new)
                 if start is not None and start >= 0:
                     self.owned[new] = object()
-                    self.pull(new, self.owned[new], start)
+                    begins.append((new, self.owned[new], start))
+        if begins:
+            self.version += 1
+            self.beat()
+        for new, token, start in begins:
+            self.pull(new, token, start)
 
     def drop(self, one: Queue) -> None:
         """Let go of a queue."""
@@ -417,7 +426,7 @@ class Consumer:
             "commitOffset": str(known),
             "suspendTimeoutMillis": str(int(HOLD * 1000)),
             "subscription": "*",
-            "subVersion": "1",
+            "subVersion": str(self.version),
             "expressionType": "TAG",
         }
         number = self.wire.pull(ext, (one, token, offset))

@@ -259,13 +259,18 @@ class PlayedGroup(WatchedGroup):
         """Let a request fail, and others no more.
 
         While commits failed, a member that was sent elsewhere was sent there again and again. Whether it is about to
-        store that place, or to begin anew, depends on timing; so its commits are lost until it pulls there.
+        store that place, or to begin anew, depends on timing; so its commits are lost until it pulls there. Heartbeats
+        fail once it does: a queue that it takes raises its subscription's version, and pulls would be refused.
         """
-        waiting = self.case.traffic.waiting
-        sent_away = request in _BEGIN_ANEW and not all(waiting(queue) for queue in range(self.case.queues))
-        self.case.loses_commits = (
-            sent_away and bool(self.members.programs) and self.case.fails(Request.UPDATE_CONSUMER_OFFSET)
-        )
+
+        def pulls_all() -> bool:
+            return all(self.case.traffic.waiting(queue) for queue in range(self.case.queues))
+
+        lost = self.case.fails(Request.UPDATE_CONSUMER_OFFSET) and bool(self.members.programs) and not pulls_all()
+        if lost and request is Request.HEART_BEAT:
+            self.case.mend()
+            self._wait(lambda: self.members.ended() or pulls_all(), self._timing.write + self._timing.round)
+        self.case.loses_commits = lost and request in _BEGIN_ANEW
         self.case.fail(request, fault)
         if self.case.loses_commits:
             self._wait(self.members.ended, self._timing.write + self._timing.round)

@@ -93,6 +93,16 @@ def test_where_a_member_was_sent_while_commits_failed_is_not_stored_once_somethi
     assert [value[2] if isinstance(value, tuple) else None for value in found] == [None, *[(7,)] * 4]
 
 
+def test_heartbeats_fail_once_a_member_pulls_where_it_was_sent_while_commits_failed() -> None:
+    *_, found = values(
+        whole_push.Prepare(1, "empty", 7, "CONSUME_FROM_FIRST_OFFSET"),
+        whole_push.Fail("UPDATE_CONSUMER_OFFSET", "SYSTEM_ERROR"),
+        whole_push.Join(0),
+        whole_push.Fail("HEART_BEAT", "SYSTEM_ERROR"),
+    )
+    assert found == (((0, 0),), (), (0,))
+
+
 def test_what_arrives_while_a_member_is_frozen_that_would_give_its_pulls_up_is_pulled_once() -> None:
     found = values(
         whole_push.Prepare(1, "empty", 0, "CONSUME_FROM_FIRST_OFFSET"),
