@@ -89,6 +89,7 @@ suites_option = click.option(
     help="Only the suite of this name; where there is none, those that match: a part of the name, or a pattern such as "
     "'start-*'. May be repeated.",
 )
+rule_option = click.option("--rule", "rule_id", help="Only suites in which this rule can fire.")
 expected_option = click.option(
     "--expected",
     type=click.Path(path_type=Path),

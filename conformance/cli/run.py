@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.cli.options import (
     read_expected,
     read_rulebook,
     rule_named,
+    rule_option,
     rulebook_option,
     seed_option,
     suite_notes,
@@ -34,7 +35,7 @@ from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
 @click.command()
 @address_argument
 @suites_option
-@click.option("--rule", "rule_id", help="Only suites in which this rule can fire.")
+@rule_option
 @click.option("--cases", type=click.IntRange(min=1), help="Cases per suite.")
 @click.option("--steps", type=click.IntRange(min=1, max=100_000), help="Steps per case.")
 @seed_option

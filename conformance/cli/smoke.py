@@ -6,6 +6,8 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,11 +16,22 @@ from rocketmq_conformance.conformance.cli.options import (
     address_argument,
     address_through,
     chosen_suites,
+    expected_option,
     judging_options,
+    quirks_option,
+    read_expected,
+    read_rulebook,
+    rule_named,
+    rule_option,
+    rulebook_option,
+    suite_notes,
     suites_option,
     through_option,
 )
 from rocketmq_conformance.reports.text import shortened
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Cases and steps per suite of a smoke run.
 SMOKE_CASES, SMOKE_STEPS = 3, 10
@@ -30,24 +43,54 @@ LONGEST_SHOWN = 1000
 @address_argument
 @through_option
 @suites_option
+@rule_option
+@expected_option
+@quirks_option
+@rulebook_option
 @judging_options
-def smoke(address: str, through: str | None, patterns: Sequence[str], judging: Judging) -> None:
+def smoke(
+    address: str,
+    through: str | None,
+    patterns: tuple[str, ...],
+    rule_id: str | None,
+    expected: Path | None,
+    quirks: bool,
+    rulebook: str | None,
+    judging: Judging,
+) -> None:
     """Run a few short cases of every suite, to check that the adapter at ADDRESS is wired up.
 
     Every operation is asked for, and every rule that covering plans show; what differs is not shrunk. Of exec:COMMAND
     every line to (>) and from (<) the program is printed, on standard error. Of client:COMMAND, and of a consumer in
-    Python, one member is started, and what was seen and what was missed is printed.
+    Python, one member is started, of the kind that the chosen suites are about, and what was seen and what was missed
+    is printed: nothing is judged.
     """
     address = address_through(address, through)
+    suites = chosen_suites(patterns, rule_id)
     if address.startswith(("client", "python:")) and _is_program(address):
-        _look_at_program(address, judging.form)
+        if expected or quirks or rulebook:
+            raise click.UsageError(
+                "Of a program nothing is judged yet: leave --expected, --quirks and --rulebook to `run`."
+            )
+        _look_at_program(address, suites, judging)
         return
     # The engine, with all models and suites, is imported when a command needs it: --help does not.
     from rocketmq_conformance.conformance.cli.judging import judge
     from rocketmq_conformance.conformance.engine.options import Options
 
-    options = Options(address, 1, SMOKE_CASES, SMOKE_STEPS, brief=True)
-    judge(chosen_suites(patterns, None), options, judging, named=bool(patterns), on_line=_show)
+    options = Options(
+        address,
+        1,
+        SMOKE_CASES,
+        SMOKE_STEPS,
+        notes=suite_notes(patterns),
+        brief=True,
+        expected=read_expected(expected) if expected else (),
+        quirks=quirks,
+        rulebook=read_rulebook(rulebook) if rulebook else None,
+    )
+    rule = rule_named(rule_id).id if rule_id else ""
+    judge(suites, options, judging, named=bool(patterns or rule_id), rule=rule, on_line=_show)
 
 
 def _show(way: str, line: str) -> None:
@@ -66,30 +109,42 @@ def _is_program(address: str) -> bool:
         return False
 
 
-def _look_at_program(address: str, form: str) -> None:
+def _look_at_program(address: str, suites: Sequence[Suite], judging: Judging) -> None:
     """Start one member of a ``client:`` address, and print how far it gets: as lines, or as JSON Lines."""
     from rocketmq_conformance.conformance.adapter import CannotRunError
-    from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+    from rocketmq_conformance.conformance.engine.handshake import release_choice
+    from rocketmq_conformance.conformance.opening import Opening, opened
+    from rocketmq_conformance.conformance.targets.address import AddressError
     from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
-    from rocketmq_conformance.conformance.targets.client_program.smoke import Seen, look_at
+    from rocketmq_conformance.conformance.targets.client_program.smoke import Seen, kinds_of, look_at
     from rocketmq_conformance.reports.event import COULD_NOT_RUN, EXIT_CODES
+    from rocketmq_conformance.reports.start_display import StartDisplay
 
+    kinds = kinds_of(suites)
+    if not kinds:
+        raise click.UsageError("No chosen suite is one of consumer programs: name another, such as whole-push.")
+    people = judging.form != "jsonl"
+    opening = Opening(address, judging.overrides, judging.patience, judging.max_wait, judging.start_timeout)
+    display = StartDisplay(sys.stderr)
     try:
-        program = open_address(address)
-        assert isinstance(program, ClientProgram)
-        found, suite = look_at(program)
+        with opened(opening, [], on_start=display) as (stage, hello, profile):
+            if people:
+                click.echo(f"note    {release_choice(hello, judging.overrides, profile)}")
+            assert isinstance(stage.adapter, ClientProgram)
+            found, suite = look_at(stage.adapter, kinds=kinds)
     except AddressError as error:
         raise click.UsageError(str(error)) from error
     except CannotRunError as error:
         found, suite = [Seen("connected and sent a heartbeat", False, str(error), needed=True)], ""
     able = all(one.seen or not one.needed for one in found)
     for one in found:
-        if form == "jsonl":
-            click.echo(json.dumps(one._asdict()))
-        else:
+        if people:
             click.echo(f"{'seen' if one.seen else 'missed':7} {one.what}" + ("" if one.seen else f": {one.hint}"))
-    if form != "jsonl" and able:
-        command = shlex.join(("rocketmq-conformance", "run", address, "-k", suite, "--max-time", "120"))
+        else:
+            click.echo(json.dumps(one._asdict()))
+    if people and able:
+        judged_as = [word for item in judging.overrides.items() for word in ("--with", "=".join(item))]
+        command = shlex.join(("rocketmq-conformance", "run", address, "-k", suite, *judged_as, "--max-time", "120"))
         differs = "" if all(one.seen for one in found) else "; what was missed differs there"
         click.echo(f"next    {command}{differs}")
     if not able:

@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.properties.found import MODELLED
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: The release that hints name as an example.
@@ -110,12 +111,13 @@ def own_notes(hello: Hello) -> list[str]:
 def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
     """The releases that judge: the user's choice, else those of the Hello, else the newest (of Java 17).
 
-    The configuration is that of the Hello, as far as it switches rules.
+    A program that is judged as a release has a broker of that release, unless another one is asked for. The
+    configuration is that of the Hello, as far as it switches rules.
     """
     newest = str(NEWEST)
     profile = Profile.of(
         overrides.get("client") or hello.client or newest,
-        overrides.get("broker") or hello.broker or newest,
+        overrides.get("broker") or hello.broker or _broker_beside(hello, overrides) or newest,
         int(overrides.get("java") or hello.java or 17),
     )
     if hello.upgraded_from:
@@ -123,9 +125,22 @@ def profile_of(hello: Hello, overrides: Mapping[str, str]) -> Profile:
     return profile.configured({one.name: one.value for one in hello.properties if one.kind == MODELLED})
 
 
+def _is_program(hello: Hello) -> bool:
+    """Is it a consumer that is judged by the traffic at a broker of the kit's?"""
+    return hello.sides == (Side.WHOLE.value,)
+
+
+def _broker_beside(hello: Hello, overrides: Mapping[str, str]) -> str | None:
+    """The release of the broker that goes with the client that was asked for, if one does."""
+    return overrides.get("client") if _is_program(hello) else None
+
+
 def release_choice(hello: Hello, overrides: Mapping[str, str], profile: Profile) -> str:
     """Which release judges each side that the implementation has, and why; what was a guess names the option for it."""
     has = {"client" if side in ("pure", "whole") else side for side in hello.sides}
+    if _is_program(hello):
+        has.add("broker")
+    asked = {"broker": _broker_beside(hello, overrides) or "", **overrides}
     sides = [
         ("client", profile.client, hello.client, "--like"),
         ("broker", profile.broker, hello.broker, "--with broker="),
@@ -135,7 +150,8 @@ def release_choice(hello: Hello, overrides: Mapping[str, str], profile: Profile)
     for side, release, own, option in sides:
         if side not in has:
             continue
-        reason = "it was asked for" if overrides.get(side) else "the implementation says so" if own else NO_OTHER
+        said = own and not overrides.get(side)
+        reason = "the implementation says so" if said else "it was asked for" if asked.get(side) else NO_OTHER
         reasons.setdefault(reason, []).append(f"{side} {release}")
         if reason == NO_OTHER:
             guessed.append(f"{option}{'' if option.endswith('=') else ' '}{ANOTHER}")

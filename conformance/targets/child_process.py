@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -27,6 +28,13 @@ LONGEST_LINE = 16 * 1024 * 1024
 TAIL, MOST_LOGGED = 64 * 1024, 16 * 1024 * 1024
 #: Seconds that a program has to end by itself: after the end of its input, and then after SIGTERM.
 GRACE = 0.5
+#: Characters of a line that are shown of it.
+_LINE = 300
+#: How the lines begin with which runtimes say that a program crashes.
+_CRASH = re.compile(
+    r"panic: |fatal error: |thread '.*' (\(\d+\) )?panicked|Exception in thread |Unhandled |Uncaught |terminate called|"
+    r"Fatal Python error|Traceback \(|# A fatal error"
+)
 #: Marks the processes that a program started, in their environment.
 MARK = "ROCKETMQ_CONFORMANCE_PROGRAM"
 #: Seconds between two looks whether a program is still there, while a child of it may hold its output open.
@@ -71,11 +79,26 @@ class ErrorLog:
                     file.write(kept)
                 self._logged += len(kept)
 
-    def last_lines(self, most: int = 3) -> str:
-        """The last lines that are not blank, with " / " between them; "" when there are none."""
+    @property
+    def tail(self) -> bytes:
+        """The end of it."""
         with self._lock:
-            lines = self._tail.decode("utf-8", "replace").splitlines()
-        return " / ".join([line.strip() for line in lines if line.strip()][-most:])[-500:]
+            return self._tail
+
+    def last_lines(self) -> str:
+        """What tells most of it (``telling_lines``), with the last three lines; "" when there is nothing."""
+        return telling_lines(self.tail, 3)
+
+
+def telling_lines(errors: bytes, last: int) -> str:
+    """The line with which a crash begins, or else the first one, and the last ones, with " / " between them; "" when
+    there are none. A stack frame alone, which is what ends a panic, tells nothing."""
+    lines = [line.strip()[:_LINE] for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
+    if len(lines) <= last:
+        return " / ".join(lines)
+    first = next((line for line in reversed(lines) if _CRASH.match(line)), lines[0])
+    ending = lines[-last:]
+    return " / ".join(ending if first in ending else [first, "…", *ending])
 
 
 class ChildProcess:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from rocketmq_conformance.reports.text import shortened
 from rocketmq_conformance.suites.declare.domain import Schema
@@ -34,3 +35,13 @@ def wrong_with(line: Mapping[str, object]) -> str:
             shown = shortened(json.dumps(line), _SHOWN)
             return f"The line {shown} is no `{name}` line: {schema['description']}"
     return ""
+
+
+def foreign_topic(line: Mapping[str, Any], topics: Collection[str]) -> str:
+    """One sentence on a line of the right shape that names another topic than these, or ""."""
+    named = [line["got"][0]] if "got" in line else [topic for topic, _ in line.get("owned", ())]
+    other = next((topic for topic in named if topic not in topics), None)
+    if other is None:
+        return ""
+    shown, asked = shortened(json.dumps(line), _SHOWN), " and ".join(sorted(topics))
+    return f"The line {shown} names the topic {other}, and the program was asked for {asked} alone."

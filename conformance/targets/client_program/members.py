@@ -253,7 +253,7 @@ class MemberPrograms:
         if self.sent(Request.HEART_BEAT) and not self._case.traffic.in_group:
             connected = f" It sent heartbeats, and none of the group {self._case.group}."
         connected = f" {self._case.guard.handshake}" if self._case.guard.handshake else connected
-        words = f" Its last line on standard error: {program.last_words}" if program.last_words else ""
+        words = f" It wrote on standard error: {program.last_words}" if program.last_words else ""
         code = program.code
         if code is not None:
             end = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"

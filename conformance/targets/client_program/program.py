@@ -17,18 +17,20 @@ from typing import IO, NamedTuple
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import Overdue, undisturbed
 from rocketmq_conformance.conformance.targets.broker.access_settings import without_settings
-from rocketmq_conformance.conformance.targets.child_process import MARK, kill_marked
+from rocketmq_conformance.conformance.targets.child_process import MARK, ErrorLog, kill_marked
 from rocketmq_conformance.conformance.targets.client_program.connections import is_open_in, sockets_at
-from rocketmq_conformance.conformance.targets.client_program.lines import wrong_with
+from rocketmq_conformance.conformance.targets.client_program.lines import foreign_topic, wrong_with
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import SUBSCRIBE
+from rocketmq_conformance.models.client.fixtures import RETRY_PREFIX
 from rocketmq_conformance.reports.text import shortened
 
 #: The longest line of standard output that is read, in bytes; longer ones are skipped.
 LONGEST_LINE = 4096
 #: Characters of a reason that are shown.
 _REASON = 300
-#: Bytes of standard error that are kept for the report.
-_KEPT = 2000
 _CHUNK = 65536
+#: The variable with the topic that it is to consume.
+_TOPIC = "ROCKETMQ_TOPIC"
 #: Seconds between two looks at a process that is to end.
 _POLL_INTERVAL = 0.02
 #: Seconds for which the last words of a process that has ended are read: what it started may keep its pipe open.
@@ -65,8 +67,12 @@ class Program:
         self._unsupported = ""
         #: A sentence on the first line that has the name of one that is understood, but not its shape, or "".
         self.wrong_line = ""
-        self._errors = b""
+        self._errors = ErrorLog()
         self._ended = False
+        #: The topics whose messages it may say it was given, and whose queues it may say it has.
+        self._topics = set[str]()
+        if _TOPIC in variables:
+            self._topics = {variables[_TOPIC], RETRY_PREFIX + variables["ROCKETMQ_GROUP"]}
         try:
             with undisturbed():
                 self._process = subprocess.Popen(
@@ -109,11 +115,10 @@ class Program:
 
     @property
     def last_words(self) -> str:
-        """The last line of its standard error, or "": all of it, once it has ended."""
+        """What tells most on its standard error, or "": all of it was read, once it has ended."""
         if self.code is not None:
             self._errors_read.join(_LAST_WORDS)
-        lines = self._errors.decode("utf-8", "replace").split("\n")
-        return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
+        return self._errors.last_lines()
 
     def stop(self, limit: float) -> bool:
         """Ask it to end by SIGTERM, and wait; False when it had to be killed after ``limit`` seconds."""
@@ -128,6 +133,7 @@ class Program:
     def send(self, command: Mapping[str, object]) -> None:
         """Write a command to its standard input; one that has ended, or closed it, is given none."""
         assert self._process.stdin is not None
+        self._topics.update(topic for word, topic in command.items() if word == SUBSCRIBE and isinstance(topic, str))
         with suppress(OSError, ValueError):  # it has ended, or was killed
             self._process.stdin.write(json.dumps(command).encode() + b"\n")
             self._process.stdin.flush()
@@ -185,7 +191,7 @@ class Program:
             said = json.loads(line)
         except (ValueError, RecursionError):
             return  # a program may print what it likes
-        wrong = wrong_with(said)
+        wrong = wrong_with(said) or (foreign_topic(said, self._topics) if self._topics else "")
         if wrong:
             self.wrong_line = self.wrong_line or wrong
         elif "takes" in said:
@@ -200,7 +206,7 @@ class Program:
 
     def _read_errors(self, pipe: IO[bytes]) -> None:
         while chunk := os.read(pipe.fileno(), _CHUNK):
-            self._errors = (self._errors + chunk)[-_KEPT:]
+            self._errors.add(chunk)
 
 
 def _reading(read: Callable[[IO[bytes]], None], pipe: IO[bytes]) -> threading.Thread:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.required_consumers import (
+    AUTOMATIC,
+    CLUSTERING,
+    REQUIRED_CONSUMERS,
+)
 from rocketmq_conformance.reports.text import count
-from rocketmq_conformance.suites import whole_lite, whole_orderly, whole_push
+from rocketmq_conformance.suites import whole_broadcast, whole_lite, whole_orderly, whole_push
+from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: The kinds of consumers that may be looked at, by the suite that judges them: the first that the program can be.
-_KINDS = (whole_push.SUITE, whole_orderly.SUITE, whole_lite.SUITE)
+KINDS = (whole_push.SUITE, whole_orderly.SUITE, whole_lite.SUITE, whole_broadcast.SUITE)
 #: Seconds for everything that follows the first heartbeat.
 LIMIT = 45.0
 _POLL_INTERVAL = 0.05
+_COMMITS = "let its listener succeed, and its timer commit"
 
 
 class Seen(NamedTuple):
@@ -38,18 +46,22 @@ class FirstLook(NamedTuple):
     suite: str
 
 
-def look_at(program: ClientProgram, limit: float = LIMIT) -> FirstLook:
-    """Start one member of the first kind that the program can be. CannotRunError when it does not connect, or can be
-    none of them."""
-    program.hello()
-    try:
-        for suite in _KINDS:
-            seen, reason = _look_at_member(program, suite, limit)
-            if not reason:
-                return FirstLook(seen, suite.name)
-    finally:
-        program.close()
-    raise CannotRunError(f"The program says that it is neither a push consumer nor a lite one of a cluster: {reason}")
+def kinds_of(suites: Iterable[Suite]) -> tuple[Suite, ...]:
+    """The kinds of consumers that suites are about, in the order of KINDS; none, when no program plays these."""
+    wanted = {REQUIRED_CONSUMERS[one.name][0]._replace(commit=AUTOMATIC) for one in suites if one.side is Side.WHOLE}
+    return tuple(kind for kind in KINDS if REQUIRED_CONSUMERS[kind.name][0] in wanted)
+
+
+def look_at(program: ClientProgram, limit: float = LIMIT, kinds: Sequence[Suite] = KINDS) -> FirstLook:
+    """Start one member of the first of these kinds that the program can be. CannotRunError when it does not connect, or
+    can be none of them."""
+    for suite in kinds:
+        seen, reason = _look_at_member(program, suite, limit)
+        if not reason:
+            return FirstLook(seen, suite.name)
+    raise CannotRunError(
+        f"The program says that it is no consumer of {' or '.join(one.name for one in kinds)}: {reason}"
+    )
 
 
 def _look_at_member(program: ClientProgram, suite: Suite, limit: float) -> tuple[list[Seen], str]:
@@ -65,10 +77,18 @@ def _look_at_member(program: ClientProgram, suite: Suite, limit: float) -> tuple
         stored = [group.case.max_offset(queue) for queue in range(group.case.queues)]
         until = time.monotonic() + limit
         guard = group.case.guard
-        while list(group.case.stored()) != stored and not guard.refused and time.monotonic() < until:
-            time.sleep(_POLL_INTERVAL)
         traffic, queues = group.case.traffic, group.case.queues
-        pulled = sum((queue, "") in traffic.pulls for queue in range(queues))
+        # who broadcasts commits nothing, and asks for no members
+        divides = group.consumer.model == CLUSTERING
+
+        def done() -> bool:
+            if divides:
+                return list(group.case.stored()) == stored
+            return {one[1] for one in traffic.brought} >= {*range(queues)}
+
+        while not done() and not guard.refused and time.monotonic() < until:
+            time.sleep(_POLL_INTERVAL)
+        pulled = len({queue for queue, _ in traffic.pulls} & {*range(queues)})
         committed = sum(offset == end for offset, end in zip(group.case.stored(), stored, strict=True))
         lists = traffic.has_sent(client, Request.GET_CONSUMER_LIST_BY_GROUP)
         wrong = group.members.wrong_line()
@@ -83,14 +103,10 @@ def _look_at_member(program: ClientProgram, suite: Suite, limit: float) -> tuple
                 "subscribe to ROCKETMQ_TOPIC in the group ROCKETMQ_GROUP",
                 needed=True,
             ),
-            Seen("asked for the members of its group", lists, "queues are divided among the members that it lists"),
+            *([Seen("asked for the members of its group", lists, "queues are divided among these")] if divides else []),
             Seen(f"pulled {pulled} of {queues} queues", pulled == queues, "one member owns every queue", needed=True),
             Seen("was given messages", bool(traffic.brought), "let its listener be called", needed=True),
-            Seen(
-                f"committed {committed} of {queues} queues",
-                committed == queues,
-                "let its listener succeed, and its timer commit",
-            ),
+            *([Seen(f"committed {committed} of {queues} queues", committed == queues, _COMMITS)] if divides else []),
             Seen("ended on SIGTERM", stopped, "shut the consumer down when the signal comes"),
             Seen(
                 "unregistered from its group",

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from command_line import kit
-from places import HELPERS
+from places import HELPERS, ROOT
 from prepared_signals import interruptible
 
 from rocketmq_conformance.conformance.cli.main import cli
+from rocketmq_conformance.conformance.cli.run import run as run_command
+from rocketmq_conformance.conformance.cli.smoke import smoke as smoke_command
 from rocketmq_conformance.conformance.engine import covering_plans
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import jsonl
@@ -287,6 +289,49 @@ def test_a_first_look_asks_for_every_operation_and_shrinks_nothing() -> None:
     assert played <= asked
     (started,) = [event for event in events if event["event"] == "suite-started"]
     assert len(started["corpus"]) == len(cases)
+
+
+#: What ``run`` takes and ``smoke`` does not: it is short, draws little, keeps nothing and looks for no shorter plans.
+NOT_SMOKED = {
+    "cases",
+    "steps",
+    "seed",
+    "max_time",
+    "out",
+    "stop_at_first",
+    "workers",
+    "more_corpus",
+    "tiers",
+    "examples",
+}
+
+
+def test_smoke_takes_what_run_takes_but_for_how_much_is_played() -> None:
+    run, smoke = ({one.name for one in command.params} for command in (run_command, smoke_command))
+    assert run - smoke == NOT_SMOKED
+    assert smoke <= run
+
+
+def test_a_first_look_is_judged_as_a_run_is(tmp_path: Path) -> None:
+    port = ["smoke", "port", "-k", "allocation"]
+    for words, code in (([], 0), (["--rule", "ALLOC-AVG-1"], 0), (["--rule", "BQ-GROUP-3"], 2), (["--like", "4.9"], 2)):
+        assert CliRunner().invoke(cli, [*port, *words]).exit_code == code, words
+    assert "Judged as client 4.9.8, because it was asked for" in kit(*port, "--like", "4.9.8", cwd=tmp_path).stdout
+    for words in (["--expected", str(tmp_path / "none.toml")], ["--rulebook", "9.9"]):
+        assert CliRunner().invoke(cli, [*port, *words]).exit_code == 2, words
+
+
+def test_a_first_look_at_a_program_says_what_judges_it_and_obeys_the_chosen_suite() -> None:
+    address = f"client?pace=1000:{sys.executable} {ROOT / 'tests' / 'helpers' / 'program.py'} only-orderly"
+    done = CliRunner().invoke(cli, ["smoke", address, "-k", "whole-lite", "--like", "4.9.8", "--with", "broker=5.1.4"])
+    assert "note    judged as client 4.9.8 and broker 5.1.4, because it was asked for\n" in done.output
+    assert (done.exit_code, "it is no consumer of whole-lite: it is only-orderly" in done.output) == (4, True)
+    for words, sentence in (
+        (["-k", "allocation"], "No chosen suite is one of consumer programs"),
+        (["--quirks"], "Of a program nothing is judged yet"),
+    ):
+        done = CliRunner().invoke(cli, ["smoke", address, *words])
+        assert (done.exit_code, sentence in done.output) == (2, True), done.output
 
 
 def test_explain_says_what_the_rules_of_a_suite_demand() -> None:

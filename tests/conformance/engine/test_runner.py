@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -613,6 +613,9 @@ def test_what_is_no_hello_is_named(hello_given: Any) -> None:
         hello_of(Stage(Says(), Profile()))
 
 
+PROGRAM = Hello("./consumer", "", sides=("whole",))
+
+
 @pytest.mark.parametrize(
     ("hello", "overrides", "profile"),
     [
@@ -621,6 +624,12 @@ def test_what_is_no_hello_is_named(hello_given: Any) -> None:
         (Hello("x", "1", client="4.9.8"), {"client": "5.0.0"}, Profile.of("5.0.0")),
         (Hello("x", "1", broker="4.9.7", java=8), {"client": "5.0.0"}, Profile.of("5.0.0", "4.9.7", 8)),
         (Hello("x", "1"), {"broker": "5.1.4", "java": "11"}, Profile.of(broker="5.1.4", java=11)),
+        (Hello("x", "1"), {"client": "4.9.8"}, Profile.of("4.9.8")),
+        # a program has a broker of the release that it follows
+        (PROGRAM, {}, Profile()),
+        (PROGRAM, {"client": "4.9.8"}, Profile.of("4.9.8", "4.9.8")),
+        (PROGRAM, {"client": "4.9.8", "broker": "5.1.4"}, Profile.of("4.9.8", "5.1.4")),
+        (replace(PROGRAM, broker="4.9.7"), {"client": "4.9.8"}, Profile.of("4.9.8", "4.9.7")),
     ],
 )
 def test_who_says_which_release_judges(hello: Hello, overrides: dict[str, str], profile: Profile) -> None:
@@ -651,6 +660,7 @@ GUESS = "because nothing says otherwise"
             {"client": "4.9.8"},
             "client 4.9.8, because it was asked for, and broker 4.9.7, because the implementation says so",
         ),
+        (PROGRAM, {"client": "4.9.8"}, "client 4.9.8 and broker 4.9.8, because it was asked for"),
     ],
 )  # fmt: skip
 def test_a_run_says_why_a_release_judges(hello: Hello, overrides: dict[str, str], sentence: str) -> None:

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.api import judge
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
-from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
+from rocketmq_conformance.conformance.targets.client_program.smoke import KINDS, kinds_of, look_at
 from rocketmq_conformance.models.outcome import Unsupported
 from rocketmq_conformance.reports.event import UNSUPPORTED, RunStarted, SuiteEnded
 from rocketmq_conformance.suites import (
@@ -26,6 +26,7 @@ from rocketmq_conformance.suites import (
     whole_push,
     whole_subscriptions,
 )
+from rocketmq_conformance.suites.declare.discovery import SUITES
 
 COMMANDS: dict[str, Any] = {"commit": whole_commit, "pause": whole_pause, "subscribe": whole_subscriptions}
 
@@ -70,8 +71,20 @@ def test_one_that_connects_as_one_kind_and_not_as_another_is_played_as_both() ->
 def test_smoke_looks_at_the_first_kind_that_a_program_can_be() -> None:
     found = look_at(program("only-orderly"), limit=0.2)
     assert (found.suite, found.seen[0].seen) == ("whole-orderly", True)
-    with pytest.raises(CannotRunError, match="neither a push consumer nor a lite one of a cluster: it is only-none"):
+    with pytest.raises(CannotRunError, match=r"no consumer of whole-push or .* or whole-broadcast: it is only-none"):
         look_at(program("only-none"))
+
+
+def test_smoke_looks_at_the_kind_of_the_chosen_suites() -> None:
+    assert kinds_of(SUITES.values()) == KINDS
+    chosen = [SUITES["whole-commit"], SUITES["whole-pause"], SUITES["allocation"]]
+    assert [one.name for one in kinds_of(chosen)] == ["whole-push", "whole-lite"]
+    found = look_at(program("sits"), limit=0.2, kinds=kinds_of([SUITES["whole-broadcast"]]))
+    assert found.suite == "whole-broadcast"
+    # it asks for no members, and commits nothing
+    assert [one.what for one in found.seen if not one.seen] == [
+        *("subscribed to the topic", "pulled 0 of 4 queues", "was given messages", "unregistered from its group"),
+    ]
 
 
 def test_what_a_program_cannot_be_is_left_out_or_unsupported_where_it_was_chosen() -> None:

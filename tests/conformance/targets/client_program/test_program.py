@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from waiting import alive, wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError, Case, Play
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.child_process import telling_lines
 from rocketmq_conformance.conformance.targets.client_program import connections
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
@@ -163,7 +165,7 @@ def test_a_case_is_played_once_more_when_a_member_was_too_late(tmp_path: Path) -
 def test_the_last_line_of_one_that_ends_at_once_is_shown() -> None:
     program = ClientProgram("sh -c '(sleep 0.3; echo oops >&2) & exit 7'", timing=BRIEF)
     group = program.group(operations.SUITE)
-    said = "ended with exit code 7 before its first heartbeat. Its last line on standard error: oops"
+    said = "ended with exit code 7 before its first heartbeat. It wrote on standard error: oops"
     with pytest.raises(CannotRunError, match=said):
         group.do(operations.Join(0))
     group.close()
@@ -453,6 +455,37 @@ def test_a_line_that_has_not_its_shape_leaves_the_case_undecided_with_a_sentence
     assert (shown.code, shown.definite) == ("BAD_LINE", False)
     assert shown.detail.startswith('member-0: The line {"got": ["T", 7]} is no `got` line: ')
     assert look_at(client("garbled"), limit=1.0).seen[-1].hint == shown.detail
+
+
+@pytest.mark.parametrize("word", ["got", "owned"])
+def test_a_line_that_names_another_topic_than_was_asked_for_leaves_the_case_undecided(word: str) -> None:
+    value = {"got": ["X", 0, 7], "owned": [["T", 0], ["X", 1]]}[word]
+    lines = [{"got": ["T", 0, 7]}, {"got": ["%RETRY%G", 0, 1]}, {"owned": [["T", 0]]}, {word: value}]
+    script = "".join(f"echo '{json.dumps(line)}';" for line in lines)
+    program = Program(["sh", "-c", script], {"ROCKETMQ_TOPIC": "T", "ROCKETMQ_GROUP": "G"})
+    wait_until(lambda: program.wrong_line)
+    program.kill()
+    assert program.wrong_line == (
+        f"The line {json.dumps(lines[-1])} names the topic X, and the program was asked for %RETRY%G and T alone."
+    )
+
+
+def test_a_topic_that_it_is_told_to_subscribe_to_is_asked_for() -> None:
+    said = """read line; echo '{"got": ["U", 0, 7]}'"""
+    program = Program(["sh", "-c", said], {"ROCKETMQ_TOPIC": "T", "ROCKETMQ_GROUP": "G"})
+    program.send({"subscribe": "U"})
+    wait_until(lambda: program.got)
+    program.kill()
+    assert not program.wrong_line
+
+
+def test_of_a_program_that_panics_the_line_with_which_that_begins_is_shown() -> None:
+    panic = ["panic: nil map", "", "goroutine 1 [running]:", "main.main()", "\t/src/main.go:7 +0x1d", "exit status 2"]
+    for before, first in (([], panic[0]), (["INFO start", "INFO go"], panic[0]), (["oops", "INFO"], "oops")):
+        lines = [*before, *(panic if first == panic[0] else panic[2:])]
+        shown = telling_lines("\n".join(lines).encode(), 3)
+        assert shown == f"{first} / … / main.main() / /src/main.go:7 +0x1d / exit status 2"
+    assert telling_lines(b"oops\n\n", 3) == "oops"
 
 
 def test_smoke_says_what_was_missed() -> None:

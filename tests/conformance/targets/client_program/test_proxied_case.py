@@ -348,7 +348,10 @@ def test_allocation_begins_with_a_topic_that_was_consumed(behind: FakeBroker) ->
 
 
 def test_smoke_goes_through_it_too(behind: FakeBroker) -> None:
-    missed = [one.what for one in look_at(program(behind), limit=0.2).seen if not one.seen]
+    through = program(behind)
+    through.hello()
+    missed = [one.what for one in look_at(through, limit=0.2).seen if not one.seen]
+    through.close()
     assert "pulled 0 of 4 queues" in missed
 
 

@@ -61,8 +61,9 @@ def hosted(factory: str, **options: str) -> Program:
 
 
 def noted(program: Program) -> list[str]:
-    """The lines of its standard error so far."""
-    return program._errors.decode().splitlines()
+    """The lines of its standard error so far; all of them, once it has ended."""
+    assert program.last_words is not None
+    return program._errors.tail.decode().splitlines()
 
 
 def test_a_consumer_is_given_its_settings_and_shut_down_by_sigterm() -> None:
@@ -70,7 +71,7 @@ def test_a_consumer_is_given_its_settings_and_shut_down_by_sigterm() -> None:
     wait_until(lambda: "started member-0 push files" in noted(program))
     assert program.takes == {"seek"}
     assert program.stop(LIMIT)
-    assert (program.code, program.last_words) == (0, "shut down")
+    assert (program.code, noted(program)[-1]) == (0, "shut down")
 
 
 def test_a_factory_says_that_it_has_no_consumer_of_this_kind() -> None:
@@ -88,7 +89,7 @@ def test_a_listener_says_what_it_is_given_and_does_what_commands_say() -> None:
         assert (list(program.got), program.takes) == ([("T", 1, offset) for offset in range(3)], takes)
         assert ("made x" in noted(program)) == (factory == "on_a_loop")
         assert program.stop(LIMIT)
-        assert program.last_words == "shut down"
+        assert noted(program)[-1] == "shut down"
 
 
 def test_commands_are_calls_and_one_that_is_refused_changes_nothing() -> None:
