@@ -11,8 +11,9 @@ is virtual. When it is real, the kit waits for so long, and then calls ``apply``
 arguments left: its outcome is what timers did meanwhile.
 
 Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`Batches`,
-:class:`SideBySide`, :class:`Streams`, :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`,
-:class:`WholeCases`, :class:`KeepsLog`, :class:`ShowsLines`, :class:`FollowsProfile`.
+:class:`SideBySide`, :class:`Streams`, :class:`TakesTime`, :class:`TakesPart`, :class:`EndsCases`,
+:class:`RefusesSuites`, :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`, :class:`WholeCases`,
+:class:`KeepsLog`, :class:`ShowsLines`, :class:`FollowsProfile`. docs/adapter-changes.md says since when each is there.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.fakes.responses import (
     refused,
     succeed,
 )
-from rocketmq_conformance.conformance.fakes.storage import INHERIT, Storage
+from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import VERSION, Command
@@ -24,26 +24,13 @@ from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.members import GroupSettings
 from rocketmq_conformance.models.broker.send_back import RetrySettings
-from rocketmq_conformance.models.broker.state import READ, WRITE, Topic
+from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.broker.wire import WireRules, description
 from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 
 _NO_TOPIC = CODES["TOPIC_NOT_EXIST"]
-_INHERITED = READ | WRITE | INHERIT
-
-
-def own_topics(name: str, cluster: str) -> dict[str, Topic]:
-    """The topics that a broker of any release makes when it starts; clients find its address by that of its name
-    (TopicConfigManager#TopicConfigManager @ 4.2.0, 4.9.7, 5.3.3)."""
-    return {
-        "SELF_TEST_TOPIC": Topic.of(1),
-        "BenchmarkTest": Topic.of(1024),
-        "OFFSET_MOVED_EVENT": Topic.of(1),
-        cluster: Topic(16, 16, _INHERITED),
-        name: Topic(1, 1, _INHERITED),
-    }
 
 
 class Administration:
@@ -60,7 +47,6 @@ class Administration:
         self._standard_here = self._wire.standard(VERSION, False)
         self._storage = storage
         self._name, self._cluster = name, cluster
-        self._own = own_topics(name, cluster)
         #: Where routes say that the broker is.
         self.address = address
         self._started = started
@@ -83,6 +69,7 @@ class Administration:
             Request.DELETE_SUBSCRIPTIONGROUP: self._delete_group,
             Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: self._groups,
             Request.GET_ROUTEINFO_BY_TOPIC: self._route,
+            Request.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: self._names,
             Request.GET_BROKER_CLUSTER_INFO: self._clusters,
             Request.GET_BROKER_RUNTIME_INFO: self._runtime,
         }
@@ -102,7 +89,7 @@ class Administration:
     def _routed(self, topic: str, standard: bool) -> Answered:
         settings: Topic | None
         if self.routes is None:
-            settings = self._storage.state.topics.get(topic, self._own.get(topic))
+            settings = self._storage.state.topics.get(topic)
         else:
             queues = self.routes.get(topic, NO_ROUTE)
             if queues != NO_ROUTE:
@@ -167,6 +154,9 @@ class Administration:
             group: {"consumeEnable": group not in state.disabled, "groupName": group} for group in sorted(state.groups)
         }
         return 0, "", {}, document({"subscriptionGroupTable": table})
+
+    def _names(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        return 0, "", {}, document({"topicList": sorted(self._storage.state.topics)})
 
     def _clusters(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         return 0, "", {}, routes.clusters(self._name, self._cluster, self.address, self._form)

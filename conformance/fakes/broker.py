@@ -26,6 +26,7 @@ from rocketmq_conformance.conformance.fakes.dispatch import Dispatcher
 from rocketmq_conformance.conformance.fakes.fault_script import FaultScript
 from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
+from rocketmq_conformance.conformance.fakes.own_topics import own_topics
 from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.record import Record
@@ -51,7 +52,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
 T = TypeVar("T")
-CLUSTER = "conformance"
+CLUSTER = "DefaultCluster"
 #: The property that makes topics when messages are sent to them.
 AUTO_CREATE = "autoCreateTopicEnable"
 #: The port that routes name before the system has chosen one.
@@ -124,7 +125,11 @@ class FakeBroker:
         #: ``host:port``, for clients' name server address.
         self.address = f"{host}:{port or _UNCHOSEN}"
         made = {**PARTS, **(parts or {})}
-        self.storage: Storage = made["storage"](BrokerRules.of(self.profile), clock, auto_create)
+        self.storage: Storage = made["storage"](
+            BrokerRules.of(self.profile),
+            clock,
+            own_topics(self.profile.broker, name, cluster, creates=auto_create),
+        )
         self.consumers: Consumers = made["consumers"](self.storage, clock, lease)
         consumers, later = self.consumers, self._listener.later
         # a release understands what its own clients send

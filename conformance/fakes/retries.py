@@ -11,6 +11,7 @@ from dataclasses import replace
 from heapq import heappop, heappush
 
 from rocketmq_conformance.conformance.adapter import Answered
+from rocketmq_conformance.conformance.fakes.own_topics import SCHEDULE_TOPIC
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import (
     ConnectionHandler,
@@ -45,7 +46,6 @@ from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Err
 
 #: Where delayed messages wait; they get their offset there.
-SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
 
 
 class Retries:

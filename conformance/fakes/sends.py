@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import Answered
+from rocketmq_conformance.conformance.fakes.own_topics import DEFAULT_TOPIC
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import (
     CODES,
@@ -16,7 +17,7 @@ from rocketmq_conformance.conformance.fakes.responses import (
 )
 from rocketmq_conformance.conformance.fakes.retries import Retries
 from rocketmq_conformance.conformance.fakes.send_backs import copied
-from rocketmq_conformance.conformance.fakes.storage import DEFAULT_TOPIC, Storage
+from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import VERSION, Command

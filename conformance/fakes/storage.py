@@ -5,10 +5,11 @@ The model decides on ``state`` everything that a rule decides; this module only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from rocketmq_conformance.conformance.fakes.own_topics import DEFAULT_TOPIC
 from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.models.broker import names
@@ -18,14 +19,9 @@ from rocketmq_conformance.models.broker.members import ORDINARY_GROUP, GroupSett
 from rocketmq_conformance.models.broker.pull import StoredEntry
 from rocketmq_conformance.models.broker.send import NO_QUEUE, send
 from rocketmq_conformance.models.broker.send_back import RETRY, RetrySettings
-from rocketmq_conformance.models.broker.state import ABSENT, READ, WRITE, BrokerState, QueueLog, Stored, Topic
+from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog, Stored, Topic
 from rocketmq_conformance.models.outcome import Err
 
-#: The topic whose settings automatically created topics take over, and how many queues they have at most.
-DEFAULT_TOPIC, DEFAULT_QUEUES = "TBW102", 8
-#: Bit of the permission of a topic whose settings are taken over.
-INHERIT = 1
-_DEFAULT = Topic(DEFAULT_QUEUES, DEFAULT_QUEUES, READ | WRITE | INHERIT)
 DEFAULT_RETRIES = RetrySettings()
 
 
@@ -40,12 +36,15 @@ class _Log:
 class Storage:
     """Topics, groups, messages and stored offsets. ``clock`` gives ms since the epoch.
 
-    With ``auto_create`` unknown topics are created when they are used, as in a broker with its default settings.
+    ``own`` are the topics that it always has; with DEFAULT_TOPIC among them, one that messages are sent to is created.
     """
 
-    def __init__(self, rules: BrokerRules, clock: Callable[[], int], auto_create: bool) -> None:
+    def __init__(self, rules: BrokerRules, clock: Callable[[], int], own: Mapping[str, Topic]) -> None:
         self.rules = rules
-        self.state = BrokerState(topics={DEFAULT_TOPIC: _DEFAULT} if auto_create else {})
+        self._own = own
+        self.state = BrokerState(topics={**own})
+        #: The state that it began with last, without its own topics and with them.
+        self._begun = BrokerState(), self.state
         self._clock = clock
         self._logs: dict[tuple[str, int], _Log] = {}
         self._physical = 0
@@ -64,8 +63,10 @@ class Storage:
         self.write_groups: Callable[[], None] | None = None
 
     def begin(self, state: BrokerState) -> None:
-        """Hold this state and nothing else; its messages, of one byte each, are made when they are read."""
-        self.state = state
+        """Hold this state, beside its own topics; its messages, of one byte each, are made when they are read."""
+        if state is not self._begun[0]:
+            self._begun = state, state._replace(topics={**self._own, **state.topics})
+        self.state = self._begun[1]
         if self._logs:
             self._logs, self._physical = {}, 0
             self._placed = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rocketmq_conformance.conformance.fakes.administration import own_topics
 from rocketmq_conformance.conformance.fakes.broker import CLUSTER
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
+from rocketmq_conformance.conformance.fakes.own_topics import own_topics
 from rocketmq_conformance.conformance.fakes.responses import command
 from rocketmq_conformance.conformance.fakes.routes import RouteForm, route_of_many
 from rocketmq_conformance.conformance.fakes.said import SaidMessages
@@ -34,6 +34,7 @@ class _NamingCase(GroupCase):
     def __init__(self, profile: Profile, later: Callable[[float, Callable[[], object]], Any] | None) -> None:
         super().__init__(profile, later)
         self._wire, self._form = WireRules.of(profile), RouteForm.of(profile.broker)
+        self._settings = {name: own_topics(profile.broker, name, CLUSTER, creates=False)[name] for name in NAMES}
         #: The brokers that the route names, with their addresses and how many queues each has.
         self.named: Callable[[], list[tuple[str, str, Topic]]] = list
 
@@ -50,7 +51,7 @@ class _NamingCase(GroupCase):
         """What the route names of the topic, or of the topic that each broker makes with its own name."""
         if topic == TOPIC:
             return self.named()
-        return [(name, address, own_topics(name, CLUSTER)[name]) for name, address, _ in self.named() if name == topic]
+        return [(name, address, self._settings[name]) for name, address, _ in self.named() if name == topic]
 
 
 class WholeBrokers:

@@ -12,15 +12,17 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.own_topics import own_topics
 from rocketmq_conformance.conformance.proof.fake_broker import Conversation
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
 from rocketmq_conformance.conformance.remoting.message import decode_all, join_batch
-from rocketmq_conformance.models.broker.state import Topic
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
 
 PATIENCE = 30.0
 START = 1_700_000_000_000
@@ -479,7 +481,40 @@ def test_the_cluster_is_described_in_javas_own_json(broker: FakeBroker) -> None:
     with connected(broker) as line:
         body = line.call(Request.GET_BROKER_CLUSTER_INFO).body.decode()
     assert f'{{0:"{broker.address}"}}' in body
-    assert java_json.loads(body)["clusterAddrTable"] == {"conformance": ["broker-a"]}
+    assert java_json.loads(body)["clusterAddrTable"] == {"DefaultCluster": ["broker-a"]}
+
+
+ALWAYS = {"BenchmarkTest", "DefaultCluster", "OFFSET_MOVED_EVENT", "SELF_TEST_TOPIC", "TBW102", "broker-a"}
+
+
+@pytest.mark.parametrize(
+    ("release", "more"),
+    [
+        ("4.5.2", set()),
+        ("4.6.0", {"DefaultCluster_REPLY_TOPIC"}),
+        ("4.7.1", {"DefaultCluster_REPLY_TOPIC", "SCHEDULE_TOPIC_XXXX"}),
+    ],
+)
+def test_a_broker_has_topics_of_its_own_by_its_release(release: str, more: set[str]) -> None:
+    with FakeBroker(Profile.of(broker=release)) as broker, connected(broker) as line:
+        listed = json.loads(line.call(Request.GET_ALL_TOPIC_LIST_FROM_NAMESERVER).body)["topicList"]
+        assert set(listed) == ALWAYS | more
+        routes = [line.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}) for topic in listed]
+        assert all(route.code == 0 for route in routes)
+        # whatever a case begins with
+        broker.storage.begin(BrokerState(topics={"T": Topic.of(2)}))
+        assert broker.state.topics.keys() == ALWAYS | more | {"T"}
+
+
+def test_new_releases_have_more_of_them() -> None:
+    def names(release: str) -> set[str]:
+        return {*own_topics(Release.parse(release), "b", "c", creates=False)}
+
+    popped = {"rmq_sys_REVIVE_LOG_c", "rmq_sys_SYNC_BROKER_MEMBER_b"}
+    assert names("5.0.0") - names("4.9.7") == popped | {"RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC"}
+    assert names("5.3.3") - names("5.2.0") == {"rmq_sys_wheel_timer"}
+    rocksdb = {"RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC"}
+    assert names("5.5.0") - names("5.3.3") == rocksdb
 
 
 @pytest.mark.parametrize(

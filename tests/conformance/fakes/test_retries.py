@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
-from rocketmq_conformance.conformance.fakes.retries import SCHEDULE_TOPIC
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -92,7 +91,6 @@ def test_a_delayed_message_says_where_it_waits(broker: FakeBroker, clock: Clock)
     waited(broker)
     properties = parse_properties(broker.messages("T")[1].properties)
     assert properties == {"DELAY": "1", "TAGS": "a", "REAL_TOPIC": "T", "REAL_QID": "0"}
-    assert SCHEDULE_TOPIC not in broker.state.topics
 
 
 def test_a_delayed_message_is_refused_as_any_other(broker: FakeBroker) -> None:

@@ -10,8 +10,10 @@ from waiting import wait_until
 
 from rocketmq_conformance.conformance import api
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.fakes.own_topics import own_topics
 from rocketmq_conformance.conformance.proof.broker_defaults import read_defaults
 from rocketmq_conformance.conformance.properties.defaults import HERE, OFF, defaults_of
+from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.address import open_address
@@ -51,6 +53,16 @@ def test_a_broker_has_the_defaults_of_the_table(release: str) -> None:
     read = read_defaults(parsed)
     assert {name: value for name, value in read.items() if defaults_of(parsed)[name] not in (HERE, value)} == {}
     assert {name for name, value in defaults_of(parsed).items() if value} - OFF <= read.keys()
+
+
+@pytest.mark.parametrize("release", ["4.9.7", RELEASE])
+def test_a_broker_makes_the_topics_of_its_own_that_the_fake_one_has(release: str) -> None:
+    parsed = Release.parse(release)
+    with Broker(parsed) as started, Connection("127.0.0.1", started.port) as line:
+        table = java_json.loads(line.call(Request.GET_ALL_TOPIC_CONFIG).body.decode())["topicConfigTable"]
+    numbers = {name: (one["readQueueNums"], one["writeQueueNums"], one["perm"]) for name, one in table.items()}
+    # the kit starts it without automatic creation, in a cluster of its own
+    assert numbers == own_topics(parsed, "broker-a", "conformance", creates=False)
 
 
 def test_a_property_of_the_address_is_judged() -> None:
