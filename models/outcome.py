@@ -6,7 +6,7 @@ An outcome is ``Ok(value)``, ``Err(code)`` or ``Unsupported(reason)``, and nothi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 #: The values that an operation may answer: JSON's scalars, and tuples of them.
 Value = None | bool | int | str | tuple["Value", ...]
@@ -72,7 +72,7 @@ def result_of(outcome: Ok | Err) -> Result:
 
 def having_sent(error: Err, commits: tuple[Value, ...]) -> Err:
     """The error of an operation that failed after it had sent these commits."""
-    return replace(error, commits=commits) if commits else error
+    return Err(error.code, error.definite, error.detail, error.clients, commits) if commits else error
 
 
 def agrees(expected: Expected, observed: Expected) -> bool:

@@ -189,30 +189,30 @@ def _fails(rules: ClientRules, message: CachedMessage) -> bool:
 
 def take(cached: ProcessQueueContents, most: int) -> tuple[ProcessQueueContents, tuple[CachedMessage, ...]]:
     """PQ-3: the lowest messages, ``most`` of them."""
-    tree, taken = cached.tree, cached.taken
+    queue, dropped, tree, taken, consuming, total, size, top, odd = cached
     if not tree:
-        return cached._replace(consuming=False), ()
+        return ProcessQueueContents(queue, dropped, tree, taken, False, total, size, top, odd), ()
     lowest = sorted(tree)[:most]
     messages = tuple([tree[offset] for offset in lowest])
     left = {offset: message for offset, message in tree.items() if offset not in lowest}
     aside = {**taken, **{message.offset: message for message in messages}}
-    return cached._replace(tree=left, taken=aside), messages
+    return ProcessQueueContents(queue, dropped, left, aside, consuming, total, size, top, odd), messages
 
 
 def commit(rules: ClientRules, cached: ProcessQueueContents) -> tuple[ProcessQueueContents, int | None]:
     """PQ-3: the offset to commit; None when it fails."""
-    taken, size, odd = cached.taken, cached.size, cached.odd
+    queue, dropped, tree, taken, consuming, total, size, top, odd = cached
     if not taken:
         return cached, None
-    total = cached.total - len(taken)
+    total -= len(taken)
     if total == 0 and rules.resets_bytes:
         size, odd = 0, False
     else:
         for offset in sorted(taken):
             if _fails(rules, taken[offset]):
-                return cached._replace(total=total, size=size), None
+                return ProcessQueueContents(queue, dropped, tree, taken, consuming, total, size, top, odd), None
             size -= taken[offset].size
-    return cached._replace(taken=_EMPTY, total=total, size=size, odd=odd), max(taken) + 1
+    return ProcessQueueContents(queue, dropped, tree, _EMPTY, consuming, total, size, top, odd), max(taken) + 1
 
 
 def rollback(cached: ProcessQueueContents) -> ProcessQueueContents:

@@ -36,7 +36,7 @@ from rocketmq_conformance.models.client.offset_table import (
     without,
 )
 from rocketmq_conformance.models.fast_tuples import maker
-from rocketmq_conformance.models.outcome import Err, having_sent
+from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
@@ -90,7 +90,6 @@ RULES = (
 )
 
 UNROUTED = Err("CLIENT")
-REMOTING = Err("REMOTING")
 #: Failures of the transport, as opposed to refusals by the broker.
 TRANSPORT_FAULTS = frozenset({"silent", "cut"})
 
@@ -237,7 +236,7 @@ class RemoteStoreModel:
         if fault == "answer":
             return state, sent, _COMMIT["accepted"]
         if fault in TRANSPORT_FAULTS:
-            return state, having_sent(REMOTING, sent), _COMMIT["transport failed"]
+            return state, Err("REMOTING", commits=sent), _COMMIT["transport failed"]
         return state, Err(fault, commits=sent), _COMMIT["refused"]
 
     def commit_elsewhere(self, state: RemoteStore, queue: int, offset: int) -> Answer[RemoteStore]:
