@@ -44,6 +44,7 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is_accident
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.oracle import QUIRK as LEFT_OPEN
 from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -247,7 +248,7 @@ def _twice(stage: Stage, judge: Judge, played: _Played, at: int) -> _Seen | None
         judged = judge.judge(rows, do, count=False)
     except BROKEN:
         return _Seen(True)
-    return _Seen(judged.verdict == DIVERGES, "", "done twice")
+    return _Seen(judged.verdict == DIVERGES, QUIRK if _meets_accidents(judge, judged.steps) else "", "done twice")
 
 
 def _same_twice(judge: Judge, rows: Sequence[Row], at: int) -> bool:
@@ -289,16 +290,21 @@ def _late(stage: Stage, judge: Judge, played: _Played, at: int) -> _Seen:
 
 
 def _is_accident(judge: Judge, step: Step, corrupted: Result) -> bool:
-    """Is a corrupted answer another one of an accident of Java?"""
+    """Is a corrupted answer another one of an accident of Java that is not judged?"""
     spec = judge.suite.operations[step.row[0]].spec
-    return is_accident(step.why, differing_parts(spec, step.expected, corrupted))
+    return not judge.quirks and is_accident(step.why, differing_parts(spec, step.expected, corrupted))
+
+
+def _meets_accidents(judge: Judge, steps: Sequence[Step]) -> bool:
+    """Is there an accident of Java among the steps that is not judged, after which several states are possible?"""
+    return not judge.quirks and any(step.why.quirk is True or LEFT_OPEN in step.left for step in steps)
 
 
 def _reason(judge: Judge, step: Step, at: int, judged: Judged, corrupted: Result) -> str:
     """Why a corrupted answer was not noticed, or ""."""
     if any(one.expected is UNDEFINED for one in (step, *step.others)):
         return PROMISED_NOTHING
-    if _is_accident(judge, step, corrupted) and not judge.quirks:
+    if _is_accident(judge, step, corrupted) or _meets_accidents(judge, judged.steps[: at + 1]):
         return QUIRK
     if step.others or step.why is UNKNOWN:
         return SEVERAL
