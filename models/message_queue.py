@@ -76,7 +76,8 @@ def compare_queues(left: Queue, right: Queue) -> int:
 def sort_queues(queues: Sequence[Queue]) -> tuple[Queue, ...] | None:
     """The queues in Java's order; None when their ids lie so far apart that Java's comparison orders them in a
     circle, and the result depends on the sorting algorithm (MQ-ORD-1)."""
-    if not wraps(queues):
+    numbers = [queue[2] for queue in queues]
+    if not numbers or max(numbers) - min(numbers) < 2**31:
         return sort_by_number(queues)
     ordered = sorted(queues, key=cmp_to_key(compare_queues))
     for at, queue in enumerate(ordered):
@@ -89,12 +90,6 @@ def sort_queues(queues: Sequence[Queue]) -> tuple[Queue, ...] | None:
 def sort_by_number(queues: Sequence[Queue]) -> tuple[Queue, ...]:
     """The queues in the order that Java's is as long as no difference of ids wraps."""
     return tuple(sorted(queues, key=lambda queue: (utf16(queue[0]), utf16(queue[1]), queue[2])))
-
-
-def wraps(queues: Sequence[Queue]) -> bool:
-    """Do ids lie so far apart that their difference is no Java ``int``?"""
-    numbers = [queue[2] for queue in queues]
-    return bool(numbers) and max(numbers) - min(numbers) >= 2**31
 
 
 def sort_ids(ids: Sequence[str]) -> tuple[str, ...]:

@@ -67,6 +67,8 @@ class Reason:
     kind: str
     #: Is the answer an accident of Java (``Level.QUIRK``), whatever the level of its rules, or which parts of it are?
     quirk: bool | tuple[str, ...] = False
+    #: Is an accident done as Java does it, or as a client without it does, and in no other way?
+    either: bool = False
     #: Rules of single decisions that show in the answer without deciding all of it, such as where a queue begins that a
     #: whole consumer takes: they are met with it, and no difference is named after them.
     beneath: tuple[str, ...] = ()
@@ -74,8 +76,9 @@ class Reason:
 
 @cache
 def accident(why: Reason, *parts: str) -> Reason:
-    """The reason where the answer is an accident of Java, or these parts of it are."""
-    return replace(why, quirk=parts or True)
+    """The reason where these parts of the answer are an accident of Java; without them all of it is, and is either as
+    Java has it or as a client without the accident does."""
+    return replace(why, quirk=parts or True, either=not parts)
 
 
 def reasons_by_kind(rules: tuple[str, ...], *kinds: str, beneath: tuple[str, ...] = ()) -> dict[str, Reason]:

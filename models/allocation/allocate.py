@@ -23,19 +23,18 @@ from rocketmq_conformance.models.message_queue import (
     sort_by_number,
     sort_ids,
     sort_queues,
-    wraps,
 )
 from rocketmq_conformance.models.outcome import UNDEFINED
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Reason
+from rocketmq_conformance.models.rule import Answer, Reason, accident
 
 _ORDER = ("REB-CLU-2", "MQ-ORD-1")
 _SORTED = Reason(_ORDER, "queues")
-_SORTED_WRAPPED = Reason(("MQ-ORD-1",), "queues, difference wraps", quirk=True)
+_SORTED_WRAPPED = accident(Reason(("MQ-ORD-1",), "queues, difference wraps"))
 _CIRCULAR = Reason(_ORDER, "ids in a circle")
 _IDS = Reason(("REB-CLU-2",), "client ids")
 _COMPARED = Reason(("MQ-ORD-1",), "two queues")
-_WRAPPED = Reason(("MQ-ORD-1",), "two queues, difference wraps", quirk=True)
+_WRAPPED = accident(Reason(("MQ-ORD-1",), "two queues, difference wraps"))
 _IDENTITY = Reason(("MQ-ID-1",), "text and hash")
 _PLACE = Reason(("ALLOC-CH-4",), "place of a text")
 
@@ -43,10 +42,12 @@ _PLACE = Reason(("ALLOC-CH-4",), "place of a text")
 class AllocationModel:
     """The rules for one profile; there is no state, and every method is pure."""
 
-    __slots__ = ("client",)
+    __slots__ = ("accidents", "client")
 
     def __init__(self, profile: Profile) -> None:
         self.client = ClientRules.of(profile)
+        #: Do differences of ids wrap?
+        self.accidents = profile.accidents
 
     def averagely(self, state: None, me: str, queues: Queues, members: Members) -> Answer[None]:
         """ALLOC-AVG-1: the queues of ``me``, or ILLEGAL_ARGUMENT."""
@@ -79,10 +80,11 @@ class AllocationModel:
 
     def sort_queues(self, state: None, queues: Queues) -> Answer[None]:
         """REB-CLU-2: the queues in the order in which a strategy is given them."""
-        ordered = sort_queues(queues)
+        by_number = sort_by_number(queues)
+        ordered = sort_queues(queues) if self.accidents else by_number
         if ordered is None:
             return state, UNDEFINED, _CIRCULAR
-        return state, ordered, _SORTED if ordered == sort_by_number(queues) else _SORTED_WRAPPED
+        return state, ordered, _SORTED if ordered == by_number else _SORTED_WRAPPED
 
     def sort_members(self, state: None, members: Members) -> Answer[None]:
         """REB-CLU-2: the client ids in the order in which a strategy is given them."""
@@ -90,7 +92,9 @@ class AllocationModel:
 
     def compare_queues(self, state: None, left: Queue, right: Queue) -> Answer[None]:
         """MQ-ORD-1: -1, 0 or 1."""
-        return state, compare_queues(left, right), _WRAPPED if wraps((left, right)) else _COMPARED
+        by_number = -1 if sort_by_number((left, right))[0] == left else 1
+        compared = compare_queues(left, right) if self.accidents or left == right else by_number
+        return state, compared, _WRAPPED if compared and compared != by_number else _COMPARED
 
     def identify_queue(self, state: None, queue: Queue) -> Answer[None]:
         """MQ-ID-1: (text, 32-bit hash)."""

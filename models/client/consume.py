@@ -187,8 +187,9 @@ _NONE = Reason(("CONS-1-SPLIT",), "nothing waits")
 _DROPPED = reasons_by_kind(("CONS-1-DROPPED",), "before", "meanwhile")
 _INDEX = Reason(("CONS-1-ACK",), "index below -1")
 _CLEANED = Reason(("PQ-4",), "nothing there")
+_ACCIDENTS = ("sent back, still counted", "not begun, error")
 _CLEAN_KINDS = {
-    kind: Reason(rules, kind, quirk=kind in ("sent back, still counted", "not begun, error"))
+    kind: Reason(rules, kind, quirk=kind in _ACCIDENTS, either=kind in _ACCIDENTS)
     for kind, rules in (
         ("too young", ("PQ-4",)),
         ("sent back", ("PQ-4", "CONS-BACK")),
@@ -362,7 +363,7 @@ class ConsumeModel:
                     commit = "first" if old is None else "raised"
                     memory = {**memory, queue: offset}
                 why = broken_by_body(_RESULTS[success, end, commit]) if broken else _RESULTS[success, end, commit]
-            if timer.quirk is True:
+            if timer.quirk is True and not why.quirk:
                 why = accident(why)
         state = ConsumeState(
             broadcasts, max_times, batch, owned, {**caches, number: cached}, requests, later, memory, now, pulled, room

@@ -156,6 +156,7 @@ _RUNS = {
         ("CONS-2", "PQ-3", "CONS-2-COMMIT", "CONS-2-AUTO" if automatic else "CONS-2-MANUAL", *by),
         f"{'automatic' if automatic else 'manual'}, {end}",
         quirk=end == "error",
+        either=end == "error",
     )
     for automatic in (True, False)
     for end, by in _ENDS.items()

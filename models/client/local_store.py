@@ -133,7 +133,7 @@ _NOT_WRITTEN = {
 }
 _REMOVE = reasons_by_kind(("OFF-L-REM",), "entry", "frozen entry", "no entry", "does nothing")
 _LOADED = reasons_by_kind(("OFF-L-LOAD",), "main", "backup", "no file", "unparsable")
-_LOADED_WIDE = {kind: Reason(("OFF-L-LOAD", "OFF-L-INT"), f"offset too large: {kind}", quirk=True) for kind in _LOADED}
+_LOADED_WIDE = {kind: accident(Reason(("OFF-L-LOAD", "OFF-L-INT"), f"offset too large: {kind}")) for kind in _LOADED}
 _DAMAGED = {
     (which, how): Reason(("OFF-L-PATH", "OFF-L-SAVE"), f"{which}: {how}") for which in (MAIN, BACKUP) for how in DAMAGES
 }

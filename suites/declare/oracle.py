@@ -185,7 +185,7 @@ class Oracle:
             self._state, expected, why = self._bound.by_position[row[0]](before, *given)
         step = Step(row, before, self._state, expected, observed, why)
         if why.quirk is True and self._mended is not None:
-            return self._beside(step)
+            return self._beside(step, self._mended)
         return Agreed(step) if agrees(expected, observed) else self._as_far_as_said(spec, step)
 
     def _as_far_as_said(self, spec: OperationSpec, step: Step) -> Agreed | Differs:
@@ -199,14 +199,19 @@ class Oracle:
             return Agreed(step._replace(why=weaker(step.why, spec, left), left=(QUIRK,)))
         return Agreed(step._replace(why=weaker(step.why, spec, left), left=left))
 
-    def _beside(self, step: Step) -> Judgement:
+    def _beside(self, step: Step, mended: BoundModel) -> Judgement:
         """Judge an accident of Java, which need not be repeated, and follow the implementation in what it did."""
         if self._elapsed is None:
             self._state = step.before
             return self._among_possibilities(step.row, step.observed, indeterminate=False)
-        judgement = self._as_far_as_said(self._suite.operations[step.row[0]].spec, step)
+        spec = self._suite.operations[step.row[0]].spec
+        judgement = self._as_far_as_said(spec, step)
         if isinstance(judgement, Agreed):
             return judgement
+        if step.why.either:
+            _, expected, _ = mended.by_position[step.row[0]](step.before, *step.row[1])
+            if isinstance(self._as_far_as_said(spec, step._replace(expected=expected)), Differs):
+                return judgement
         self._astray = step.after is not step.before
         return Agreed(_left_open(step))
 
@@ -233,10 +238,12 @@ class Oracle:
         answered = answers(self._bound, possible, row, observed, observes=spec.observes, mended=self._mended)
         judged = [(one, self._compared(spec, one, row, observed)) for one in answered]
         allowed = [(one, judgement.step) for one, judgement in judged if isinstance(judgement, Agreed)]
-        accidents = [] if allowed or self._mended is None else [one for one in answered if one.why.quirk is True]
-        if accidents:
+        free = [one for one in answered if one.why.quirk is True and not one.why.either] if self._mended else []
+        if free and isinstance(observed, Err):  # refused, so that nothing was done
+            allowed += [(one._replace(after=one.before), _left_open(_step(one, row, observed))) for one in free]
+        elif free and not allowed:
             self._astray = any(one.after.state is not one.before.state for one in answered)
-            allowed = [(one, _left_open(_step(one, row, observed))) for one in accidents]
+            allowed = [(one, _left_open(_step(one, row, observed))) for one in free]
         self._possible = after_step(one for one, _ in allowed)
         if len(self._possible) > MOST:
             raise TooMany

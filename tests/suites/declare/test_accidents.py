@@ -9,9 +9,9 @@ from every import every
 
 from rocketmq_conformance.conformance.engine.control import carries
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
-from rocketmq_conformance.models.outcome import Ok, Outcome, Value, outcome_of
+from rocketmq_conformance.models.outcome import Err, Outcome, Result, outcome_of
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Reason
+from rocketmq_conformance.models.rule import Answer, Reason, accident
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Duration, Values
@@ -28,7 +28,7 @@ RELEASES = ("4.1.0", "4.9.2", "4.9.8", "5.3.1", "5.4.0", "5.5.0")
 
 @operation("Put a number; Java adds 100 to one below 0.", side=Side.CLIENT, answer={"sum": (), "last": ()})
 class Put(Operation):
-    number: Annotated[int, Values(1, -1)]
+    number: Annotated[int, Values(1, -1, -2)]
 
 
 @operation("Get the sum.", side=Side.CLIENT)
@@ -42,6 +42,7 @@ class Tick(Operation):
 
 
 PUT, WRAPPED = Reason(("R-PUT",), "put"), Reason(("R-PUT",), "below 0", quirk=True)
+EITHER = accident(Reason(("R-PUT",), "far below 0"))
 LARGE = Reason(("R-PUT",), "large", quirk=("last",))
 GOT, PASSED = Reason(("R-GET",), "got"), Reason(("R-TICK",), "passed")
 
@@ -49,7 +50,8 @@ GOT, PASSED = Reason(("R-GET",), "got"), Reason(("R-TICK",), "passed")
 def bind(profile: Profile) -> BoundModel:
     def put(state: int, number: int) -> Answer[int]:
         after = state + number + 100 * (number < 0 and profile.accidents)
-        return after, (after, number), WRAPPED if number < 0 else LARGE if after > 1 else PUT
+        why = EITHER if number < -1 else WRAPPED if number < 0 else LARGE if after > 1 else PUT
+        return after, (after, number), why
 
     def get(state: int) -> Answer[int]:
         return state, state, GOT
@@ -78,13 +80,13 @@ class Still:
         return Span(0, 0)
 
 
-def judged(*steps: tuple[Row, Value], quirks: bool = False, timed: bool = False) -> Judged:
-    answers = iter([value for _, value in steps])
+def judged(*steps: tuple[Row, Result], quirks: bool = False, timed: bool = False) -> Judged:
+    answers = iter([outcome_of(result) for _, result in steps])
     judge = Judge(SUM, Profile(), quirks=quirks)
-    return judge.judge([row for row, _ in steps], lambda row: Ok(next(answers)), times=Still() if timed else None)
+    return judge.judge([row for row, _ in steps], lambda row: next(answers), times=Still() if timed else None)
 
 
-Steps = tuple[tuple[Row, Value], ...]
+Steps = tuple[tuple[Row, Result], ...]
 JAVA: Steps = (put(-1), (99, -1)), (GET, 99)
 SANE: Steps = (put(-1), (-1, -1)), (GET, -1)
 
@@ -114,10 +116,25 @@ def test_what_follows_an_accident_that_was_done_in_another_way_is_left_out() -> 
     assert not ended.cut
 
 
+def test_an_accident_that_was_refused_leaves_the_state_as_it_was() -> None:
+    refused = put(-1), Err("NEGATIVE")
+    assert judged(refused, (GET, 0)).verdict == CONFORMS
+    assert judged(refused, (GET, -1)).verdict == DIVERGES
+
+
+def test_an_accident_may_be_one_that_is_done_in_two_ways_only() -> None:
+    java, sane, other = (put(-2), (98, -2)), (put(-2), (-2, -2)), (put(-2), (0, -2))
+    assert [judged(java, (GET, 98)).verdict, judged(sane, (GET, -2)).verdict] == [CONFORMS, CONFORMS]
+    assert [judged(java, (GET, -2)).verdict, judged(other).verdict] == [DIVERGES, DIVERGES]
+    assert judged((put(-2), Err("NEGATIVE"))).verdict == DIVERGES
+
+
 def test_on_a_real_clock_what_follows_an_accident_that_was_not_javas_is_left_out() -> None:
     assert (judged(*JAVA, timed=True).verdict, len(judged(*JAVA, timed=True).steps)) == (CONFORMS, 2)
-    ended = judged(*SANE, timed=True)
-    assert (ended.verdict, len(ended.steps), ended.unsupported) == (CONFORMS, 1, {"get": ASTRAY})
+    assert judged((put(-2), (0, -2)), timed=True).verdict == DIVERGES
+    for steps in (SANE, ((put(-2), (-2, -2)), (GET, -2))):
+        ended = judged(*steps, timed=True)
+        assert (ended.verdict, len(ended.steps), ended.unsupported) == (CONFORMS, 1, {"get": ASTRAY})
 
 
 def test_a_part_that_is_an_accident_is_not_compared_and_all_others_are() -> None:
