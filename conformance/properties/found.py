@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from rocketmq_conformance.conformance.properties.defaults import HERE, defaults_of, new_with
-from rocketmq_conformance.conformance.properties.harmless import why_harmless
+from rocketmq_conformance.conformance.properties.harmless import reason_in, why_harmless
 from rocketmq_conformance.conformance.properties.listed import LISTED
+from rocketmq_conformance.conformance.properties.unmodelled import UNMODELLED
 from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.release import NEWEST, Release
 
@@ -26,7 +27,7 @@ class FoundProperty:
     default: str | None
     #: MODELLED, LISTED_ONLY or UNCLASSIFIED.
     kind: str
-    #: What it changes; "" when that is not known.
+    #: What it changes, or is about; "" when that is not known.
     effect: str = ""
     #: The rules that are unsupported with it.
     rules: tuple[str, ...] = ()
@@ -50,7 +51,8 @@ class FoundProperty:
         if self.kind == LISTED_ONLY:
             rules = ", ".join(self.rules)
             return f"{self} ({default}) makes differences in {rules} unsupported: {self.effect}"
-        return f"{self} ({default}) is unclassified: a difference decides nothing beside it"
+        about = f" ({self.effect})" if self.effect else ""
+        return f"{self} ({default}) is unclassified{about}: a difference decides nothing beside it"
 
 
 def off_default(
@@ -69,7 +71,7 @@ def off_default(
     new = new_with(release, read, known) if release else ()
     for name, value in sorted(read.items()):
         default = defaults.get(name)
-        if value == default or default == HERE or why_harmless(name):
+        if value == default or default == HERE or why_harmless(name, value):
             continue
         one = _classified(release, name, value, default)
         if one.kind != UNCLASSIFIED or (name not in new if given is None else name in given):
@@ -84,4 +86,5 @@ def _classified(release: Release | None, name: str, value: str, default: str | N
         return FoundProperty(
             name=name, value=value, default=default, kind=LISTED_ONLY, effect=listed.effect, rules=listed.rules
         )
-    return FoundProperty(name=name, value=value, default=default, kind=UNCLASSIFIED)
+    about = reason_in(UNMODELLED, name) or why_harmless(name)
+    return FoundProperty(name=name, value=value, default=default, kind=UNCLASSIFIED, effect=about)

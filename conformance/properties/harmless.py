@@ -1,7 +1,7 @@
 """Properties of brokers that cannot matter to what the kit judges, with the reason; they are never printed.
 
-A pattern stands for the names of its kind. What is neither here nor modelled is *unclassified*: beside such a property
-that is off its default, a divergence decides nothing.
+A pattern stands for the names of its kind. Each was looked up in the sources of releases: what reads it is on the way
+to no answer that a suite asks for. Numbers of ``AT_LEAST`` cannot matter from there on.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from typing import NamedTuple
 
 #: Patterns of names, by the reason why such a property changes no answer that a suite asks for.
 HARMLESS: Mapping[str, Sequence[str]] = {
@@ -18,15 +19,15 @@ HARMLESS: Mapping[str, Sequence[str]] = {
         *("userCache*", "aclCache*", "statefulAuth*"),
     ),
     "names, addresses, ports and folders": (
-        *("brokerName", "brokerClusterName", "brokerId", "brokerIP1", "brokerIP2", "bindAddress", "regionId"),
+        *("brokerName", "brokerClusterName", "brokerIP1", "brokerIP2", "bindAddress", "regionId"),
         *("listenPort", "haListenPort", "namesrvAddr", "haMasterAddress", "rocketmqHome"),
         *("storePath*", "msgTraceTopicName", "configBlackList", "brokerElectionPriority"),
     ),
-    "threads and queues of requests": (
-        *("*ThreadPoolNums", "*ThreadPoolQueueCapacity", "*PoolQueueCapacity", "*WorkerThreads", "*SelectorThreads"),
+    "threads and queues of requests: to be refused for being busy proves nothing": (
+        *("*ThreadPoolNums", "*PoolQueueCapacity", "*WorkerThreads", "*SelectorThreads"),
         *("*ExecutorThreads", "*SemaphoreValue", "disableNettyWorkerGroup", "serverNettyWorkerGroupEnable"),
-        *("disableCallbackExecutor", "enableFastChannelEventProcess", "maxAsyncPutMessageRequests"),
-        *("*CorePoolSize", "*MaxPoolSize", "*ServiceQueueCapacity", "compactionThreadNum", "dispatchCq*"),
+        *("disableCallbackExecutor", "maxAsyncPutMessageRequests"),
+        *("*CorePoolSize", "*MaxPoolSize", "*ServiceQueueCapacity", "compactionThreadNum"),
         *("timerGetMessageThreadNum", "timerPutMessageThreadNum", "transactionCheckRocksdb*Threads"),
         *("transactionCheckRocksdbQueueCapacity", "topicQueueLockNum", "asyncSendEnable"),
     ),
@@ -34,7 +35,7 @@ HARMLESS: Mapping[str, Sequence[str]] = {
         "useTLS",
         *("*Socket*BufSize", "*SocketBacklog", "*PooledByteBufAllocatorEnable", "writeBuffer*WaterMark"),
         *("useEpollNativeSelector", "clientCloseSocketIfTimeout", "socksProxyConfig", "connectTimeoutMillis"),
-        *("*ChannelMaxIdleTimeSeconds", "channelNotActiveInterval", "maxReconnectIntervalTimeSeconds"),
+        *("clientChannelMaxIdleTimeSeconds", "channelNotActiveInterval", "maxReconnectIntervalTimeSeconds"),
         *("enableReconnectForGoAway", "transferMsgByHeap", "sharedByteBufferNum", "transientStorePoolSize"),
         "isScanAvailableNameSrv",
     ),
@@ -50,56 +51,59 @@ HARMLESS: Mapping[str, Sequence[str]] = {
         *("enableScheduleMessageStats", "autoDeleteUnusedStats", "maxStatsIdleTimeInMinutes", "traceOn"),
         *("printChannelGroups*", "isolateLogEnable", "enablePopLog", "enableLitePopLog", "popConsumerKVServiceLog"),
         *("timerProgressLogIntervalMs", "timerCheckMetricsWhen", "timerMetricSmallThreshold", "diskFallRecorded"),
-        *("flushConsumerOffsetHistoryInterval", "estimateAccumulation", "sampleCountThreshold", "sampleSteps"),
+        *("estimateAccumulation", "sampleCountThreshold", "sampleSteps", "maxConsumeQueueScan"),
         *("enableLogConsumeQueueRepeatedlyBuildWhenRecover", "statRocksDBCQIntervalSec", "enableRocksDBLog"),
         *("liteLagCountMetricsEnable", "liteLagLatency*", "enableLmqStats", "consumerFallbehindThreshold"),
-        "debugLockEnable",
+        *("debugLockEnable", "useStaticSubscription"),
     ),
-    "when and how much is written to disk": (
+    "when and how much is written to disk: an answer after syncFlushTimeout says that the message is stored": (
         *("flushCommitLog*", "flushConsumeQueue*", "flushInterval*", "flushDiskType", "flushLeastPages*"),
         *("flushDelayOffsetInterval", "commitIntervalCommitLog", "commitCommitLog*", "syncFlushTimeout"),
         *("wakeCommitWhenPutMessage", "wakeFlushWhenPutMessage", "useReentrantLockWhenPutMessage", "useABSLock"),
-        *(
-            "spinLockCollisionRetreatOptimalDegree",
-            "putMessageTimeout",
-            "warmMapedFileEnable",
-            "flushConsumerOffsetInterval",
-        ),
+        *("spinLockCollisionRetreatOptimalDegree", "warmMapedFileEnable", "flushConsumerOffsetInterval"),
         *("consumerOffsetUpdateVersionStep", "delayOffsetUpdateVersionStep", "transactionMetricFlushInterval"),
         *("timerFlushIntervalMs", "timerWheelSnapshot*", "writeWithoutMmap", "putConsumeQueueDataByFileChannel"),
         *("osPageCacheBusyTimeOutMills", "rocksdbFlushWalFrequency", "rocksdbWalFileRollingThreshold"),
     ),
     "sizes of files, and what is done with old ones": (
-        *("mapedFileSize*", "mappedFileSize*", "mapperFileSize*"),
+        *("mappedFileSizeConsumeQueueExt", "mappedFileSizeTimerLog", "mapperFileSize*"),
         *("compaction*Size", "maxOffsetMapSize", "maxHashSlotNum", "maxIndexNum", "bitMapLengthConsumeQueueExt"),
-        *("fileReservedTime", "deleteWhen", "delete*FilesInterval", "deleteFileBatchMax", "maxBatchDeleteFilesNum"),
+        *("deleteWhen", "delete*FilesInterval", "deleteFileBatchMax"),
         *("destroyMapedFileIntervalForcibly", "redeleteHangedFileInterval", "cleanResourceInterval"),
-        *("cleanFileForciblyEnable", "diskMaxUsedSpaceRatio", "diskSpace*Ratio", "logicalDiskSpace*"),
-        *("replicasPerDiskPartition", "cleanRocksDBDirtyCQIntervalMin", "mappedFileSwapEnable", "*SwapMap*"),
+        *("cleanFileForciblyEnable", "diskMaxUsedSpaceRatio", "diskSpaceWarningLevelRatio", "logicalDiskSpace*"),
+        *("replicasPerDiskPartition", "cleanRocksDBDirtyCQIntervalMin", "dataReadAheadEnable"),
     ),
     "checks and speed of a start": (
         *("checkCRCOnRecover", "maxChecksumRange", "recoverConcurrently", "enableAcceleratedRecovery"),
-        *("commitLogRecoverMaxNum", "maxRecoveryCommitlogFiles", "shutdownWaitTimeSeconds", "enableShutdownGracefully"),
+        *("commitLogRecoverMaxNum", "shutdownWaitTimeSeconds", "enableShutdownGracefully"),
         *("correctLogicMinOffset*", "checkCommitLogOffsetOnRecover"),
     ),
     "the index of messages by key": ("messageIndex*", "indexFile*Enable", "maxMsgsNumBatch", "defaultQueryMaxNum"),
     "replication to slaves": (
         *("haHousekeepingInterval", "haSendHeartbeatInterval", "haTransferBatchSize", "haMaxTimeSlaveNotCatchup"),
         *("haSlaveFallbehindMax", "haMaxGapNotInSync", "maxHaTransferByteInSecond", "haFlowControlEnable"),
-        *("maxSlaveResendLength", "slaveTimeout", "syncBrokerMetadataPeriod", "syncBrokerMemberGroupPeriod"),
+        *("slaveTimeout", "syncBrokerMetadataPeriod", "syncBrokerMemberGroupPeriod"),
         *("syncControllerMetadataPeriod", "controllerHeartBeatTimeoutMills", "checkSyncStateSetPeriod"),
-        *("brokerNotActiveTimeoutMillis", "cleanOfflineBrokerInterval"),
+        "brokerNotActiveTimeoutMillis",
     ),
-    "transactions, which no suite begins": ("transaction*", "rejectTransactionMessage", "endTransaction*"),
+    "transactions, which no suite begins": (
+        *("transaction*", "rejectTransactionMessage", "endTransaction*", "transRocksDBEnable"),
+        *("transWriteOriginTransHalfEnable", "enableRegisterProducer"),
+    ),
+    "recalled messages, static topics and batches, which no suite has": (
+        *("recallMessageEnable", "allowRecallWhenBrokerNotWriteable", "appendTopicForTimerDeleteKey"),
+        *("forwardTimeout", "searchBcqByCacheEnable"),
+    ),
     "reply and trace messages, which no suite sends": ("storeReplyMessageEnable", "traceTopicEnable"),
     "topics that are made for a message: those of suites name none to copy": (
         "defaultTopicQueueNums",
         "autoCreateTopicEnable",
     ),
     "pop consumers, which no suite has": (
-        *("pop*", "revive*", "enablePop*", "append?kAsync", "enableSkipLongAwaitingAck", "maxPopPollingSize"),
+        *("pop*", "revive*", "enablePop*", "appendCkAsync", "appendAckAsync", "enableSkipLongAwaitingAck"),
+        *("maxPopPollingSize", "enableRetryTopicV2", "useSeparateRetryQueue", "priorityOrderAsc"),
         *("enableNotify*Pop*", "initPopOffsetByCheckMsgInMem", "retrieveMessageFromPopRetryTopicV1"),
-        "skipWhenCKRePutReachMaxTimes",
+        *("skipWhenCKRePutReachMaxTimes", "useMessageFilterForNotification", "maxMessageFilterNumForNotification"),
     ),
     "lite topics, which no suite has": (
         *("liteEvent*", "enableLiteEventMode", "liteSubscription*", "liteTtlCheckInterval", "minLiteTTl"),
@@ -107,20 +111,68 @@ HARMLESS: Mapping[str, Sequence[str]] = {
     ),
     "compacted topics, which no suite has": ("enableCompaction", "compactionScheduleInternal"),
     "how RocksDB keeps what it is given": (
-        *("*ompressionType*", "memTableFlushInterval*", "batchWriteKvCqSize", "realTimePersistRocksDBConfig"),
-        "maxRocksDBIndexQueryDays",
+        *("*ompressionType*", "memTableFlushInterval*", "batchWriteKvCqSize", "maxRocksDBIndexQueryDays"),
     ),
-    "delay levels: the suite that needs some is played on brokers that the kit starts": ("messageDelayLevel",),
-    "waits of no rule": (
-        *("waitTimeMillsIn*Queue", "brokerFastFailureEnable", "channelExpiredTimeout", "subscriptionExpiredTimeout"),
+    "delay levels: the suite that needs some is played on brokers that the kit starts, by the kit's own": (
+        "messageDelayLevel",
+    ),
+    "when a request that waited is refused for being busy, which proves nothing": (
+        *("waitTimeMillsIn*Queue", "brokerFastFailureEnable"),
+    ),
+    "read by nothing": (
+        *("dispatchCq*", "putMessageTimeout", "mappedFileSwapEnable", "*SwapMap*", "cleanSwapedMapInterval"),
+        *("maxBatchDeleteFilesNum", "maxRecoveryCommitlogFiles", "maxSlaveResendLength", "cleanOfflineBrokerInterval"),
+        *("dispatchFromSenderThread", "enableAsyncReput", "enableCleanExpiredOffset", "highSpeedMode"),
+        *("putMsgIndexHightWater", "pullBatchMaxMessageCount", "maxDelayTime", "flushConsumerOffsetHistoryInterval"),
     ),
 }
 
 
+class Bound(NamedTuple):
+    """A number that cannot matter from ``least`` on."""
+
+    least: int
+    why: str
+    #: Does 0, or less, stand for never?
+    off: bool = False
+
+
+_MEMBERS = "for how long a broker remembers a member that is silent"
+_FILES = "sizes of files: no case fills one"
+#: Numbers that cannot matter where they are not too small; ``least`` is enough for every case.
+AT_LEAST: Mapping[str, Bound] = {
+    "serverChannelMaxIdleTimeSeconds": Bound(120, _MEMBERS, off=True),
+    "channelExpiredTimeout": Bound(120_000, _MEMBERS),
+    "subscriptionExpiredTimeout": Bound(120_000, _MEMBERS),
+    "mapedFileSizeCommitLog": Bound(1 << 20, _FILES),
+    "mappedFileSizeCommitLog": Bound(1 << 20, _FILES),
+    "mapedFileSizeConsumeQueue": Bound(6000, _FILES),
+    "mappedFileSizeConsumeQueue": Bound(6000, _FILES),
+    "fileReservedTime": Bound(1, "hours after which a message may expire: no case takes one"),
+    "diskSpaceCleanForciblyRatio": Bound(85, "how full a disk is when messages go before their time"),
+    "maxMessageSize": Bound(1 << 16, "messages of suites are short"),
+}
+
+
 @cache
-def why_harmless(name: str) -> str:
-    """Why a property cannot matter here; "" when that is not known."""
-    for reason, patterns in HARMLESS.items():
-        if any(fnmatchcase(name, pattern) for pattern in patterns):
-            return reason
-    return ""
+def why_harmless(name: str, value: str | None = None) -> str:
+    """Why a property, or a value of it, cannot matter here; "" when that is not known."""
+    bound = AT_LEAST.get(name)
+    if bound:
+        return bound.why if value is None or _is_enough(value, bound) else ""
+    return reason_in(HARMLESS, name)
+
+
+def reason_in(table: Mapping[str, Sequence[str]], name: str) -> str:
+    """The reason in a table with a pattern that a name matches; "" when none does."""
+    return next(
+        (reason for reason, patterns in table.items() if any(fnmatchcase(name, pattern) for pattern in patterns)), ""
+    )
+
+
+def _is_enough(value: str, bound: Bound) -> bool:
+    try:
+        number = int(value)
+    except ValueError:
+        return False
+    return number >= bound.least or (bound.off and number <= 0)

@@ -19,6 +19,10 @@ class Listed:
 
 
 LISTED: Mapping[str, Listed] = {
+    "enableFastChannelEventProcess": Listed(
+        effect="a group that broadcasts is notified as well when one of its connections closes",
+        rules=("BQ-HB-3",),
+    ),
     "filterSupportRetry": Listed(
         effect="messages of retry topics pass by the subscription to their first topic",
         rules=("BQ-PULL-TAGS", "BQ-SQL-PASS"),

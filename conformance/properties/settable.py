@@ -6,15 +6,25 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from rocketmq_conformance.conformance.properties.defaults import defaults_of, new_with, releases_of
+from rocketmq_conformance.conformance.properties.harmless import reason_in
 from rocketmq_conformance.models.broker.configuration import BOOLEAN, SETTINGS
 from rocketmq_conformance.models.release import Release
 
 _FORM = "write set=NAME=VALUE, such as set=lockInStrictMode=true"
-#: Properties by which the kit finds and reaches its brokers.
-_OF_THE_KIT = frozenset(
-    {"bindAddress", "brokerClusterName", "brokerIP1", "brokerIP2", "brokerName", "haListenPort", "listenPort"}
-    | {"namesrvAddr", "rocketmqHome", "storePathCommitLog", "storePathRootDir"}
-)
+#: Properties that the kit gives a broker which it starts, by what it counts on them for.
+_OF_THE_KIT = {
+    "is what the kit reaches its own broker by": (
+        *("bindAddress", "brokerClusterName", "brokerId", "brokerIP1", "brokerIP2", "brokerName", "haListenPort"),
+        *("listenPort", "namesrvAddr", "rocketmqHome", "storePathCommitLog", "storePathRootDir"),
+    ),
+    "is what the kit's stores are made for": ("ma*pedFileSizeCommitLog", "ma*pedFileSizeConsumeQueue"),
+    "is what the kit's cases wait by": ("messageDelayLevel", "flushConsumerOffsetInterval"),
+    "is by what nothing expires in the kit's own broker": (
+        *("fileReservedTime", "cleanResourceInterval", "cleanFileForciblyEnable", "diskMaxUsedSpaceRatio"),
+        *("diskSpaceCleanForciblyRatio", "diskSpaceWarningLevelRatio"),
+    ),
+    "may forbid what the kit changes of its own broker": ("configBlackList",),
+}
 #: Properties with passwords in them, which no address may have.
 _SECRET = frozenset({"initAuthenticationUser", "innerClientAuthenticationCredentials"})
 
@@ -43,8 +53,9 @@ def of_the_model(release: Release, properties: Mapping[str, str]) -> dict[str, s
 
 def _check(release: Release, name: str, value: str) -> None:
     defaults, setting = defaults_of(release), SETTINGS.get(name)
-    if name in _OF_THE_KIT:
-        raise ValueError(f"{name} is what the kit reaches its own broker by; leave it out.")
+    kept = reason_in(_OF_THE_KIT, name)
+    if kept:
+        raise ValueError(f"{name} {kept}; leave it out.")
     if name in _SECRET:
         raise ValueError(f"{name} has a password in it, which no address may have; see docs/access.md.")
     if new_with(release, {name: value}):

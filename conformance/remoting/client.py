@@ -133,6 +133,17 @@ class Connection:
         self._requests.clear()
         return taken
 
+    def lost(self) -> bool:
+        """Has the server closed it, as far as is known by now? What has arrived is kept, or dropped when it is late."""
+        try:
+            while not self._closed:
+                self._sort(self._read(0.0))
+        except TimeoutError:
+            return False
+        except ConnectionError:
+            pass
+        return True
+
     # --- life -------------------------------------------------------------------------------------------------
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -13,7 +14,7 @@ from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, Ada
 
 FORMS = (
     "port[?via=tcp][&clock=real&pace=N]",
-    "mutant:NAME",
+    "mutant:NAME[?set=NAME=VALUE]",
     "python:package.module:factory[?pace=N][&TIMER=SECONDS][&lanes=N][&through=BROKER]",
     "exec:COMMAND",
     "java-client:VERSION[?via=tcp]",
@@ -72,9 +73,10 @@ def open_address(text: str) -> Adapter:
     pairs = parse_qsl(query, keep_blank_values=True)
     opener = _KINDS.get(kind)
     try:
-        if kind == "broker":
+        if kind in ("broker", "mutant"):
             properties = [value for key, value in pairs if key == "set"]
-            return _broker(place, {key: value for key, value in pairs if key != "set"}, properties)
+            options = {key: value for key, value in pairs if key != "set"}
+            return (_broker if kind == "broker" else _mutant)(place, options, properties)
         if opener is None:
             raise AddressError(f"{text!r} is no address; write one of {', '.join(FORMS)}.")
         return opener(name, dict(pairs))
@@ -93,16 +95,24 @@ def _port(name: str, options: dict[str, str]) -> Adapter:
     return Port(via=_via(options, "port", ("call", "tcp"), timed=True), pace=pace)
 
 
-def _mutant(name: str, options: dict[str, str]) -> Adapter:
+def _mutant(place: str, options: dict[str, str], pairs: Sequence[str]) -> Adapter:
+    from rocketmq_conformance.conformance.properties.settable import of_the_model, settable
     from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
     from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant
     from rocketmq_conformance.models.profile import Profile
 
+    name = place.partition(":")[2]
     if name not in MUTANTS:
         raise AddressError(f"No mutant is called {name!r} (`list mutants` names them all).")
     mutant = MUTANTS[name]
-    if isinstance(mutant, BrokerMutant) and options:
-        raise AddressError(f"The mutant {name} is a broker and takes no options.")
+    if isinstance(mutant, BrokerMutant):
+        if options:
+            raise AddressError(f"The mutant {name} is a broker and takes no options but set=NAME=VALUE.")
+        release = Profile().broker
+        properties = dict(mutant.configuration) | of_the_model(release, settable(release, pairs))
+        return open_mutant(replace(mutant, configuration=tuple(properties.items())), Profile())
+    if pairs:
+        raise AddressError(f"The mutant {name} is a port, which has no properties to set.")
     pace = _pace(options, "mutant")
     return open_mutant(mutant, Profile(), _via(options, "mutant", ("call", "tcp"), timed=True), pace)
 
@@ -289,7 +299,6 @@ def _number_of_pace(text: str) -> float:
 
 _KINDS: dict[str, Callable[[str, dict[str, str]], Adapter]] = {
     "port": _port,
-    "mutant": _mutant,
     "python": _python,
     "java-client": _java,
 }

@@ -129,6 +129,21 @@ def test_a_mutant_is_opened_as_what_it_is_a_mutant_of() -> None:
         open_address("mutant:lock-any-is-all?via=tcp")
 
 
+def test_properties_of_a_broker_mutant_are_set_beside_its_own() -> None:
+    def configured(*pairs: str) -> list[str]:
+        broker = open_address(f"mutant:late-never?{'&'.join(f'set={pair}' for pair in pairs)}")
+        found = [str(one) for one in broker.hello().properties]
+        broker.close()
+        return found
+
+    assert configured("longPollingEnable=false") == ["lockInStrictMode=true", "longPollingEnable=false"]
+    assert configured("lockInStrictMode=false") == []
+    with pytest.raises(AddressError, match="cannot be configured by maxMessageSize"):
+        configured("maxMessageSize=70000")
+    with pytest.raises(AddressError, match="is a port, which has no properties to set"):
+        open_address("mutant:zero-is-none?set=longPollingEnable=false")
+
+
 def test_an_embedded_broker_that_is_gone_is_an_error() -> None:
     source = FakeLocation(Profile())
     adapter = BrokerAdapter(source)

@@ -60,8 +60,10 @@ T = TypeVar("T")
 
 #: First release that acknowledges a topic only when it exists (BQ-TOPIC-1).
 _WAITS_FOR_TOPICS = Release(4, 7, 1)
-#: Seconds without use after which a connection is replaced.
-_IDLE = 60.0
+#: Seconds without use after which the broker may have closed a connection.
+_IDLE = 0.5
+#: Properties by which a broker forgets a member that is silent, or closes a connection.
+_FORGETS = ("serverChannelMaxIdleTimeSeconds", "channelExpiredTimeout", "subscriptionExpiredTimeout")
 #: Number of the connection of a client before 3.4.9, and the version by which it identifies itself.
 OLD_CLIENT, OLD_VERSION = -1, NAMES_LIMIT - 1
 _SIDES = (Side.BROKER.value,)
@@ -97,7 +99,7 @@ class BrokerAdapter:
         #: Connections of members, by number: those that all lanes share, and those of each lane.
         self._members: dict[int, Connection] = {}
         self._own: dict[tuple[int, int], Connection] = {}
-        #: The time of the connection's last use; brokers close one that is idle for two minutes.
+        #: The time of the connection's last use; brokers close one that is idle for two minutes, or as configured.
         self._used = 0.0
         self._version = ""
         #: May be pulled from the broker?
@@ -105,6 +107,8 @@ class BrokerAdapter:
         #: Why the broker does not read the aged store.
         self._unaged = ""
         self._light = False
+        #: Why the broker does not remember silent members.
+        self._forgets = ""
         #: Does the broker create groups that it looks up?
         self._creates = True
         #: The time between the broker's checks of held pulls (s).
@@ -135,6 +139,7 @@ class BrokerAdapter:
         self._readable = _readable(read.get(PERMISSION, ""))
         self._unaged = _unaged(read)
         self._light = read.get(LIGHT) == "true"
+        self._forgets = _forgets(read)
         self._creates = read.get(CREATES_GROUPS) != "false"
         self._short_polling = read.get(LONG_POLLING) == "false"
         short = int(read.get(SHORT_POLLING, 1000)) / 1000
@@ -184,6 +189,8 @@ class BrokerAdapter:
                 missing[Need.PAGE_CACHE] = own.cold
             if own.upgraded_from is None:
                 missing[Need.UPGRADE] = _NOT_UPGRADED
+        if self._forgets:
+            missing[Need.SILENCE] = self._forgets
         if not self._readable:
             missing[Need.OPEN] = _NOT_READABLE
         elif not self._creates:
@@ -482,8 +489,10 @@ class BrokerAdapter:
 
     def _connected(self) -> Connection:
         now = time.monotonic()
-        if self._connection is not None and (self._connection.closed or now - self._used > _IDLE):
-            self.disconnect()
+        known = self._connection
+        if known is not None and (known.closed or (now - self._used > _IDLE and known.lost())):
+            # those of members have an end of their own
+            self._connection, self._version = None, ""
         if self._connection is None:
             self._connection = self.source.open()
         self._used = now
@@ -524,6 +533,12 @@ def _unaged(read: Mapping[str, str]) -> str:
         if read.get(name) == value
     ]
     return f"begins with the aged store, whose files are not read with {' and '.join(off)}" if off else ""
+
+
+def _forgets(read: Mapping[str, str]) -> str:
+    """Why a broker with these properties forgets whoever is silent for a while; "" when it does not."""
+    short = [f"{name}={read[name]}" for name in _FORGETS if name in read and not why_harmless(name, read[name])]
+    return f"waits longer than a broker with {' and '.join(short)} remembers who is silent" if short else ""
 
 
 def broker_release(description: str) -> Release | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
-from rocketmq_conformance.conformance.targets.broker.part import Part
+from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT
@@ -129,5 +129,6 @@ PART = Part(
         ResetQueue: reset_queue,
         Clone: clone,
         Correction: correction,
-    }
+    },
+    needs=frozenset({Need.SILENCE}),
 )

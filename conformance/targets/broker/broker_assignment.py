@@ -109,5 +109,5 @@ PART = Part(
         Ask: ask,
     },
     lanes=_LANES,
-    needs=frozenset({Need.ROUTES}),
+    needs=frozenset({Need.ROUTES, Need.SILENCE}),
 )

@@ -7,7 +7,7 @@ import math
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests, UnsupportedHereError
-from rocketmq_conformance.conformance.targets.broker.part import Part
+from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.models.broker.broker_locks import CLIENTS, LEASE, QUEUES
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err
@@ -76,4 +76,5 @@ def _shares(names: CaseNames, moment: float) -> float:
 PART = Part(
     jobs={Lock: lock, LockForNobody: lock_for_nobody, Unlock: unlock, Wait: wait},
     lanes=_LANES,
+    needs=frozenset({Need.SILENCE}),
 )

@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import LOOK, Requests
-from rocketmq_conformance.conformance.targets.broker.part import Part
+from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
 from rocketmq_conformance.models.broker.broker_members import CLIENTS, KINDS, SUBSCRIPTIONS
 from rocketmq_conformance.models.broker.fixtures import GROUPS
@@ -174,4 +174,5 @@ PART = Part(
         ListConnections: list_connections,
         PullRegistered: pull_registered,
     },
+    needs=frozenset({Need.SILENCE}),
 )

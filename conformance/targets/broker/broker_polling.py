@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
-from rocketmq_conformance.conformance.targets.broker.part import Part
+from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
 from rocketmq_conformance.models.broker.broker_polling import FOREVER, HELD, INTERVAL, SLOTS, PullAnswer
 from rocketmq_conformance.models.outcome import Err, Result
@@ -274,4 +274,5 @@ PART = Part(
         AwaitPull: await_pull,
         WakePull: wake_pull,
     },
+    needs=frozenset({Need.SILENCE}),
 )

@@ -251,5 +251,5 @@ PART = Part(
         SendCopy: send_copy,
         OwnQueues: own_queues,
     },
-    needs=frozenset({Need.LEVELS, Need.OPEN}),
+    needs=frozenset({Need.LEVELS, Need.OPEN, Need.SILENCE}),
 )

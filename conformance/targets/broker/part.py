@@ -36,6 +36,8 @@ class Need(Enum):
     PAGE_CACHE = "page cache"
     #: Messages can be pulled, and groups come into being when they are looked up.
     OPEN = "open"
+    #: Connections and members that are silent for a while are not forgotten.
+    SILENCE = "silence"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,11 @@ from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 
 T = TypeVar("T")
-#: Codes of a broker that is too busy: they prove nothing.
-_BUSY = frozenset({"SYSTEM_BUSY"})
+#: A message is stored, though not yet where it is to be: clients take it as sent.
+_STORED = frozenset({"FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE"})
+#: Codes, and remarks beside SYSTEM_ERROR, of a broker that is too busy, or whose disk is full: they prove nothing.
+_BUSY = frozenset({"SYSTEM_BUSY", "SERVICE_NOT_AVAILABLE"})
+_BUSY_REMARKS = ("[PC_SYNCHRONIZED]", "OS_PAGE", *_BUSY, *_STORED)
 #: Codes of a successful pull without messages.
 _EMPTY_PULLS = frozenset({"PULL_NOT_FOUND", "PULL_RETRY_IMMEDIATELY", "PULL_OFFSET_MOVED"})
 
@@ -33,7 +36,10 @@ def refused(answer: Command) -> Err | None:
             "credentials of one that may do everything."
         )
     name = response_name(answer.code)
-    return Err(name, definite=name not in _BUSY, detail=answer.remark)
+    if name in _STORED:
+        return None
+    busy = name in _BUSY or (name == "SYSTEM_ERROR" and answer.remark.startswith(_BUSY_REMARKS))
+    return Err(name, definite=not busy, detail=answer.remark)
 
 
 def bare(answer: Command) -> Result:

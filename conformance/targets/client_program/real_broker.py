@@ -47,9 +47,8 @@ _FAKE_ALONE = {
 _ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}
 _TOO_NEW = "a running broker has no messages that are old enough, or have expired: go through broker:VERSION"
 FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT"
-#: Timeout of a request (s), and without use for how long a connection is used again: brokers close one that is idle
-#: for two minutes.
-_PATIENCE, _IDLE = 20.0, 60.0
+#: Timeout of a request (s).
+_PATIENCE = 20.0
 #: How long the table of stored offsets counts for all cases (s).
 _FRESH = 0.2
 #: The lease of the locks of a broker that the kit starts (s).
@@ -85,7 +84,7 @@ class BrokerInUse:
         #: How many cases use it.
         self.cases = 0
         self._lock = threading.Lock()
-        self._connections: dict[Address, tuple[Connection, float]] = {}
+        self._connections: dict[Address, Connection] = {}
         self._offsets: dict[str, dict[int, int]] = {}
         self._asked = 0.0
 
@@ -145,7 +144,7 @@ class BrokerInUse:
     def close(self) -> None:
         """Close all connections."""
         with self._lock:
-            for connection, _ in self._connections.values():
+            for connection in self._connections.values():
                 connection.close()
             self._connections.clear()
 
@@ -160,13 +159,10 @@ class BrokerInUse:
             return self._call(where, request)
 
     def _call(self, where: Address, request: requests.Ask) -> Command:
-        connection, used = self._connections.pop(where, (None, 0.0))
-        now = time.monotonic()
-        if connection is not None and now - used > _IDLE:
-            connection.close()
-            connection = None
+        connection = self._connections.pop(where, None)
         try:
-            connection = connection or Connection(*where, _PATIENCE)
+            if connection is None or connection.lost():  # brokers close one that is idle
+                connection = Connection(*where, _PATIENCE)
             answer = connection.call(request.code, request.ext, request.body)
         except OSError as error:
             if connection is not None:
@@ -174,7 +170,7 @@ class BrokerInUse:
             raise AdapterError(
                 f"The broker that cases go through does not answer ({error}): start it again."
             ) from error
-        self._connections[where] = connection, now
+        self._connections[where] = connection
         return answer
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path
@@ -11,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from rocketmq_conformance.conformance.proof.kinds import ALL
-from rocketmq_conformance.conformance.properties import defaults, found, harmless
+from rocketmq_conformance.conformance.properties import defaults, found
 from rocketmq_conformance.conformance.properties.defaults import HERE, defaults_of, new_with, releases_of, text_of
 from rocketmq_conformance.conformance.properties.found import LISTED_ONLY, MODELLED, UNCLASSIFIED, off_default
+from rocketmq_conformance.conformance.properties.harmless import AT_LEAST, HARMLESS, why_harmless
 from rocketmq_conformance.conformance.properties.listed import LISTED
 from rocketmq_conformance.conformance.properties.settable import of_the_model, settable
+from rocketmq_conformance.conformance.properties.unmodelled import UNMODELLED
 from rocketmq_conformance.conformance.targets.broker.launch_config import broker_configuration
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.broker.configuration import SETTINGS
@@ -84,35 +87,69 @@ def test_the_models_know_the_defaults_of_their_properties() -> None:
     assert [name for name, one in SETTINGS.items() if not one.allows(one.default)] == []
 
 
-# --- three lists ------------------------------------------------------------------------------------------------
+# --- four lists -------------------------------------------------------------------------------------------------
+
+KNOWN = set(defaults.names()) | defaults_of(NEWEST).keys()
 
 
-def test_a_property_is_on_one_list() -> None:
-    assert [name for name in (*SETTINGS, *LISTED) if harmless.why_harmless(name)] == []
-    assert not SETTINGS.keys() & LISTED.keys()
-    known = set(defaults.names()) | defaults_of(NEWEST).keys()
-    assert {*SETTINGS, *LISTED} <= known
-    patterns = [pattern for some in harmless.HARMLESS.values() for pattern in some]
-    assert [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in known)] == []
+def lists_of(name: str) -> list[str]:
+    """The lists that a property is on."""
+    patterns = {"harmless": HARMLESS, "unmodelled": UNMODELLED}
+    found = [one for one, table in patterns.items() if any(fnmatchcase(name, p) for ps in table.values() for p in ps)]
+    names = {"modelled": SETTINGS, "listed": LISTED, "harmless from a number on": AT_LEAST}
+    return found + [one for one, listed in names.items() if name in listed]
+
+
+def test_every_property_of_a_release_is_on_one_list() -> None:
+    assert [(name, lists_of(name)) for name in sorted(KNOWN) if len(lists_of(name)) != 1] == []
+    assert {*SETTINGS, *LISTED, *AT_LEAST} <= KNOWN
+    patterns = [pattern for table in (HARMLESS, UNMODELLED) for some in table.values() for pattern in some]
+    assert [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in KNOWN)] == []
     assert [name for name, one in LISTED.items() if not set(one.rules) <= set(rulebook.RULES)] == []
 
 
-def test_what_decides_about_answers_is_not_called_harmless() -> None:
-    names = (
-        "brokerRole",
-        "enableMultiDispatch",
-        "storeType",
-        "configManagerVersion",
-        "offsetCheckInSlave",
-        "maxMessageSize",
-    )
-    assert [name for name in names if harmless.why_harmless(name)] == []
+def test_what_changed_an_answer_of_a_real_broker_is_not_called_harmless() -> None:
+    changed = ("brokerRole", "enableFastChannelEventProcess", "enableMultiDispatch", "realTimePersistRocksDBConfig")
+    assert [name for name in changed if why_harmless(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "enough", "too_small"),
+    [
+        ("serverChannelMaxIdleTimeSeconds", ("0", "120", "600"), ("1", "119")),
+        ("channelExpiredTimeout", ("120000",), ("0", "1000", "never")),
+        ("mappedFileSizeConsumeQueue", ("6000",), ("200",)),
+    ],
+)
+def test_a_number_cannot_matter_from_a_bound_on(name: str, enough: tuple[str, ...], too_small: tuple[str, ...]) -> None:
+    assert why_harmless(name)
+    assert [value for value in enough if not why_harmless(name, value)] == []
+    found = [one for value in too_small for one in off_default(NEWEST, {name: value})]
+    assert [(one.value, one.kind) for one in found] == [(value, UNCLASSIFIED) for value in too_small]
+
+
+def test_the_defaults_of_releases_cannot_matter() -> None:
+    small = [(name, value) for name in AT_LEAST for _, value in releases_of(name) if not why_harmless(name, value)]
+    assert small == []
 
 
 def test_nothing_that_the_kit_configures_is_unclassified() -> None:
     for release in RELEASES:
         own = broker_configuration(release, Path("/b"), 10911, "127.0.0.1:9876")
         assert [str(one) for one in off_default(release, {**defaults_of(release), **own})] == []
+
+
+def test_what_the_kit_counts_on_in_its_own_brokers_is_not_set() -> None:
+    #: What a user may set instead: these make a start short, or a slow machine no reason to be refused.
+    free = {"autoCreateTopicEnable", "maxHashSlotNum", "maxIndexNum", "brokerFastFailureEnable"}
+    free |= {"osPageCacheBusyTimeOutMills", "transactionMetricFlushInterval", "timerFlushIntervalMs"}
+    taken: set[str] = set()
+    for release in RELEASES:
+        own = broker_configuration(release, Path("/b"), 10911, "127.0.0.1:9876")
+        for name in own.keys() & defaults_of(release).keys():
+            with suppress(ValueError):
+                taken.update(settable(release, [f"{name}={own[name]}"]))
+    assert taken == free
 
 
 def test_what_is_off_its_default_is_sorted() -> None:
@@ -138,6 +175,7 @@ def test_what_is_off_its_default_is_sorted() -> None:
         "vendorProperty=7 (its release has no such property) is unclassified: a difference decides nothing beside it"
     )
     assert sorted_out["enableMultiDispatch"].json()["kind"] == UNCLASSIFIED
+    assert "is unclassified (how queues, topics, groups and off" in sorted_out["enableMultiDispatch"].sentence
 
 
 def test_of_an_unknown_release_everything_that_may_matter_is_unclassified() -> None:
@@ -185,10 +223,10 @@ def test_what_is_set_of_a_release_that_is_not_known_is_odd() -> None:
 
 
 def test_an_address_sets_properties() -> None:
-    pairs = ["lockInStrictMode=true", "messageDelayLevel=1s 5s", "maxMessageSize=-1", "messageStorePlugIn=a=b"]
+    pairs = ["lockInStrictMode=true", "metricsLabel=a:b c", "maxMessageSize=-1", "messageStorePlugIn=a=b"]
     assert settable(NEWEST, pairs) == {
         "lockInStrictMode": "true",
-        "messageDelayLevel": "1s 5s",
+        "metricsLabel": "a:b c",
         "maxMessageSize": "-1",
         "messageStorePlugIn": "a=b",
     }
@@ -213,6 +251,8 @@ def test_an_address_sets_properties() -> None:
         (NEWEST, "lockInStrictMode", "set=lockInStrictMode sets no property; write set=NAME=VALUE"),
         (NEWEST, "=true", "set==true sets no property"),
         (NEWEST, "listenPort=1", "listenPort is what the kit reaches its own broker by; leave it out."),
+        (NEWEST, "messageDelayLevel=1s 5s", "messageDelayLevel is what the kit's cases wait by; leave it out."),
+        (OLD, "mappedFileSizeCommitLog=1", "mappedFileSizeCommitLog is what the kit's stores are made for; leave it"),
     ],
 )
 def test_a_wrong_setting_is_refused_in_one_sentence(release: Release, pair: str, sentence: str) -> None:

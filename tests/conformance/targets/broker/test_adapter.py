@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from every import every
+from waiting import wait_until
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -311,14 +312,33 @@ def test_restarts_are_played_alone(adapter: BrokerAdapter) -> None:
     assert adapter.lanes(OFFSETS) > 1
 
 
-def test_a_connection_that_was_not_used_for_long_is_made_anew(
+def test_a_connection_that_the_broker_closed_while_it_was_idle_is_made_anew_and_no_other(
     adapter: BrokerAdapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    adapter.reset_many([(0, OFFSETS)])
-    first = adapter._connection
     monkeypatch.setattr(module, "_IDLE", -1.0)
+    adapter.reset_many([(0, OFFSETS)])
+    first, member = adapter._connection, adapter._own_connection(0, 1)
+    assert first is not None
+    assert adapter.apply(Max(0, 0)) == Ok(0)
+    assert adapter._connection is first
+    first._socket.shutdown(socket.SHUT_WR)  # the broker closes its side, too
+    wait_until(first.lost)
     assert adapter.apply(Max(0, 0)) == Ok(0)
     assert adapter._connection is not first
+    assert not member.closed
+
+
+@every("name", ["serverChannelMaxIdleTimeSeconds", "channelExpiredTimeout", "subscriptionExpiredTimeout"])
+def test_a_broker_that_soon_forgets_who_is_silent_is_not_judged_by_suites_that_wait(name: str) -> None:
+    def unsupported(value: int) -> list[str]:
+        adapter = BrokerAdapter(FakeLocation(Profile(), properties={name: str(value)}))
+        said = {suite: why for suite, why in adapter.hello().unsupported.items() if name in why}
+        adapter.close()
+        return sorted(said)
+
+    waiting = ["admin", "assignment", "locks", "members", "polling", "retry"]
+    assert unsupported(30) == [f"broker-{suite}" for suite in waiting]
+    assert unsupported(120_000) == []
 
 
 # --- trouble ----------------------------------------------------------------------------------------------------

@@ -104,9 +104,9 @@ def test_a_way_that_is_not_offered() -> None:
 
 @pytest.mark.parametrize("via", ["", "via=container&"])
 def test_an_address_sets_properties_of_a_broker_to_start(via: str) -> None:
-    adapter = open_address(f"broker:5.5.0?{via}set=lockInStrictMode=true&set=messageDelayLevel=1s%205s")
+    adapter = open_address(f"broker:5.5.0?{via}set=lockInStrictMode=true&set=metricsLabel=a:b%20c")
     assert isinstance(adapter, BrokerAdapter)
-    assert adapter.source.properties == {"lockInStrictMode": "true", "messageDelayLevel": "1s 5s"}
+    assert adapter.source.properties == {"lockInStrictMode": "true", "metricsLabel": "a:b c"}
 
 
 def test_a_started_broker_gets_the_properties_of_its_address(tmp_path: Path) -> None:

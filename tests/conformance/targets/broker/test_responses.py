@@ -67,3 +67,19 @@ def test_a_pull_without_a_next_offset_is_an_error_of_its_own() -> None:
     busy = responses.pulled(Command(int(Response.SYSTEM_BUSY)))
     assert isinstance(busy, Err)
     assert not busy.definite
+
+
+@every("code", [Response.SYSTEM_BUSY, Response.SERVICE_NOT_AVAILABLE])
+def test_a_broker_that_is_too_busy_or_full_proves_nothing(code: Response) -> None:
+    assert responses.refused(Command(int(code))) == Err(code.name, definite=False)
+
+
+@every("remark", ["[PC_SYNCHRONIZED]broker busy", "OS_PAGECACHE_BUSY", "FLUSH_DISK_TIMEOUT", "SERVICE_NOT_AVAILABLE"])
+def test_nor_does_one_that_says_so_beside_system_error(remark: str) -> None:
+    assert responses.refused(Command(int(Response.SYSTEM_ERROR), remark=remark)) == Err("SYSTEM_ERROR", definite=False)
+    assert responses.refused(Command(int(Response.SYSTEM_ERROR), remark=f"not {remark}")) == Err("SYSTEM_ERROR")
+
+
+@every("code", [Response.FLUSH_DISK_TIMEOUT, Response.FLUSH_SLAVE_TIMEOUT, Response.SLAVE_NOT_AVAILABLE])
+def test_a_message_that_is_stored_and_not_yet_safe_is_sent(code: Response) -> None:
+    assert responses.number(Command(int(code), {"queueOffset": "7"}), "queueOffset") == 7
