@@ -3,8 +3,8 @@
 Java compares strings by UTF-16 code unit, Python by code point: U+1F600 sorts before U+FF5E in Java. Every
 member of a group must sort queues and client ids the same way, or some queues have two owners and others none.
 
-Queue ids compare by their difference, and the difference is a Java ``int``. Among real ids (never negative) that
-is the order of numbers. Ids further apart than 2**31 can stand in a circle, and then no order is promised.
+Up to 5.5.0 queue ids compare by their difference, and the difference is a Java ``int``. Among real ids (never negative)
+that is the order of numbers. Ids further apart than 2**31 can stand in a circle, and then no order is promised.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RULES = (
     Rule(
         "MQ-ORD-1",
         "Queues sort by topic, then broker name, then queue id; strings compare by UTF-16 code unit and ids by "
-        "a wrapping 32-bit difference.",
+        "a wrapping 32-bit difference, from 5.5.1 as numbers.",
         "MessageQueue#compareTo @ 4.0.0, 5.3.3",
         quirk="the difference of the ids wraps",
     ),
@@ -64,20 +64,21 @@ def queue_hash(queue: Queue) -> int:
     return int32(total)
 
 
-def compare_queues(left: Queue, right: Queue) -> int:
-    """-1, 0 or 1: the sign of Java's ``left.compareTo(right)`` (MQ-ORD-1)."""
+def compare_queues(left: Queue, right: Queue, numbers: bool = False) -> int:
+    """-1, 0 or 1: the sign of Java's ``left.compareTo(right)`` (MQ-ORD-1), by ids as ``numbers`` or by their
+    difference."""
     for one, other in ((utf16(left[0]), utf16(right[0])), (utf16(left[1]), utf16(right[1]))):
         if one != other:
             return -1 if one < other else 1
-    difference = int32(left[2] - right[2])
+    difference = left[2] - right[2] if numbers else int32(left[2] - right[2])
     return (difference > 0) - (difference < 0)
 
 
-def sort_queues(queues: Sequence[Queue]) -> tuple[Queue, ...] | None:
-    """The queues in Java's order; None when their ids lie so far apart that Java's comparison orders them in a
-    circle, and the result depends on the sorting algorithm (MQ-ORD-1)."""
-    numbers = [queue[2] for queue in queues]
-    if not numbers or max(numbers) - min(numbers) < 2**31:
+def sort_queues(queues: Sequence[Queue], numbers: bool = False) -> tuple[Queue, ...] | None:
+    """The queues in Java's order, by ids as ``numbers`` or by their difference; None when these lie so far apart that
+    their differences order them in a circle, and the result depends on the sorting algorithm (MQ-ORD-1)."""
+    ids = [queue[2] for queue in queues]
+    if numbers or not ids or max(ids) - min(ids) < 2**31:
         return sort_by_number(queues)
     ordered = sorted(queues, key=cmp_to_key(compare_queues))
     for at, queue in enumerate(ordered):

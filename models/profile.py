@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rocketmq_conformance.models.broker.configuration import SETTINGS
-from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.models.release import KNOWN, NEWEST, Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Profile:
 
     def judged(self) -> Profile:
         """The same profile with releases newer than the newest known one replaced by it."""
-        return replace(self, client=min(self.client, NEWEST), broker=min(self.broker, NEWEST))
+        return replace(self, client=min(self.client, KNOWN), broker=min(self.broker, KNOWN))
 
     def mended(self) -> Profile:
         """The same profile without the accidents of Java."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -20,7 +21,8 @@ def provenance(releases: tuple[str, ...], against: str | None, shows: bool) -> N
     """Compare the Java methods that rules name with those of the releases that were reviewed.
 
     RELEASES are such as 5.5.0 or 4.9.4..5.5.0; without any, all that are published. The sources come from Maven. A
-    method is compared without its comments and white space. A release that was not reviewed is compared with the
+    method is compared without its comments and white space. So are the methods that requests pass on their way to an
+    answer, which call graphs of the sources tell. A release that was not reviewed is compared with the
     newest one before it, and the rules to be read again are listed, with the diff of their methods.
 
     Exit codes: 0 nothing changed, 1 something did, or a rule names what does not exist, 4 could not run.
@@ -30,7 +32,9 @@ def provenance(releases: tuple[str, ...], against: str | None, shows: bool) -> N
     from rocketmq_conformance.conformance.provenance.history import read_history
     from rocketmq_conformance.conformance.provenance.published import published_sources
     from rocketmq_conformance.conformance.provenance.review import mistakes, prose, review, unpublished
+    from rocketmq_conformance.conformance.startup import phase, starting
     from rocketmq_conformance.models.rulebook import RULES
+    from rocketmq_conformance.reports.start_display import StartDisplay
 
     history, rules = read_history(), tuple(RULES.values())
     chosen = _chosen(releases, "RELEASE") or history.releases
@@ -40,9 +44,11 @@ def provenance(releases: tuple[str, ...], against: str | None, shows: bool) -> N
     differ = False
     for release in chosen:
         try:
-            new = published_sources(release)
-            made = review(release, new, history, before or history.nearest(release), rules)
-            old = published_sources(made.before) if made.findings and shows and made.before != release else None
+            with StartDisplay(sys.stderr) as display, starting(None, display):
+                new = published_sources(release)
+                with phase(f"comparing the sources of {release}"):
+                    made = review(release, new, history, before or history.nearest(release), rules)
+                old = published_sources(made.before) if made.findings and shows and made.before != release else None
         except CannotRunError as error:
             raise CouldNot(str(error)) from error
         differ = differ or bool(made.findings)

@@ -19,13 +19,15 @@ from rocketmq_conformance.conformance.proof import proof_docs
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.unit import BROKER
 from rocketmq_conformance.conformance.properties import defaults, properties_docs
-from rocketmq_conformance.conformance.provenance import history
+from rocketmq_conformance.conformance.provenance import calls, history
+from rocketmq_conformance.conformance.provenance.call_graph import CallGraph
 from rocketmq_conformance.conformance.provenance.hashing import hashed
+from rocketmq_conformance.conformance.provenance.published import broker_files
 from rocketmq_conformance.conformance.targets import clause_steps, clauses, mutants_list
 from rocketmq_conformance.conformance.targets.exec_client import schema
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 from rocketmq_conformance.models import switches_docs
-from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rulebook import RULES
 from rocketmq_conformance.suites.declare import operations_docs
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -116,15 +118,18 @@ def _defaults(root: Path, check: bool) -> Iterator[str]:
 
 
 def _history(root: Path, check: bool) -> Iterator[str]:
-    """The file of the hashes of what rules name, if it was stale; without ``check`` it is written."""
+    """The files of what requests pass, and of the hashes of that and of what rules name, that were stale; without
+    ``check`` they are written."""
     try:
-        text = history.text_of(hashed(RULES.values()))
+        passed = calls.calls_of(CallGraph(broker_files(NEWEST)))
+        text = history.text_of(hashed(RULES.values(), calls=passed))
     except CannotRunError as error:
         raise CouldNot(str(error)) from error
-    if not history.FILE.exists() or history.FILE.read_text("utf-8") != text:
-        if not check:
-            history.FILE.write_text(text, "utf-8")
-        yield str(history.FILE.resolve().relative_to(root))
+    for file, new in ((calls.FILE, calls.text_of(passed, str(NEWEST))), (history.FILE, text)):
+        if not file.exists() or file.read_text("utf-8") != new:
+            if not check:
+                file.write_text(new, "utf-8")
+            yield str(file.resolve().relative_to(root))
 
 
 def _covering(root: Path, check: bool, names: Collection[str]) -> Iterator[str]:

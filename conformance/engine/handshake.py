@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.properties.found import MODELLED
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.models.release import KNOWN, NEWEST, Release
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -163,7 +163,7 @@ def release_choice(hello: Hello, overrides: Mapping[str, str], profile: Profile)
 def newer_than_known(profile: Profile) -> list[str]:
     """A sentence for every release that the rules do not know yet."""
     return [
-        f"{side} {release} is newer than {NEWEST}, the newest the rules know: judged by {NEWEST}"
+        f"{side} {release} is newer than {KNOWN}, the newest the rules know: judged by {KNOWN}"
         for side, release in (("client", profile.client), ("broker", profile.broker))
-        if release > NEWEST
+        if release > KNOWN
     ]

@@ -15,7 +15,7 @@ from rocketmq_conformance.models.client.switches import HASHES
 from rocketmq_conformance.models.message_queue import MessageQueue, Queue, sort_ids, sort_queues
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.models.release import KNOWN, NEWEST, Release
 
 AVERAGELY, CIRCLE, CONSISTENT_HASH, MACHINE_ROOM = "AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "MACHINE_ROOM"
 #: The virtual nodes of a member that consistent hashing has by default.
@@ -145,7 +145,7 @@ def _others(group: GroupMembers, shares: tuple[Share, ...]) -> tuple[tuple[str, 
 
 def _shares(group: GroupMembers) -> tuple[Share, ...]:
     """The share of every member, topic by topic, as each of them computes it."""
-    model = AllocationModel(Profile(client=min(group.client, NEWEST)))
+    model = AllocationModel(Profile(client=min(group.client, KNOWN)))
     ids = sort_ids(group.members)
     topics: dict[str, list[Queue]] = {}
     for queue in group.queues:

@@ -34,7 +34,7 @@ from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, Sta
 from rocketmq_conformance.models.client.switches import LITE_PULL
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.outcome import Expected
-from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.models.release import KNOWN, NEWEST, Release
 from rocketmq_conformance.models.rule import Reason
 
 #: What decides a start: the stored offset, 0, max, or a search by time; or that there is none, or that it is not known.
@@ -136,7 +136,7 @@ def predict_start(facts: GroupFacts, consumer: Consumer) -> StartPrediction:
 
 def queue_starts(facts: GroupFacts, consumer: Consumer) -> tuple[QueueStart, ...]:
     """The start of each queue."""
-    models = {broker.name: StartModel(broker_profile(broker, min(consumer.client, NEWEST))) for broker in facts.brokers}
+    models = {broker.name: StartModel(broker_profile(broker, min(consumer.client, KNOWN))) for broker in facts.brokers}
     return tuple(
         _queue_start(models[queue.broker], facts, facts.broker(queue.broker), queue, consumer) for queue in facts.queues
     )
@@ -293,11 +293,11 @@ def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) 
         notes.append("A broadcasting member that has an offset file of the group starts at the offsets in it instead.")
     if consumer.kind == PULL:
         notes.append("A pull consumer starts where its application says; 0 is what the client itself computes.")
-    if consumer.client > NEWEST:
-        notes.append(f"Client {consumer.client} is newer than the newest known one: predicted as {NEWEST}.")
+    if consumer.client > KNOWN:
+        notes.append(f"Client {consumer.client} is newer than the newest known one: predicted as {KNOWN}.")
     for broker in facts.brokers:
-        if Release.parse(broker.release) > NEWEST:
-            notes.append(f"Broker {broker.name} {broker.release} is newer than the newest known one: as {NEWEST}.")
+        if Release.parse(broker.release) > KNOWN:
+            notes.append(f"Broker {broker.name} {broker.release} is newer than the newest known one: as {KNOWN}.")
         if broker.unread:
             notes.append(f"Broker {broker.name} does not show its configuration ({broker.unread}): taken as default.")
         if broker.hides_offsets:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.models import rulebook
-from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.models.release import KNOWN, Release
 from rocketmq_conformance.models.rule import Level, Rule
 from rocketmq_conformance.reports.proof import PAIR, ProofRow, ProvenRule, pairs, pairs_confirmed, render
 
@@ -146,7 +146,7 @@ A proof says so by itself when it cannot get a release. Of releases from 4.0.0 t
 
 _AFTER = f"""
 Releases before 4.0.0 were published by another group under other class names; no proof asks them. A release newer
-than {NEWEST} is judged by the rules of {NEWEST}, and the report of a run says so.
+than {KNOWN} is judged by the rules of {KNOWN}, and the report of a run says so.
 
 ## Where the notes were wrong
 

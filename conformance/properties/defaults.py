@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from rocketmq_conformance.models.release import NEWEST, Release, Releases
+from rocketmq_conformance.models.release import KNOWN, Release, Releases
 
 FILE = Path(__file__).with_name("defaults.txt")
 #: Stands for a default that the machine, the place or the moment decides.
@@ -71,7 +71,7 @@ _UNSET = {
 }
 
 
-def defaults_of(release: Release, known: Release = NEWEST) -> Mapping[str, str]:
+def defaults_of(release: Release, known: Release = KNOWN) -> Mapping[str, str]:
     """The default of every property of a release, by name; of a release after the newest ``known`` one that one's.
 
     A release that was not asked has the properties and defaults of the releases around it.
@@ -79,7 +79,7 @@ def defaults_of(release: Release, known: Release = NEWEST) -> Mapping[str, str]:
     return _of(min(release, known))
 
 
-def new_with(release: Release, read: Mapping[str, str], known: Release = NEWEST) -> tuple[str, ...]:
+def new_with(release: Release, read: Mapping[str, str], known: Release = KNOWN) -> tuple[str, ...]:
     """The properties among these that came with a release after the newest ``known`` one: no release before has them,
     and what their defaults are nothing says."""
     return tuple(sorted(read.keys() - _names_up_to(known))) if release > known else ()

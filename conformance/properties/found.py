@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.properties.harmless import reason_in, why_
 from rocketmq_conformance.conformance.properties.listed import LISTED
 from rocketmq_conformance.conformance.properties.unmodelled import UNMODELLED
 from rocketmq_conformance.models.broker.configuration import SETTINGS
-from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.models.release import KNOWN, Release
 
 #: The lists: the models have the value; the rules that it touches are known, and unsupported; nothing is known of it.
 #: Properties that cannot matter are on none of them.
@@ -59,7 +59,7 @@ def off_default(
     release: Release | None,
     read: Mapping[str, str],
     given: Collection[str] | None = None,
-    known: Release = NEWEST,
+    known: Release = KNOWN,
 ) -> Iterator[FoundProperty]:
     """What is off the default of a release (None: of no known one) and may matter, by name.
 

@@ -37,6 +37,7 @@ HARMLESS: Mapping[str, Sequence[str]] = {
         *("useEpollNativeSelector", "clientCloseSocketIfTimeout", "socksProxyConfig", "connectTimeoutMillis"),
         *("clientChannelMaxIdleTimeSeconds", "channelNotActiveInterval", "maxReconnectIntervalTimeSeconds"),
         *("enableReconnectForGoAway", "transferMsgByHeap", "sharedByteBufferNum", "transientStorePoolSize"),
+        "maxCheckMessageReuseBufferSize",
         "isScanAvailableNameSrv",
     ),
     "talk with name servers": (
@@ -76,7 +77,7 @@ HARMLESS: Mapping[str, Sequence[str]] = {
     "checks and speed of a start": (
         *("checkCRCOnRecover", "maxChecksumRange", "recoverConcurrently", "enableAcceleratedRecovery"),
         *("commitLogRecoverMaxNum", "shutdownWaitTimeSeconds", "enableShutdownGracefully"),
-        *("correctLogicMinOffset*", "checkCommitLogOffsetOnRecover"),
+        *("correctLogicMinOffset*", "correctMinOffsetMadviseEnable", "checkCommitLogOffsetOnRecover"),
     ),
     "the index of messages by key": ("messageIndex*", "indexFile*Enable", "maxMsgsNumBatch", "defaultQueryMaxNum"),
     "replication to slaves": (
@@ -110,8 +111,10 @@ HARMLESS: Mapping[str, Sequence[str]] = {
         *("maxLiteSubscriptionCount", "maxClientEventCount"),
     ),
     "compacted topics, which no suite has": ("enableCompaction", "compactionScheduleInternal"),
+    "requests about many topics or groups, which no suite sends": ("batchDelete*MaxRate",),
     "how RocksDB keeps what it is given": (
         *("*ompressionType*", "memTableFlushInterval*", "batchWriteKvCqSize", "maxRocksDBIndexQueryDays"),
+        "rocksdbMaxSizeAmplificationPercent",
     ),
     "delay levels: the suite that needs some is played on brokers that the kit starts, by the kit's own": (
         "messageDelayLevel",

@@ -9,7 +9,7 @@ from rocketmq_conformance.conformance.properties.harmless import AT_LEAST, HARML
 from rocketmq_conformance.conformance.properties.listed import LISTED
 from rocketmq_conformance.conformance.properties.unmodelled import UNMODELLED
 from rocketmq_conformance.models.broker.configuration import SETTINGS
-from rocketmq_conformance.models.release import NEWEST
+from rocketmq_conformance.models.release import KNOWN
 
 _INTRODUCTION = """# Configuration
 
@@ -138,7 +138,7 @@ def page() -> str:
 
 def _row(name: str, effect: str, rules: Iterable[str]) -> str:
     by_release = releases_of(name)
-    default = defaults_of(NEWEST)[name]
+    default = defaults_of(KNOWN)[name]
     others = [f"`{value}` in {releases}" for releases, value in by_release if value != default]
     since = by_release[0][0]
     releases = "all" if since == "all" else f"{since.split(' ')[0].rstrip('+')}+"

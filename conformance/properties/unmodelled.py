@@ -25,7 +25,7 @@ UNMODELLED: Mapping[str, Sequence[str]] = {
     ),
     "how queues, topics, groups and offsets are kept": (
         *("enableConsumeQueueExt", "enableBuildConsumeQueueConcurrently", "recheckReputOffsetFromCq"),
-        *("combineAssignOffsetCQType", "combineCQ*", "rocksdbCQDoubleWriteEnable", "indexRocksDBEnable"),
+        *("combineAssignOffsetCQType", "combineCQ*", "rocksdbCQ*DoubleWriteEnable", "indexRocksDBEnable"),
         *("iteratorWhenUseRocksdbConsumeQueue", "useSeparateStorePathForRocksdbCQ", "useSingleRocksDBForAllConfigs"),
         *("realTimePersistRocksDBConfig", "persistConsumerOffsetIncrementally", "transfer*JsonToRocksdb"),
         *("enableMultiDispatch", "maxLmqConsumeQueueNum", "enableLmqQuota"),

@@ -14,11 +14,11 @@ from rocketmq_conformance.conformance.provenance.named import Named
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-_TYPES = frozenset({"class_declaration", "interface_declaration", "enum_declaration", "record_declaration"})
-_METHODS = frozenset({"method_declaration"})
-_CONSTRUCTORS = frozenset({"constructor_declaration", "compact_constructor_declaration"})
-_FIELDS = frozenset({"field_declaration", "constant_declaration"})
-_COMMENTS = frozenset({"line_comment", "block_comment"})
+TYPES = frozenset({"class_declaration", "interface_declaration", "enum_declaration", "record_declaration"})
+METHODS = frozenset({"method_declaration"})
+CONSTRUCTORS = frozenset({"constructor_declaration", "compact_constructor_declaration"})
+FIELDS = frozenset({"field_declaration", "constant_declaration"})
+COMMENTS = frozenset({"line_comment", "block_comment"})
 #: Literals are one token each: the white space in them counts.
 _LITERALS = frozenset({"string_literal", "character_literal"})
 
@@ -37,12 +37,12 @@ class Member:
     @property
     def text(self) -> str:
         """The declarations as they are written, comments and all."""
-        return "\n\n".join(dedent(" " * node.start_point[1] + _text(node)) for node in self._nodes)
+        return "\n\n".join(dedent(" " * node.start_point[1] + text_of(node)) for node in self._nodes)
 
     @property
     def decides(self) -> bool:
         """Does any of it have a body or a value? A method of an interface has none."""
-        return any(node.type not in _METHODS or node.child_by_field_name("body") for node in self._nodes)
+        return any(node.type not in METHODS or node.child_by_field_name("body") for node in self._nodes)
 
 
 class JavaSource:
@@ -50,7 +50,7 @@ class JavaSource:
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         """CannotRunError with a sentence when the package that reads Java is not installed."""
-        self._parser = _parser()
+        self._parser = parser()
         self._files = files
         self._paths: dict[str, list[str]] = {}
         for path in sorted(files):
@@ -96,22 +96,22 @@ class JavaSource:
 
 
 def _inner(node: Node, name: str) -> Iterator[Node]:
-    return (member for member in _body(node) if _is_type(member, name))
+    return (member for member in body_of(node) if _is_type(member, name))
 
 
 def _members(node: Node, name: str) -> Iterator[Node]:
-    for member in _body(node):
-        if member.type in _FIELDS:
+    for member in body_of(node):
+        if member.type in FIELDS:
             if any(_named(part, name) for part in member.children_by_field_name("declarator")):
                 yield member
-        elif member.type in _CONSTRUCTORS:
+        elif member.type in CONSTRUCTORS:
             if name == "<init>":
                 yield member
-        elif (member.type in _METHODS or member.type == "enum_constant") and _named(member, name):
+        elif (member.type in METHODS or member.type == "enum_constant") and _named(member, name):
             yield member
 
 
-def _body(node: Node) -> Iterator[Node]:
+def body_of(node: Node) -> Iterator[Node]:
     """What a class declares; an enum's methods stand one level deeper."""
     body = node.child_by_field_name("body")
     for member in body.children if body else ():
@@ -124,16 +124,16 @@ def _body(node: Node) -> Iterator[Node]:
 def _base(node: Node) -> str:
     """The simple name of the class that a class extends; "" for none."""
     above = node.child_by_field_name("superclass")
-    return _text(above).removeprefix("extends").partition("<")[0].strip().rpartition(".")[2] if above else ""
+    return text_of(above).removeprefix("extends").partition("<")[0].strip().rpartition(".")[2] if above else ""
 
 
 def _is_type(node: Node, name: str) -> bool:
-    return node.type in _TYPES and _named(node, name)
+    return node.type in TYPES and _named(node, name)
 
 
 def _named(node: Node, name: str) -> bool:
     found = node.child_by_field_name("name")
-    return found is not None and _text(found) == name
+    return found is not None and text_of(found) == name
 
 
 def _tokens(node: Node) -> str:
@@ -141,21 +141,21 @@ def _tokens(node: Node) -> str:
 
 
 def _leaves(node: Node) -> Iterator[str]:
-    if node.type in _COMMENTS:
+    if node.type in COMMENTS:
         return
     if not node.children or node.type in _LITERALS:
-        yield _text(node)
+        yield text_of(node)
         return
     for child in node.children:
         yield from _leaves(child)
 
 
-def _text(node: Node) -> str:
+def text_of(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
 @cache
-def _parser() -> Parser:
+def parser() -> Parser:
     try:
         import tree_sitter_java
         from tree_sitter import Language, Parser

@@ -33,7 +33,8 @@ def headline(made: Review) -> str:
 def findings(made: Review, old: Published | None, new: Published) -> Iterator[str]:
     """For each member that differs its rules, and its diff where the sources of the release before are given."""
     for finding in made.findings:
-        yield f"{_WORDS[finding.change]}: {finding.named}, read for {', '.join(finding.rules)}"
+        reason = "on the way of" if finding.on_the_way else "read for"
+        yield f"{_WORDS[finding.change]}: {finding.named}, {reason} {', '.join(finding.rules)}"
         if old is not None and finding.change is not Change.NEW:
             yield from _diff(finding.named, made, old, new)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from rocketmq_conformance.conformance.provenance.calls import Calls, read_calls, watched
 from rocketmq_conformance.conformance.provenance.history import ABSENT, History
 from rocketmq_conformance.conformance.provenance.named import Citation, Named, sources_of
 from rocketmq_conformance.conformance.provenance.published import Published
@@ -30,6 +31,8 @@ class Finding:
     named: Named
     change: Change
     rules: tuple[str, ...]
+    #: Does no rule name it, and do requests pass it on their way from one that these rules name?
+    on_the_way: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,35 +59,45 @@ class Review:
     unknown: int
 
 
-def review(release: Release, published: Published, history: History, before: Release, rules: Iterable[Rule]) -> Review:
-    """Compare what the rules of a release name in it with what it was in the release ``before``."""
-    concerned = _concerned(rules, release)
+def review(
+    release: Release,
+    published: Published,
+    history: History,
+    before: Release,
+    rules: Iterable[Rule],
+    calls: Calls | None = None,
+) -> Review:
+    """Compare what the rules of a release name in it, and what requests pass by ``calls`` (those that are kept unless
+    given), with what it was in the release ``before``."""
+    own = tuple(rule for rule in rules if release in Releases.parse(rule.releases))
+    concerned = _concerned(own)
+    passed = watched(read_calls() if calls is None else calls, own)
     findings: list[Finding] = []
     compared = unknown = 0
-    for named, ids in concerned.items():
+    for named, ids in (*concerned.items(), *passed.items()):
+        way = named in passed
         row = history.hashes.get(named)
         old = row.get(before) if row else None
         new = digest_of(published, named)
         if row is None:
-            findings.append(Finding(named, Change.NEW, ids))
+            findings.append(Finding(named, Change.NEW, ids, way))
         elif new is None or old is None:
             unknown += 1
         else:
             compared += 1
             if old != new:
                 change = Change.GONE if new == ABSENT else Change.CAME if old == ABSENT else Change.CHANGED
-                findings.append(Finding(named, change, ids))
-    count = len({rule for ids in concerned.values() for rule in ids})
+                findings.append(Finding(named, change, ids, way))
+    count = len(own)
     return Review(release, before, tuple(findings), compared, count, published.lacking, unknown)
 
 
-def _concerned(rules: Iterable[Rule], release: Release) -> Mapping[Named, tuple[str, ...]]:
-    """The members that are named by rules of a release, in the order of names, with these rules' ids."""
+def _concerned(rules: Iterable[Rule]) -> Mapping[Named, tuple[str, ...]]:
+    """The members that rules name, in the order of names, with these rules' ids."""
     found: dict[Named, tuple[str, ...]] = {}
     for rule in rules:
-        if release in Releases.parse(rule.releases):
-            for named in dict.fromkeys(citation.named for citation in sources_of(rule.source).citations):
-                found[named] = (*found.get(named, ()), rule.id)
+        for named in dict.fromkeys(citation.named for citation in sources_of(rule.source).citations):
+            found[named] = (*found.get(named, ()), rule.id)
     return dict(sorted(found.items()))
 
 

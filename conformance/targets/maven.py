@@ -27,6 +27,8 @@ from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 GROUP = "org.apache.rocketmq"
 #: Timeout of Maven for each class path (s) where nothing else limits it: a first download is 90 MB, over a slow line.
 LIMIT = 900.0
+#: Seconds after which Maven looks again for what it did not find, by its own settings.
+_LOOKS_AGAIN = 24 * 3600.0
 #: Seconds between two looks at a Maven that runs.
 _LOOK = 0.2
 #: One module for each of what is wanted: Maven starts once for all.
@@ -108,6 +110,11 @@ class Wanted(NamedTuple):
         name = f"{what}{'+'.join(sorted(self.artifacts))}-{self.version}.txt"
         return cache_folder() / "class-path" / name
 
+    @property
+    def missed(self) -> Path:
+        """The file of the reason why Maven did not find it, which may not exist."""
+        return self.remembered.with_suffix(".missing")
+
     def module(self, name: str) -> str:
         """The module of Maven that needs it."""
         form = _SOURCES if self.sources else _ALONE if self.alone else _DEPENDENCY
@@ -123,27 +130,24 @@ def class_path(artifacts: Sequence[str], version: str, group: str = GROUP) -> tu
     return _jars(Wanted(tuple(artifacts), version, group))
 
 
-def source_jars(artifacts: Sequence[str], version: str) -> tuple[Path, ...]:
-    """The jars with the Java sources of artifacts in one version, and nothing that they need.
-
-    CannotRunError when there is no Maven, or when Maven cannot get them.
-    """
-    return _jars(Wanted(tuple(artifacts), version, sources=True))
-
-
-def jars_alone(artifacts: Sequence[str], version: str) -> dict[str, Path]:
-    """The jars of those artifacts that Maven has in one version, by artifact, and nothing that they need.
+def published(wanted: Iterable[Wanted]) -> dict[Wanted, tuple[Path, ...]]:
+    """The jars of those that Maven has.
 
     CannotRunError when there is no Maven, or when it cannot say whether it has one.
     """
-    wanted = {artifact: Wanted((artifact,), version, alone=True) for artifact in artifacts}
-    reasons = fetch(wanted.values())
-    for reason in reasons.values():
+    every = tuple(wanted)
+    reasons = fetch(every)
+    for one, reason in reasons.items():
         if not is_missing(reason):
-            raise CannotRunError(f"Maven cannot get {', '.join(artifacts)} {version}: {reason}")
-    return {
-        artifact: jars[0] for artifact, one in wanted.items() if one not in reasons and (jars := _read(one.remembered))
-    }
+            raise CannotRunError(f"Maven cannot get {one}: {reason}")
+    return {one: _read(one.remembered) for one in every if one not in reasons}
+
+
+def jars_alone(artifacts: Sequence[str], version: str) -> dict[str, Path]:
+    """The jars of those artifacts that Maven has in one version, by artifact, and nothing that they need; errors as of
+    ``published``."""
+    wanted = {Wanted((artifact,), version, alone=True): artifact for artifact in artifacts}
+    return {wanted[one]: jars[0] for one, jars in published(wanted).items()}
 
 
 def versions_of(artifacts: Sequence[str], since: str) -> dict[str, tuple[str, ...]]:
@@ -180,8 +184,14 @@ def fetch(wanted: Iterable[Wanted]) -> dict[Wanted, str]:
 
     CannotRunError when there is no Maven.
     """
-    missing = [one for one in dict.fromkeys(wanted) if not _known(one)]
-    return _resolve(missing) if missing else {}
+    unknown = [one for one in dict.fromkeys(wanted) if not _known(one)]
+    reasons = {one: reason for one in unknown if (reason := _missed(one))}
+    left = [one for one in unknown if one not in reasons]
+    found = _resolve(left) if left else {}
+    for one, reason in found.items():
+        if is_missing(reason) and not is_snapshot(one.version):
+            _write(one.missed, reason)
+    return reasons | found
 
 
 def _jars(wanted: Wanted) -> tuple[Path, ...]:
@@ -204,6 +214,14 @@ def _jars(wanted: Wanted) -> tuple[Path, ...]:
 def _known(wanted: Wanted) -> tuple[Path, ...]:
     """The class path that was found before; empty when a jar is missing, or the version may have changed."""
     return () if is_snapshot(wanted.version) else _read(wanted.remembered)
+
+
+def _missed(wanted: Wanted) -> str:
+    """Why Maven did not find it a short while ago: it would not look again; "" when it did not say so."""
+    with suppress(OSError):
+        if time.time() - wanted.missed.stat().st_mtime < _LOOKS_AGAIN:
+            return wanted.missed.read_text("utf-8")
+    return ""
 
 
 def _read(remembered: Path) -> tuple[Path, ...]:

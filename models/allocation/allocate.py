@@ -81,7 +81,7 @@ class AllocationModel:
     def sort_queues(self, state: None, queues: Queues) -> Answer[None]:
         """REB-CLU-2: the queues in the order in which a strategy is given them."""
         by_number = sort_by_number(queues)
-        ordered = sort_queues(queues) if self.accidents else by_number
+        ordered = sort_queues(queues, self.client.orders_numbers) if self.accidents else by_number
         if ordered is None:
             return state, UNDEFINED, _CIRCULAR
         return state, ordered, _SORTED if ordered == by_number else _SORTED_WRAPPED
@@ -93,7 +93,8 @@ class AllocationModel:
     def compare_queues(self, state: None, left: Queue, right: Queue) -> Answer[None]:
         """MQ-ORD-1: -1, 0 or 1."""
         by_number = -1 if sort_by_number((left, right))[0] == left else 1
-        compared = compare_queues(left, right) if self.accidents or left == right else by_number
+        whole = self.accidents or left == right
+        compared = compare_queues(left, right, self.client.orders_numbers) if whole else by_number
         return state, compared, _WRAPPED if compared and compared != by_number else _COMPARED
 
     def identify_queue(self, state: None, queue: Queue) -> Answer[None]:

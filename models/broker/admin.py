@@ -58,10 +58,11 @@ RULES = (
     ),
     Rule(
         "BQ-GROUP-3",
-        "From 5.5.0 deleting a group without cleanOffset leaves it in place, and creates it if there was none: the "
-        "broker looks it up once more, and a look-up creates groups (autoCreateSubscriptionGroup).",
+        "In 5.5.0 deleting a group without cleanOffset leaves it in place, and creates it if there was none: the "
+        "broker looks it up once it is deleted, and a look-up creates groups (autoCreateSubscriptionGroup). 5.5.1 "
+        "looks first.",
         "AdminBrokerProcessor#deleteSubscriptionGroup, LiteMetadataUtil#isLiteGroupType @ 5.5.0",
-        releases="5.5.0+",
+        releases="5.5.0",
     ),
     Rule(
         "BQ-COM-9",

@@ -19,7 +19,7 @@ RULES = (
         "BQ-LOCK-1",
         "A queue that nobody of the group holds is locked; its owner's lock is confirmed; one that expired is taken "
         "over; any other is refused by leaving it out of the answer. No name is checked.",
-        "RebalanceLockManager#tryLockBatch @ 4.9.7, 5.5.0",
+        "RebalanceLockManager#tryLockBatch, AdminBrokerProcessor#lockBatchMQ @ 4.9.7, 5.5.0",
     ),
     Rule(
         "BQ-LOCK-2",

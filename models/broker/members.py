@@ -55,7 +55,7 @@ RULES = (
         "BQ-HB-6",
         "Unregistering removes the connection, whichever client id the request names, tells the others even when it "
         "was no member, and never fails.",
-        "ConsumerManager#unregisterConsumer @ 4.9.7, 5.5.0",
+        "ConsumerManager#unregisterConsumer, ClientManageProcessor#unregisterClient @ 4.9.7, 5.5.0",
     ),
     Rule(
         "BQ-LIST-1",

@@ -17,12 +17,12 @@ RULES = (
     Rule(
         "BQ-STORE-MAX",
         "max is the offset that the next message gets; 0 for a queue that was never written or does not exist.",
-        "DefaultMessageStore#getMaxOffsetInQueue @ 4.9.7, 5.5.0",
+        "DefaultMessageStore#getMaxOffsetInQueue, AdminBrokerProcessor#getMaxOffset @ 4.9.7, 5.5.0",
     ),
     Rule(
         "BQ-STORE-MIN",
         "min is the offset of the first retained message; 0 for a queue that was never written or does not exist.",
-        "DefaultMessageStore#getMinOffsetInQueue @ 4.9.7, 5.5.0",
+        "DefaultMessageStore#getMinOffsetInQueue, AdminBrokerProcessor#getMinOffset @ 4.9.7, 5.5.0",
     ),
     Rule(
         "BQ-TIME-1",
@@ -62,7 +62,7 @@ RULES = (
     Rule(
         "BQ-EARLIEST-1",
         "The earliest store time is that of the message at min, -1 when there is none.",
-        "DefaultMessageStore#getEarliestMessageTime @ 4.9.7, 5.5.0",
+        "DefaultMessageStore#getEarliestMessageTime, AdminBrokerProcessor#getEarliestMsgStoretime @ 4.9.7, 5.5.0",
     ),
 )
 

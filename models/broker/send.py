@@ -15,7 +15,7 @@ RULES = (
     Rule(
         "BQ-SEND-1",
         "A message gets its queue's max as offset, and a store time not before that of the message in front of it.",
-        "CommitLog#asyncPutMessage @ 4.9.7, 5.5.0",
+        "CommitLog#asyncPutMessage, SendMessageProcessor#processRequest @ 4.9.7, 5.5.0",
     ),
     Rule(
         "BQ-TOPIC-2",

@@ -86,6 +86,7 @@ DELETE_GROUP_CREATES = Switch(
     "BQ-GROUP-3",
     "Deleting a group without cleanOffset creates the group",
     v5="5.5.0",
+    until_v5="5.5.1",
     rules=("BQ-GROUP-3",),
     source="AdminBrokerProcessor#deleteSubscriptionGroup",
 )

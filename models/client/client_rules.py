@@ -79,3 +79,4 @@ class ClientRules(ProfileFields):
     lite_requests: bool = in_client(switches.LITE_REQUESTS)
     names_broker: bool = in_client(switches.NAMES_BROKER)
     limits_bytes: bool = in_client(switches.LIMITS_BYTES)
+    orders_numbers: bool = in_client(switches.ORDERS_NUMBERS)

@@ -504,3 +504,10 @@ LIMITS_BYTES = Switch(
     rules=("PULL-ASK-1", "PULL-ASK-PUSH"),
     source="PullAPIWrapper#pullKernelImpl, DefaultMQPushConsumer#pullBatchSizeInBytes",
 )
+ORDERS_NUMBERS = Switch(
+    "Q08",
+    "Queue ids are compared as numbers, not by a difference that wraps",
+    v5="5.5.1",
+    rules=("MQ-ORD-1",),
+    source="MessageQueue#compareTo",
+)

@@ -10,7 +10,7 @@ from every import every
 
 from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import NEWEST, Release, Releases, Switch, changes, nearest_published
+from rocketmq_conformance.models.release import KNOWN, Release, Releases, Switch, changes, nearest_published
 from rocketmq_conformance.models.rule import Rule
 
 #: Releases in the order in which rules see them.
@@ -18,7 +18,7 @@ ORDER = (
     *("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.5.1", "4.6.0", "4.6.1", "4.8.0"),
     *("4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.5", "4.9.8"),
     *("5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.3", "5.1.4"),
-    *("5.2.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0"),
+    *("5.2.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0", "5.5.1"),
 )
 
 #: First releases of 4.x and 5.x that have a switch, and the first of 5.x without it: the table of the notes.
@@ -34,6 +34,7 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "lite_requests": (None, "5.0.0", None),
     "names_broker": ("4.9.5", "5.0.0", None),
     "limits_bytes": (None, "5.0.0-ALPHA", None),
+    "orders_numbers": (None, "5.5.1", None),
     "checked_start": ("4.9.0", "5.0.0-PREVIEW", None),
     "unknown_throws": (None, "5.0.0-ALPHA", None),
     "lite_starts": ("4.6.1", "5.0.0-PREVIEW", None),
@@ -198,7 +199,7 @@ def test_the_profile_names_both_sides_and_the_java_of_the_broker() -> None:
 
 def test_the_newest_release_judges_newer_ones() -> None:
     judged = Profile.of("6.0.0", "5.9.0").judged()
-    assert (judged.client, judged.broker) == (NEWEST, NEWEST)
+    assert (judged.client, judged.broker) == (KNOWN, KNOWN)
     known = Profile.of("4.9.8", "5.1.4", 8)
     assert known.judged() == known
 

@@ -27,6 +27,7 @@ from rocketmq_conformance.conformance.targets.broker import launch_config as nee
 from rocketmq_conformance.conformance.targets.broker import tables_in_memory
 from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX
 from rocketmq_conformance.conformance.targets.broker.asked_access import NOTHING, AskedAccess
+from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path
 from rocketmq_conformance.conformance.targets.broker.refusals import not_encrypted
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.conformance.targets.watcher import Watcher, watch_group
@@ -227,7 +228,7 @@ class LocalJava:
 
     bind_address = HOST
 
-    def __init__(self, jars: ClassPath = class_path, java: int = 0) -> None:
+    def __init__(self, jars: ClassPath = broker_class_path, java: int = 0) -> None:
         self.launcher = needs.java(java)
         self._jars = jars
 
@@ -299,7 +300,7 @@ class Broker:
         release: Release,
         prepare: Callable[[Path], None] = lambda home: None,
         name_server: str = "",
-        jars: ClassPath = class_path,
+        jars: ClassPath = broker_class_path,
         sizes: Mapping[str, int] | None = None,
         lease: float | None = None,
         host: BrokerHost | None = None,

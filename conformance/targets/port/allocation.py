@@ -10,6 +10,7 @@ from functools import cmp_to_key, lru_cache
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import allocation as operations
 
 Queue = tuple[str, str, int]
@@ -18,6 +19,8 @@ Ids = tuple[str, ...]
 Strategy = Callable[[str, Queues, Ids], Queues]
 
 MASK = 0xFFFF_FFFF
+#: First release that compares the ids of queues as numbers.
+_COMPARES_NUMBERS = Release(5, 5, 1)
 
 
 class IllegalArgumentError(Exception):
@@ -49,6 +52,8 @@ class Allocation:
 
     def __init__(self, transport: Transport | None = None) -> None:
         self.rings: dict[tuple[Ids, int], tuple[list[int], dict[int, str]]] = {}
+        #: Does the difference of two queue ids wrap at 32 bits?
+        self.wraps = True
 
     # --- strategies ---------------------------------------------------------------------------------------
 
@@ -202,7 +207,7 @@ class Allocation:
 
     def difference(self, left: int, right: int) -> int:
         """The difference of two queue ids."""
-        return signed(left - right)
+        return signed(left - right) if self.wraps else left - right
 
     def compare(self, left: Queue, right: Queue) -> int:
         """-1, 0 or 1."""
@@ -241,7 +246,8 @@ class Allocation:
     # --- the kit's operations -----------------------------------------------------------------------------
 
     def begin_case(self, case: Case) -> None:
-        """There is no state between operations."""
+        """There is no state between operations; a client of 5.5.1 compares ids as numbers."""
+        self.wraps = case.profile.client < _COMPARES_NUMBERS
 
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""

@@ -99,10 +99,10 @@ def no_package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             raise ModuleNotFoundError(name=name)
         return real(name, *args)
 
-    java_source._parser.cache_clear()
+    java_source.parser.cache_clear()
     monkeypatch.setattr(builtins, "__import__", refuse)
     yield
-    java_source._parser.cache_clear()
+    java_source.parser.cache_clear()
 
 
 @pytest.mark.usefixtures("no_package")

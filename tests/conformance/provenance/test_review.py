@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
@@ -9,13 +10,16 @@ from zipfile import ZipFile
 import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.provenance import page, published
+from rocketmq_conformance.conformance.provenance import page
+from rocketmq_conformance.conformance.provenance.calls import Calls, read_calls, watched
 from rocketmq_conformance.conformance.provenance.hashing import hashed
 from rocketmq_conformance.conformance.provenance.history import History, read_history, text_of
 from rocketmq_conformance.conformance.provenance.java_source import JavaSource
 from rocketmq_conformance.conformance.provenance.named import Named, members_of
 from rocketmq_conformance.conformance.provenance.published import Published, files_of, published_sources
 from rocketmq_conformance.conformance.provenance.review import Change, mistakes, prose, review, unpublished
+from rocketmq_conformance.conformance.targets import maven
+from rocketmq_conformance.conformance.targets.maven import Wanted
 from rocketmq_conformance.models.release import NEWEST, PUBLISHED, Release
 from rocketmq_conformance.models.rule import Rule
 from rocketmq_conformance.models.rulebook import RULES
@@ -53,6 +57,19 @@ def test_what_differs_is_listed_with_its_rules(history: History) -> None:
     assert [*page.findings(made, sources(OLD), sources(NEW))][-2:] == [
         "-int m() { return 1; }",
         "+int m() { return 2; }",
+    ]
+
+
+def test_what_requests_pass_is_compared_for_the_rules_that_it_is_on_the_way_of() -> None:
+    calls = Calls(
+        {"PULL_MESSAGE": (Named("A", "came"),)}, {Named("A", "came"): (Named("A", "m"),), Named("A", "m"): ()}
+    )
+    rule = Rule("R-1", "A sentence.", "A#came @ 5.5.0")
+    kept = read_history(text_of(hashed((rule,), (OLD, NEW), sources, calls)))
+    made = review(NEW, sources(NEW), kept, OLD, (rule,), calls)
+    assert [*page.findings(made, None, sources(NEW))] == [
+        "came: A#came, read for R-1",
+        "changed: A#m, on the way of R-1",
     ]
 
 
@@ -111,7 +128,9 @@ def test_every_rule_names_what_exists_where_it_says() -> None:
 
 def test_everything_that_rules_name_is_hashed_in_every_published_release() -> None:
     kept = read_history()
-    assert tuple(sorted(kept.hashes)) == members_of(RULES.values())
+    on_the_way = watched(read_calls(), RULES.values())
+    assert on_the_way.keys().isdisjoint(members_of(RULES.values()))
+    assert tuple(sorted(kept.hashes)) == tuple(sorted((*members_of(RULES.values()), *on_the_way)))
     assert kept.releases == PUBLISHED
     assert kept.nearest(NEXT) == NEWEST
 
@@ -130,12 +149,10 @@ def jar(folder: Path, name: str, files: dict[str, str]) -> Path:
 def test_artifacts_without_sources_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = jar(tmp_path, "a.jar", {"x/A.java": "class A { }", "readme.txt": "class B { }"})
 
-    def get(artifacts: tuple[str, ...], version: str) -> tuple[Path, ...]:
-        if "rocketmq-broker" in artifacts:
-            raise CannotRunError("Maven cannot get it: Could not find artifact x")
-        return (made,)
+    def get(wanted: Iterable[Wanted]) -> dict[Wanted, tuple[Path, ...]]:
+        return {one: (made,) for one in wanted if "rocketmq-broker" not in one.artifacts}
 
-    monkeypatch.setattr(published, "source_jars", get)
+    monkeypatch.setattr(maven, "published", get)
     found = published_sources(NEW)
     assert found.lacking == ("rocketmq-broker",)
     assert (found.tells(Named("A", "m")), found.tells(Named("B", "m"))) == (True, False)
@@ -149,10 +166,7 @@ def test_artifacts_without_sources_are_known(tmp_path: Path, monkeypatch: pytest
     ],
 )
 def test_sources_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch, said: str, sentence: str) -> None:
-    def get(artifacts: tuple[str, ...], version: str) -> tuple[Path, ...]:
-        raise CannotRunError(said)
-
-    monkeypatch.setattr(published, "source_jars", get)
+    monkeypatch.setattr(maven, "fetch", lambda wanted: dict.fromkeys(wanted, said))
     with pytest.raises(CannotRunError, match=sentence):
         published_sources(NEW)
 

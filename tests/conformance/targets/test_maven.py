@@ -126,7 +126,8 @@ def test_maven_is_asked_once(tools: Path) -> None:
 def test_sources_are_asked_for_without_what_they_need(tools: Path) -> None:
     one, two = jar(tools, "a-sources.jar"), jar(tools, "a.jar")
     pretend(tools, f"printf '{one}' > $answer")
-    assert maven.source_jars(["rocketmq-broker"], "5.5.0") == (one,)
+    wanted = maven.Wanted(("rocketmq-broker",), "5.5.0", sources=True)
+    assert maven.published([wanted]) == {wanted: (one,)}
     pom = (tools / "pom.xml").read_text()
     assert "<classifier>sources</classifier>" in pom
     assert "<exclusion>" in pom
@@ -148,6 +149,20 @@ esac""",
     pretend(tools, 'echo "[ERROR] Could not transfer artifact a in m"')
     with pytest.raises(CannotRunError, match=r"Maven cannot get rocketmq-broker .*: Could not transfer"):
         maven.jars_alone(("rocketmq-broker",), "5.5.1")
+
+
+def test_what_maven_did_not_find_is_looked_for_the_next_day(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = maven.Wanted(("absent",), "5.5.1", alone=True)
+    words = pretend(tools, 'n=${module%/}; echo "[ERROR] project ${n##*/}: Could not find artifact absent in m"')
+    for _ in range(2):
+        assert "Could not find artifact absent" in maven.fetch([wanted])[wanted]
+    assert len(words.read_text().splitlines()) == 2
+    one = jar(tools, "a.jar")
+    pretend(tools, f"printf '{one}' > $answer")
+    assert maven.published([wanted]) == {}
+    later = maven.time.time() + 25 * 3600
+    monkeypatch.setattr(maven.time, "time", lambda: later)
+    assert maven.published([wanted]) == {wanted: (one,)}
 
 
 @pytest.mark.parametrize("how", ["missing", "invalid, transitive dependencies (if any) will not be available"])

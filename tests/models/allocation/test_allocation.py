@@ -449,6 +449,15 @@ def test_order_and_identity_are_answered() -> None:
     assert MODEL.sort_members(None, ("b", "a"))[1] == ("a", "b")
     assert MODEL.compare_queues(None, ("T", "b", 2), ("T", "b", 10))[1] == -1
     assert MODEL.compare_queues(None, ("T", "b", -(2**31)), ("T", "b", 1))[2].kind == "two queues, difference wraps"
+
+
+def test_from_5_5_1_queue_ids_compare_as_numbers() -> None:
+    newer = AllocationModel(Profile.of("5.5.1"))
+    left, right, middle = ("T", "b", -(2**31)), ("T", "b", 1), ("T", "b", 0)
+    assert MODEL.compare_queues(None, left, right)[1] == 1
+    assert newer.compare_queues(None, left, right)[1:] == (-1, MODEL.compare_queues(None, middle, right)[2])
+    assert MODEL.sort_queues(None, (right, left, middle))[1] is UNDEFINED
+    assert newer.sort_queues(None, (right, left, middle))[1] == (left, middle, right)
     assert MODEL.identify_queue(None, ("T", "b0", 0))[1] == (
         "MessageQueue [topic=T, brokerName=b0, queueId=0]",
         2995521,

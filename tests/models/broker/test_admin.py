@@ -99,9 +99,10 @@ def test_a_deleted_group_loses_its_offsets_only_by_the_flag_of_its_release(
         ("5.5.0", KEEP, True),
         ("5.5.0", REMOVE_OFFSET, True),
         ("5.5.0", CLEAN_OFFSET, False),
+        ("5.5.1", KEEP, False),
     ],
 )
-def test_deleting_a_group_without_the_flag_creates_it_from_5_5_0(
+def test_deleting_a_group_without_the_flag_creates_it_in_5_5_0(
     release: str, flag: str, there: bool, group: str
 ) -> None:
     after, _, why = delete_group(rules(release), STATE, group, flag)

@@ -6,10 +6,15 @@ from typing import Any
 
 import pytest
 
+from rocketmq_conformance.conformance.api import judge
+from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.targets import discovery, java_client
 from rocketmq_conformance.conformance.targets.discovery import part_of
+from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
+from rocketmq_conformance.conformance.targets.maven import jars_alone
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import rebalance
+from rocketmq_conformance.reports.event import CONFORMS, DivergenceFound, SuiteEnded
+from rocketmq_conformance.suites import allocation, rebalance
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -45,8 +50,6 @@ def test_a_part_plays_every_operation_that_its_release_has_and_none_of_another_s
 
 
 def test_a_suite_that_the_target_does_not_know_is_unsupported(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
-
     suite: Suite = Renamed()  # type: ignore[assignment]
     known: dict[str, Any] = {**SUITES, suite.name: suite}
     monkeypatch.setattr(discovery, "SUITES", known)
@@ -57,3 +60,16 @@ def test_a_suite_that_the_target_does_not_know_is_unsupported(monkeypatch: pytes
         client.close()
     assert "no module unheard_of.py" in hello.refuses(suite)
     assert hello.refuses(rebalance.SUITE) == ""
+
+
+def test_queues_of_5_5_1_are_compared_as_numbers() -> None:
+    """Maven has the classes of queues of this release, and no client."""
+    jar = jars_alone(("rocketmq-common",), "5.5.1")["rocketmq-common"]
+    wraps = {"5.5.0": False, "5.5.1": True}
+    for like, conforms in wraps.items():
+        client = JavaClient("5.5.0", before=(jar,))
+        options = Options(address="java-client:5.5.0", seed=1, cases=40, brief=True)
+        events = list(judge(client, [allocation.SUITE], options, releases={"client": like}))
+        (suite,) = (one for one in events if isinstance(one, SuiteEnded))
+        assert (suite.verdict == CONFORMS) is conforms, like
+        assert {one.rules[0]["id"] for one in events if isinstance(one, DivergenceFound)} <= {"MQ-ORD-1", "REB-CLU-2"}
