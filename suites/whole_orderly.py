@@ -76,7 +76,7 @@ SUITE = Suite(
     ),
     beneath=(
         *("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
-        *("PULL-ILL-1", "REB-ADD-1", "REB-ADD-LOCK", "REB-DROP-1", "RST-PUSH", "RST-RESUME"),
+        *("PULL-ILL-1", "PULL-NON-1", "REB-ADD-1", "REB-ADD-LOCK", "REB-DROP-1", "RST-PUSH", "RST-RESUME"),
         "TIMER-LOCK",
     ),
     limits=(whole.UNREAD_LIMIT,),

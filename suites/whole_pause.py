@@ -17,11 +17,15 @@ from rocketmq_conformance.suites.values import whole
 _GOES = "Nothing happens while another member is suspended and a third one runs."
 _MEMBER = Values(0, 1, 2, weights=(10, 10, 1))
 MOVES = whole.Moves(
-    seen=whole.seen(*whole.TRAFFIC),
+    seen=whole.seen(
+        *whole.TRAFFIC,
+        "whether the member that is suspended has asked for a stored offset since (null: none is suspended)",
+    ),
     parts={
         "places": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-SHARE"),
         "brought": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-FIRST", "WHOLE-SHARE"),
         "stored": ("REB-SVC-PAUSE", "WHOLE-PAUSE", "WHOLE-COMMIT", "WHOLE-SHARE"),
+        "asked": ("REB-SVC-PAUSE",),
     },
 )
 
@@ -65,8 +69,8 @@ class Look(group.Look):
 
 
 @MOVES.move(
-    "A member that runs is suspended, unless another one is, or resumed. When one is suspended, the pulls that the "
-    "broker holds are answered by an error: otherwise it would be given one more message by each.",
+    "A member that runs is suspended, unless another one is, or resumed. When one is suspended, its pulls that the "
+    "broker holds are answered, as if their time was up: otherwise it would be given one more message by each.",
     weight=16,
 )
 class Pause(Operation):
@@ -120,7 +124,7 @@ SUITE = Suite(
     ),
     beneath=(
         *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
-        *("PULL-PRE-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
+        *("PULL-NON-1", "PULL-PRE-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
     ),
     limits=(whole.UNREAD_LIMIT,),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",

@@ -207,7 +207,7 @@ SUITE = Suite(
     ),
     beneath=(
         *("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
-        *("OFF-R-PALL", "OFF-R-READ-ERROR", "START-PUSH-ERROR", "PULL-ILL-1", "PULL-RES-1", "REB-ADD-1"),
+        *("OFF-R-PALL", "OFF-R-READ-ERROR", "START-PUSH-ERROR", "PULL-ILL-1", "PULL-NON-1", "PULL-RES-1", "REB-ADD-1"),
         *("REB-ADD-START", "REB-CLU-1", "REB-DROP-1", "REB-REM-1", "RST-PUSH", "RST-RESUME"),
     ),
     limits=(

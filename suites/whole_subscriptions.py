@@ -77,7 +77,7 @@ class Subscribe(Operation):
 
 @MOVES.move(
     "All members that run unsubscribe from the other topic, if they are subscribed. The pulls of it that the broker "
-    "holds are answered by an error: otherwise one more message would be given by each.",
+    "holds are answered, as if their time was up: otherwise one more message would be given by each.",
     weight=6,
 )
 class Unsubscribe(Operation):
@@ -121,7 +121,7 @@ SUITE = Suite(
     ),
     beneath=(
         *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
-        *("REB-ADD-1", "REB-DO-1", "REB-DROP-1", "REB-REM-1"),
+        *("PULL-NON-1", "REB-ADD-1", "REB-DO-1", "REB-DROP-1", "REB-REM-1"),
     ),
     limits=(whole.UNREAD_LIMIT,),
     beginning="Two topics of four and of two young queues, a group that has stored nothing, and no member.",

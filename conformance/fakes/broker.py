@@ -371,6 +371,10 @@ class FakeBroker:
         """Answer every pull that waits for a message, or each of one topic, by an error."""
         self._between_requests(lambda: self._pulls.fail_held(topic))
 
+    def end_held_pulls(self, ends: Callable[[Command], bool]) -> None:
+        """Answer pulls that wait for a message before their time is up: those that are to end."""
+        self._between_requests(lambda: self._pulls.end_held(ends))
+
     def forget_held_pulls(self) -> None:
         """Never answer any of the pulls that wait for a message."""
         self._between_requests(self._pulls.forget_held)

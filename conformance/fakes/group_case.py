@@ -1,20 +1,16 @@
-"""The fake broker of a case with whole consumers.
-
-A pull that finds nothing is held beyond the end of a case, so that its end, which lets clients commit a corrected
-offset, falls into none.
-"""
+"""The fake broker of a case with whole consumers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.consumers import locked
 from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
 from rocketmq_conformance.conformance.fakes.responses import command, document
-from rocketmq_conformance.conformance.fakes.traffic import Traffic
+from rocketmq_conformance.conformance.fakes.traffic import AGAIN, Traffic
 from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, WatchedCase
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body, reset_body_for_cpp
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -42,8 +38,6 @@ from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 
-#: How long a pull that finds nothing is held (ms).
-HOLD = 3_600_000
 #: Seconds by which a late answer is late, for clients whose timers are standard.
 DELAY = 1.0
 #: The id of a client outside the group.
@@ -67,23 +61,21 @@ class GroupCase(WatchedCase):
     ) -> None:
         super().__init__(broadcasting)
         self._delay = delay
+        # without a wire, and its timers, clients have pulled again by the time that anybody looks
+        self._again = AGAIN if later is None else 0.0
         case = self
 
         class WatchedPulls(Pulls):
-            """Shows the pulls of the topic to the case, and holds those that find nothing."""
+            """Shows the pulls of the topic to the case."""
 
             def __init__(self, *args: Any) -> None:
                 super().__init__(*args)
                 self._later = later or self._later
 
             def pull(self, peer: Peer, request: Command) -> Command | None:
-                watched = case.traffic.watches(request)
-                if watched:
-                    case.traffic.pull(peer, request)
-                if case.holds_on:
-                    request.ext["suspendTimeoutMillis"] = str(HOLD)
-                if not watched:
+                if not case.traffic.watches(request):
                     return super().pull(peer, request)
+                case.traffic.pull(peer, request)
                 response = super().pull(peer, request)
                 if response is not None:
                     case.traffic.ended(peer, request, response)
@@ -114,7 +106,7 @@ class GroupCase(WatchedCase):
         self.broker.storage.begin(state)
         self.broker.consumers.begin({})
         self.broker.retries.forget()
-        self.traffic = Traffic(self._broadcasting, pace=self.pace, owner=self.owner)
+        self.traffic = Traffic(self._broadcasting, owner=self.owner, again=self._again)
         self._failing = None
         self.loses_commits = False
         self._others = ()
@@ -135,13 +127,12 @@ class GroupCase(WatchedCase):
         """Wait until everything is handled that clients have sent."""
         self.broker.settle()
 
-    def fail_held_pulls(self) -> None:
-        """Answer the pulls that are held by SYSTEM_ERROR."""
-        self.broker.fail_held_pulls()
+    def _end_held(self, queues: Collection[int], ends: Callable[[Command], bool]) -> None:
+        self.broker.end_held_pulls(ends)
 
-    def fail_other_pulls(self) -> None:
-        """The same with those of the other topic alone."""
-        self.broker.fail_held_pulls(OTHER_TOPIC)
+    def end_idle_pulls(self) -> None:
+        """Answer the pulls that are held of all queues where nothing was brought since that was taken."""
+        self.end_pulls({*self.seen, RETRIES} - {queue for _, queue, _, _ in self.traffic.brought})
 
     def prepare(self, queues: int, shape: str, stored: int, where: str = LAST) -> None:
         """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none), whatever the place
@@ -201,7 +192,6 @@ class GroupCase(WatchedCase):
         others), and others no more. A pull does not commit while commits fail, and those that are held fail when pulls
         do, or are never answered when pulls are not."""
         self._failing = request, fault
-        self.traffic.confirmed = fault != LATE
         if fault == LATE or request is not Request.PULL_MESSAGE:
             return
         if fault == SILENT:
@@ -217,7 +207,6 @@ class GroupCase(WatchedCase):
     def mend(self) -> None:
         """Answer every request again."""
         self._failing = None
-        self.traffic.confirmed = False
 
     def resize(self, queues: int) -> None:
         """The topic has so many queues from now on, and its route names them."""
@@ -243,7 +232,6 @@ class GroupCase(WatchedCase):
     def crowd(self, before: int, after: int, members: Iterable[str] = ()) -> None:
         """List so many clients before those of ``members``, and after them; tell these that the group has changed."""
         self._others = Crowded(before, after).clients(members)
-        self.traffic.confirmed = True
         if self.broker.members(GROUP):
             request = Command(int(Request.NOTIFY_CONSUMER_IDS_CHANGED), {"consumerGroup": GROUP})
             self.broker.send_to_members(GROUP, request)

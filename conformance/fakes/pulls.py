@@ -233,6 +233,11 @@ class Pulls:
             self._drop(held)
             self._end(held, command(refused(Err("SYSTEM_ERROR"), "the broker does not hold pulls any more")))
 
+    def end_held(self, ends: Callable[[Command], bool]) -> None:
+        """Answer held pulls before their time is up: those that are to end."""
+        for held in [held for waiting in self._held.values() for held in waiting if ends(held.request)]:
+            self._wake(held)
+
     def forget_held(self) -> None:
         """Never answer any of the held pulls."""
         for held in [held for waiting in self._held.values() for held in waiting]:

@@ -1,9 +1,8 @@
 """What clients send to the brokers of a case, and the messages that they are given.
 
 Clients are known by the connections over which they send heartbeats, and other connections by who opened them, where
-that can be seen. A pull that finds nothing may be held for longer
-than its client waits, who is then about to pull again: messages in an answer that comes later than the client asked for
-count once the queue is pulled from behind them.
+that can be seen. How long one waits for the answer to a pull is its own affair: it may have given up one that is
+answered, and pull again. So messages in an answer count once the queue is pulled from behind them.
 """
 
 from __future__ import annotations
@@ -29,10 +28,8 @@ from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, RETRIES
 from rocketmq_conformance.models.java_text import parse_number
 
 _ROUTE = Request.GET_ROUTEINFO_BY_TOPIC
-#: Seconds in which a pull that is not to be held is answered.
-_AT_ONCE = 0.5
 #: Seconds in which a client pulls again whose pull found nothing.
-_AGAIN = 1.0
+AGAIN = 1.0
 #: The requests that pull.
 PULLS = (Request.PULL_MESSAGE, Request.LITE_PULL_MESSAGE)
 #: (client id, queue id, first offset, messages) of a pull that brought messages.
@@ -60,9 +57,8 @@ class Traffic:
     """What clients sent, and the messages that they were given. Client ids are "" until the first heartbeat.
 
     In a cluster the client that pulled a queue last has it; with ``broadcasting`` each has all. ``group`` and
-    ``topic`` are those of the case at its broker. The timers of clients are ``pace`` times faster than standard, and
-    so may be how long they wait for a pull, whatever they ask of the broker. ``owner`` is asked about connections
-    without a heartbeat.
+    ``topic`` are those of the case at its broker. ``owner`` is asked about connections without a heartbeat, and
+    ``again`` is how long (s) a client may take to pull again.
     """
 
     def __init__(
@@ -70,10 +66,10 @@ class Traffic:
         broadcasting: bool = False,
         group: str = GROUP,
         topic: str = TOPIC,
-        pace: float = 1.0,
         owner: Owner = unseen,
+        again: float = AGAIN,
     ) -> None:
-        self._broadcasting, self._pace, self._owner = broadcasting, pace, owner
+        self._broadcasting, self._owner, self._time_again = broadcasting, owner, again
         self._group, self._topic, self._retry_topic = group, topic, f"{RETRY_PREFIX}{group}"
         #: The number of the first queue of each topic.
         self._first = {topic: 0}
@@ -95,22 +91,18 @@ class Traffic:
         self.latest: dict[Pulled, Command] = {}
         #: The connection over which each queue's latest pull waits; none once it was answered.
         self._waiting: dict[Pulled, int] = {}
-        #: The pulls of each queue that were not answered, by the numbers of their connections.
-        self._open: dict[Pulled, dict[int, Command]] = {}
-        #: Until when (seconds, monotonic) the client of each queue's latest pull is sure to wait for it.
-        self._until: dict[Pulled, float] = {}
-        #: Until when it still counts as waiting, once it was answered that there is nothing.
+        #: Until when (seconds, monotonic) it still counts as waiting, once it was answered that there is nothing.
         self._again: dict[Pulled, float] = {}
-        #: Do messages count only once the next pull confirms them? While a request fails, or queues belong to members
-        #: that do not exist, a client may have let go of a queue that nobody takes from it.
-        self.confirmed = False
+        #: The connection over which that was answered last of each queue, and the offset that had been asked for.
+        self._empty: dict[Pulled, tuple[int, int]] = {}
         self.brought: list[Brought] = []
         #: How often each message was in an answer to a pull of each client, whether that counts or not.
         self.carried: Counter[Message] = Counter()
         #: How many messages each client has sent back.
         self._returned: Counter[str] = Counter()
-        #: Messages in a late answer to each queue's latest pull.
-        self._late: dict[Pulled, Brought] = {}
+        #: Messages in the answer to each queue's latest pull, which the next pull has to confirm: a client may have
+        #: given the pull up, or have let go of the queue.
+        self._answered: dict[Pulled, Brought] = {}
         #: (client id, queue id) of locks that were refused since the locks were taken.
         self.refused: set[tuple[str, int]] = set()
         #: Those whose heartbeats named the group, and of these those that subscribe to the topic.
@@ -142,13 +134,14 @@ class Traffic:
                 if one.group == self._group:
                     self.in_group.add(client)
                     self.subscribed.update([client] if self._topic in one.subscriptions else [])
-        if command.code == Request.QUERY_CONSUMER_OFFSET and command.ext.get("topic") in self._first:
+        if command.code == Request.QUERY_CONSUMER_OFFSET and self.watches(command):
             # somebody begins there anew, and not behind what was brought
-            self._late.pop((self._number(command), ""), None)
+            for kept in (self._answered, self._empty):
+                kept.pop((self.number(command), ""), None)
         if command.ext.get("consumerGroup") == self._group and self.watches(command):
             committed = _committed(command)
             if committed is not None and committed < 0:
-                self._negative[self._number(command)] = committed
+                self._negative[self.number(command)] = committed
         if self._sends_back(command):
             client = self._client(peer)
             self.brought.append((client, RETURNED, self._returned[client], 1))
@@ -180,11 +173,14 @@ class Traffic:
         for pulled in [one for one, by in self._waiting.items() if by == number]:
             named = pulled[0], client if self._broadcasting else ""
             self.pulls[named] = client, self.pulls[pulled][1]
-            self.latest[named], self._until[named] = self.latest[pulled], self._until[pulled]
+            self.latest[named] = self.latest[pulled]
             self._waiting[named] = number
             if named != pulled:
                 del self._waiting[pulled]
         self.brought = [(one[0] or client, *one[1:]) for one in self.brought]
+        for nameless in [pulled for pulled, one in self._answered.items() if not one[0]]:
+            _, queue, first, count = self._answered.pop(nameless)
+            self._answered[queue, client if self._broadcasting else ""] = client, queue, first, count
         self.carried = Counter({(one[0] or client, *one[1:]): times for one, times in self.carried.items()})
 
     def closed(self, peer: Peer) -> None:
@@ -194,8 +190,6 @@ class Traffic:
         self._early.pop(peer.number, None)
         self.routes.pop(peer.number, None)
         self._waiting = {queue: number for queue, number in self._waiting.items() if number != peer.number}
-        for pulls in self._open.values():
-            pulls.pop(peer.number, None)
 
     def watch_other(self, topic: str) -> None:
         """Watch another topic, too, whose queues have numbers from OTHER_QUEUES on."""
@@ -211,44 +205,48 @@ class Traffic:
         offset = int(command.ext["queueOffset"])
         self.pulls[pulled], self.latest[pulled] = (client, offset), command
         self._waiting[pulled] = peer.number
-        self._open.setdefault(pulled, {})[peer.number] = command
         self._again.pop(pulled, None)
-        asked = int(command.ext.get("suspendTimeoutMillis", "0")) / 1000
-        self._until[pulled] = time.monotonic() + asked / self._pace + _AT_ONCE
-        late = self._late.pop(pulled, None)
-        if late is not None and offset > late[2]:
-            self.brought.append(late)
+        answered = self._answered.pop(pulled, None)
+        if answered is not None and offset > answered[2]:
+            self.brought.append(answered)
 
     def unanswered(self) -> None:
         """No pull that waits is answered any more."""
         self._waiting.clear()
-        self._open.clear()
 
     def ended(self, peer: Peer, command: Command, response: Command) -> None:
         """A pull of the topic does not wait any more. One that found nothing is to be sent again at once."""
         _, pulled = self._of(peer, command)
-        if self._open.get(pulled, {}).get(peer.number) is command:
-            del self._open[pulled][peer.number]
         if self.latest.get(pulled) is not command:
             return
         if response.code == Response.PULL_NOT_FOUND:
-            self._again[pulled] = time.monotonic() + _AGAIN
+            self._again[pulled] = time.monotonic() + self._time_again
+            self._empty[pulled] = peer.number, int(command.ext["queueOffset"])
         else:
             self._waiting.pop(pulled, None)
 
-    @property
-    def contested(self) -> bool:
-        """Do pulls of several clients wait for messages of one queue?"""
-        return not self._broadcasting and any(len(pulls) > 1 for pulls in self._open.values())
+    def unsettled(self) -> set[int]:
+        """The queues in which a pull waits, or is about to, that does not follow another one, at the same offset, that
+        was answered that there is nothing: what its client does then was not seen."""
+        return {pulled[0] for pulled, by in self._waits() if pulled in self._again or self._is_first(pulled, by)}
+
+    def first_pulls(self) -> list[Command]:
+        """Those pulls, as far as they wait."""
+        waits = self._waits()
+        return [self.latest[one] for one, by in waits if one not in self._again and self._is_first(one, by)]
+
+    def _is_first(self, pulled: Pulled, by: int) -> bool:
+        return self._empty.get(pulled) != (by, self.pulls[pulled][1])
 
     def waiting(self, queue: int) -> list[tuple[str, int]]:
         """The clients whose pulls of a queue wait for a message, and the offsets that they asked for."""
-        now = time.monotonic()
-        return [
-            (self.pulls[pulled][0] or self._opener(number), self.pulls[pulled][1])
-            for pulled, number in list(self._waiting.items())
-            if pulled[0] == queue and self._again.get(pulled, now) >= now
-        ]
+        waits = [(self.pulls[pulled], by) for pulled, by in self._waits() if pulled[0] == queue]
+        return [(client or self._opener(by), offset) for (client, offset), by in waits]
+
+    def _waits(self) -> list[tuple[Pulled, int]]:
+        """The pulls that wait for a message, and the numbers of their connections."""
+        now, again = time.monotonic(), self._again
+        return [(one, by) for one, by in list(self._waiting.items()) if one not in again or again[one] > now]
 
     def _opener(self, number: int) -> str:
         """Who opened a connection that was not known when it pulled, or ""."""
@@ -276,16 +274,16 @@ class Traffic:
 
     def _of(self, peer: Peer, command: Command) -> tuple[str, Pulled]:
         client = self._client(peer)
-        return client, (self._number(command), client if self._broadcasting else "")
+        return client, (self.number(command), client if self._broadcasting else "")
 
-    def _number(self, command: Command) -> int:
+    def number(self, command: Command) -> int:
         """The number of the queue that a request names."""
         topic = command.ext["topic"]
         return RETRIES if topic == self._retry_topic else self._first[topic] + int(command.ext["queueId"])
 
     def answer(self, peer: Peer, command: Command, response: Command) -> None:
-        """A pull of the topic was answered. It counts if it is the latest of its queue; a late one, and any that
-        must be confirmed, if the next pull shows that it arrived."""
+        """A pull of the topic was answered. It counts if it is the latest of its queue, and the next pull shows that it
+        arrived."""
         client, pulled = self._of(peer, command)
         self.outdated = self.outdated or response.code == Response.SUBSCRIPTION_NOT_LATEST
         if response.code == 0:
@@ -294,12 +292,8 @@ class Traffic:
                 first = int(command.ext["queueOffset"])
             brought = client, pulled[0], first, int(response.ext["nextBeginOffset"]) - first
             self.carried.update((client, said_queue(pulled[0]), first + at) for at in range(brought[3]))
-            if self.latest.get(pulled) is not command:
-                return
-            if self.confirmed or time.monotonic() > self._until[pulled]:
-                self._late[pulled] = brought
-            else:
-                self.brought.append(brought)
+            if self.latest.get(pulled) is command:
+                self._answered[pulled] = brought
 
     def has_sent(self, client: str, request: Request) -> bool:
         """Has a client sent a request of this kind?"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 
 from rocketmq_conformance.conformance.fakes.fault_script import faulty
 from rocketmq_conformance.conformance.fakes.guard import OPEN, Guard
@@ -41,10 +41,6 @@ class WatchedCase(ABC):
         self._failing: tuple[Request, str] | None = None
         #: Do commits fail beside it?
         self.loses_commits = False
-        #: Are pulls held beyond the end of the case? Else as long as clients ask.
-        self.holds_on = True
-        #: How much faster than standard the timers of clients are; set before the case begins.
-        self.pace = 1.0
         #: Who opened a connection without a heartbeat; set before the case begins.
         self.owner: Owner = unseen
         #: May listeners fail, so that messages are sent back?
@@ -90,6 +86,23 @@ class WatchedCase(ABC):
             if request.code in PULLS:
                 request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
         return None
+
+    def end_pulls(self, queues: Collection[int], first: bool = False) -> None:
+        """Answer the pulls of these queues that are held, as if they had been for as long as they ask; or the ``first``
+        ones alone, whose clients were not seen to find nothing where they wait."""
+        traffic = self.traffic
+        among = traffic.first_pulls() if first else None
+
+        def ends(pull: Command) -> bool:
+            wanted = traffic.watches(pull) and traffic.number(pull) in queues
+            return wanted and (among is None or any(pull is one for one in among))
+
+        if queues and among != []:
+            self._end_held(queues, ends)
+
+    @abstractmethod
+    def _end_held(self, queues: Collection[int], ends: Callable[[Command], bool]) -> None:
+        """Answer held pulls of these queues, those that are to end: there is nothing."""
 
     @property
     @abstractmethod

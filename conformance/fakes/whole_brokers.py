@@ -95,7 +95,7 @@ class WholeBrokers:
     def come_back(self) -> None:
         """The second broker is there again with all that it had, and without clients."""
         carried = self.second.traffic.carried
-        self.second.traffic = Traffic(pace=self.second.pace, owner=self.second.owner)
+        self.second.traffic = Traffic(owner=self.second.owner)
         self.second.traffic.carried = carried
         self.second.broker.consumers.begin({})
         self.away = False

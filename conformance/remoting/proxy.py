@@ -169,33 +169,39 @@ class Proxy:
         """Wait until everything that clients have written is forwarded."""
         self._listener.settle()
 
-    def answer_open(self, code: int, answer: Command, topic: str | None = None) -> None:
-        """Answer every request of a code that waits at the broker, or each of one topic; what the broker answers later
-        is dropped."""
+    def answer_open(self, code: int, answer: Callable[[Command], Command | None]) -> None:
+        """Answer the requests of a code that wait at the broker, but for those of which ``answer`` says None; what the
+        broker answers later is dropped."""
 
         def act() -> None:
-            for peer, request in self._taken(code, topic):
-                given = Command(answer.code, {**answer.ext}, answer.body, remark=answer.remark)
-                self._watcher.response(peer, request, given)
-                peer.answer(request, given)
+            for peer, behind, request in self._open(code):
+                given = answer(request)
+                if given is not None:
+                    del behind.open[request.opaque]
+                    self._watcher.response(peer, request, given)
+                    peer.answer(request, given)
 
         self._listener.run(act)
 
     def forget_open(self, code: int) -> None:
         """Drop what the broker will answer to requests of a code that wait there."""
-        self._listener.run(lambda: self._taken(code))
 
-    def _taken(self, code: int, topic: str | None = None) -> list[tuple[Peer, Command]]:
-        """The requests of a code (and a topic) that wait at the broker, which are taken for answered from now on."""
-        found = []
-        for peer in list(self._listener.peers):
-            pair = self._pairs.get(peer.number)
-            if pair is None or pair.broker is None:
-                continue
-            for opaque, request in list(pair.broker.open.items()):
-                if request.code == code and topic in (None, request.ext.get("topic")):
-                    found.append((peer, pair.broker.open.pop(opaque)))
-        return found
+        def act() -> None:
+            for _, behind, request in self._open(code):
+                del behind.open[request.opaque]
+
+        self._listener.run(act)
+
+    def _open(self, code: int) -> list[tuple[Peer, _Behind, Command]]:
+        """The requests of a code that wait at the broker, each with its client and the connection behind the proxy."""
+        pairs = [(peer, self._pairs.get(peer.number)) for peer in self._listener.peers]
+        return [
+            (peer, pair.broker, request)
+            for peer, pair in pairs
+            if pair is not None and pair.broker is not None
+            for request in pair.broker.open.values()
+            if request.code == code
+        ]
 
     # --- called by the listener, in its thread ----------------------------------------------------------------
 

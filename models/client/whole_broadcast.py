@@ -1,9 +1,8 @@
 """Whole broadcasting consumers of one group, as an observer sees them from their traffic and their listeners.
 
 Each member has every queue, and keeps its offsets in a file of its own, which outlives it: one that comes back goes on
-where it was, and one that was never there begins by ConsumeFromWhere. A file learns of a queue with the first messages,
-or when the broker sends the member elsewhere: until then one that comes back begins anew, behind what arrived in the
-meantime. The broker is asked for no stored offset, and given none.
+where it was, and one that was never there begins by ConsumeFromWhere. A file learns of a queue once it was pulled: of
+one in which nothing was found, too. The broker is asked for no stored offset, and given none.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, Q
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.local_store import MISSING
 from rocketmq_conformance.models.client.start import StartModel
-from rocketmq_conformance.models.client.whole import BROADCAST, SENT_ON, first_message
+from rocketmq_conformance.models.client.whole import BROADCAST, first_message
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_reason, ended, with_end
 from rocketmq_conformance.models.client.whole_group_state import with_starts
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_broker
@@ -180,22 +179,18 @@ class WholeBroadcastModel:
         members, files = dict(state.members), dict(state.files)
         given: list[tuple[int, int, int, int]] = []
         for name, pulls in state.members.items():
-            client = state.client_of(name)
-            waits, kept = dict(pulls), dict(files.get(client, {}))
+            waits = dict(pulls)
             for at, offset in pulls.items():
                 number = QUEUES[at].id
                 _, first, fired = first_message(self._start, state.broker, BROADCAST, at, offset)
                 end = state.broker.logs.get((TOPIC, number), ABSENT).max
                 if any("WHOLE-MOVED" in one.rules for one in fired):
-                    why, kept[at] = _MOVED, first
-                if SENT_ON in fired:
-                    kept[at] = first
+                    why = _MOVED
                 if first < end:
                     why = why if why is _MOVED else _GIVEN
                     given.append((MEMBERS.index(name), number, first, end - first))
-                    kept[at] = end
                 waits[at] = max(first, end)
-            members[name], files[client] = waits, kept
+            members[name], files[state.client_of(name)] = waits, waits
         state = state._replace(members=members, files=files)
         places = tuple(
             tuple((MEMBERS.index(name), waits[at]) for name, waits in members.items()) for at in self._queues(state)

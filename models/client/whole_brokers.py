@@ -192,7 +192,7 @@ class WholeBrokersModel:
             (MEMBERS.index(name), number, first, count) for name, _, found in shown for number, first, count in found
         )
         fired = frozenset(rule for why in group.reasons for rule in why.rules)
-        state = state._replace(group=group._replace(reasons=(), left={}, starts={}))
+        state = state._replace(group=group._replace(reasons=(), starts={}))
         brought = frozenset(number for _, number, _, _ in given)
         why = _reason(group.reasons, fired, brought, len(group.members))
         return state, (tuple(places), given, stored), with_beneath(why, group)

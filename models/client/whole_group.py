@@ -38,7 +38,6 @@ from rocketmq_conformance.models.client.whole_faults import LATE_ANSWERS, loses_
 from rocketmq_conformance.models.client.whole_group_state import (
     WholeGroup,
     WholeMember,
-    answered,
     hiding,
     log_of,
     number_of,
@@ -204,6 +203,7 @@ RULES = (
 _LIST = reasons_by_kind(("WHOLE-LIST",), "keeps", "takes nothing", beneath=("REB-CLU-1",))
 _REREAD = reasons_by_kind(("WHOLE-REREAD",), "waits", "pulls from -1")
 _PUT_OFF = Reason(("WHOLE-PULL",), "put off")
+_FOUND_NOTHING = Reason(("WHOLE-COMMIT",), "found nothing", beneath=("PULL-NON-1",))
 _UNLOCKED = Reason(("REB-LOCK-4",), "shut down")
 _BUSY = reasons_by_kind(("WHOLE-BUSY",), "done with what was lost", "waits for a poll")
 _SUBSCRIBED = reasons_by_kind(("WHOLE-SUBSCRIBE",), "subscribed", "unsubscribed", beneath=("REB-DO-1",))
@@ -244,8 +244,7 @@ class WholeGroupModel(WholeQueues):
             case Fail(request, fault) if fault == LATE:
                 return group._replace(late=request)
             case Fail():
-                left = {} if move.request == PULL else group.left
-                return group._replace(fails={**group.fails, move.request: move}, left=left)
+                return group._replace(fails={**group.fails, move.request: move})
             case Mend(but):
                 found = mended_reasons(group.fails) if group.members else ()
                 if COMMIT in group.fails and but != COMMIT and any(_is_behind(group, name) for name in group.members):
@@ -368,7 +367,7 @@ class WholeGroupModel(WholeQueues):
             group = hiding(group, queue)
         if group.kind == PUSH and group.fails.keys() & {COMMIT, MEMBERS, QUERY} and _is_moved(found):
             return self._moved(group._replace(reasons=group.reasons + found), broker, name, queue)
-        group = answered(group._replace(broker=broker, reasons=group.reasons + found), queue)
+        group = group._replace(broker=broker, reasons=group.reasons + found)
         end = log_of(broker, queue).max
         member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})
         key = STORED_KEYS[queue]
@@ -378,11 +377,22 @@ class WholeGroupModel(WholeQueues):
         if group.kind != LITE and SENT_ON in found:
             member = member._replace(memory={**member.memory, queue: first})
         if first >= end:
-            return with_member(group, name, member), None
+            return self._found_nothing(with_member(group, name, member), name, queue), None
         return self._consumed(with_member(group, name, member), name, queue, first, end), (
             number_of(queue),
             first,
             end - first,
+        )
+
+    def _found_nothing(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
+        """The group after a pull was answered that found nothing: what its member holds of the queue stays
+        uncommitted, and a lite pull consumer writes no offset."""
+        member = group.members[name]
+        at = member.pulls[queue]
+        if not group.pulls_end or group.kind == LITE or queue in member.held or member.memory.get(queue) == at:
+            return group
+        return with_reason(
+            with_member(group, name, member._replace(memory={**member.memory, queue: at})), _FOUND_NOTHING
         )
 
     def _consumed(self, group: WholeGroup, name: str, queue: int, first: int, end: int) -> WholeGroup:
@@ -427,8 +437,8 @@ class WholeGroupModel(WholeQueues):
         ``broker`` has stored where it was sent."""
         if COMMIT in group.fails:
             # nothing is stored, and so it begins at the same place and is sent away again and again
-            return answered(self._let_go(with_reason(group, LOST), name, queue), queue), None
-        group = answered(self._let_go(group._replace(broker=broker), name, queue), queue)
+            return self._let_go(with_reason(group, LOST), name, queue), None
+        group = self._let_go(group._replace(broker=broker), name, queue)
         if MEMBERS in group.fails:
             return with_reason(group, _LIST["takes nothing"]), None
         group = self._take(group, name, queue, alone=True)
@@ -438,7 +448,7 @@ class WholeGroupModel(WholeQueues):
         _, _, found = first_message(self.start, group.broker, PUSH, queue, begun)
         if _is_moved(found):
             # it begins by mistake where it was sent away from
-            return answered(self._let_go(group, name, queue), queue), None
+            return self._let_go(group, name, queue), None
         return self._pull_queue(group, name, queue)
 
     def _first_pull(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
@@ -492,18 +502,14 @@ class WholeGroupModel(WholeQueues):
         return with_reason(with_member(group, name, member._replace(memory=memory, taken={})), why)
 
     def _paused(self, group: WholeGroup, name: str, suspends: bool) -> WholeGroup:
-        """The group after a member was suspended, when all pulls end that the broker holds, or resumed."""
+        """The group after a member was suspended or resumed."""
         why = _PAUSED["suspended" if suspends else "resumed"]
-        group = with_member(with_reason(group, why), name, group.members[name]._replace(suspended=suspends))
-        return group._replace(left={}) if suspends else group
+        return with_member(with_reason(group, why), name, group.members[name]._replace(suspended=suspends))
 
     def _subscribed(self, group: WholeGroup, subscribes: bool) -> WholeGroup:
-        """The group after its members subscribed to the other topic, or unsubscribed from it, when all pulls of it end
-        that the broker holds."""
+        """The group after its members subscribed to the other topic, or unsubscribed from it."""
         why = _SUBSCRIBED["subscribed" if subscribes else "unsubscribed"]
-        left = {queue: pull for queue, pull in group.left.items() if QUEUES[queue].topic != OTHER_TOPIC}
-        unsubscribed = frozenset() if subscribes else frozenset({OTHER_TOPIC})
-        group = group._replace(unsubscribed=unsubscribed, left=group.left if subscribes else left)
+        group = group._replace(unsubscribed=frozenset() if subscribes else frozenset({OTHER_TOPIC}))
         return with_reason(group, why) if group.members else group
 
     def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:

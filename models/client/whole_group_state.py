@@ -84,8 +84,6 @@ class WholeGroup(NamedTuple):
     seized: bool = False
     #: Locks of clients that do not pull: of members that crashed, by name, and of STRANGER. By queue of the fixtures.
     kept: Mapping[int, str] = MappingProxyType({})
-    #: Pulls of push consumers that still wait for queues that their members let go of, by queue: member and offset.
-    left: Mapping[int, tuple[str, int]] = MappingProxyType({})
     #: Messages that were sent back and wait for their delay level.
     delayed: int = 0
     #: How members divide the queues, and the client ids that the broker lists beside theirs.
@@ -93,6 +91,8 @@ class WholeGroup(NamedTuple):
     others: tuple[str, ...] = ()
     #: Do members commit on demand alone?
     on_demand: bool = False
+    #: Does the broker answer the pulls that find nothing before a look is over?
+    pulls_end: bool = False
     #: The topics of the broker that no member subscribes to.
     unsubscribed: frozenset[str] = frozenset()
     #: The reasons of all steps so far.
@@ -144,13 +144,6 @@ def locks_of(member: WholeMember) -> set[int]:
 def log_of(broker: BrokerState, queue: int) -> QueueLog:
     """The log of a queue of the fixtures."""
     return broker.logs.get((QUEUES[queue].topic, QUEUES[queue].id), ABSENT)
-
-
-def answered(group: WholeGroup, queue: int) -> WholeGroup:
-    """The group after the pulls of a queue that were left behind were answered."""
-    if queue not in group.left:
-        return group
-    return group._replace(left={other: pull for other, pull in group.left.items() if other != queue})
 
 
 def with_reason(group: WholeGroup, why: Reason) -> WholeGroup:

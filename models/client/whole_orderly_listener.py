@@ -75,7 +75,7 @@ class OrderlyListenerGroup(WholeGroupModel):
 
     def _let_go(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         member = group.members[name]
-        work, at = member.work, member.pulls[queue]
+        work = member.work
         held = {other: messages for other, messages in member.held.items() if other != queue}
         kept = member._replace(held=held, work=work._replace(inside=work.inside - {queue}))
         group = super()._let_go(with_member(group, name, kept), name, queue)
@@ -86,9 +86,8 @@ class OrderlyListenerGroup(WholeGroupModel):
         group = with_member(group, name, member._replace(work=work))
         if self.forces:
             return with_reason(group, _FORCED)
-        # its last pull waits on, and its lock is renewed
-        left, locks = {**group.left, queue: (name, at)}, {**group.kept, queue: name}
-        return with_reason(group._replace(left=left, kept=locks), _KEPT)
+        # its lock is renewed
+        return with_reason(group._replace(kept={**group.kept, queue: name}), _KEPT)
 
     def _take(self, group: WholeGroup, name: str, queue: int, alone: bool) -> WholeGroup:
         if not self.forces and any(queue in member.work.clings for member in group.members.values()):

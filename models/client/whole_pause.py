@@ -1,8 +1,8 @@
 """A group of whole push consumers of which one may be suspended, as their traffic shows it.
 
 One member at a time is suspended (WHOLE-PAUSE). It stays in the group, so that its queues are not taken, and has no
-rounds of rebalance, so that it takes none: the queues of a member that goes meanwhile wait for it, and where nothing is
-stored it begins where ConsumeFromWhere says when it is resumed. While one is suspended others neither come nor, unless
+rounds of rebalance, so that it takes none, and asks where none begins: the queues of a member that goes meanwhile wait
+until it is resumed. While one is suspended others neither come nor, unless
 it is alone then, go: queues would change hands that it keeps and goes on to commit, and what is stored would depend on
 whose timer was last.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.client.fixtures import MEMBERS, QUEUES, TOPIC
 from rocketmq_conformance.models.client.whole_moves import Resume, Suspend
-from rocketmq_conformance.models.client.whole_push import WholePushModel, WholePushState, reason_of, shown
+from rocketmq_conformance.models.client.whole_push import Seen, WholePushModel, WholePushState, reason_of, shown
 from rocketmq_conformance.models.rule import Answer, Reason
 
 _SUSPENDED = Reason(("WHOLE-PAUSE",), "suspended", beneath=("PULL-PRE-1",))
@@ -60,10 +60,10 @@ class WholePauseModel(WholePushModel):
         group = self._group.move(state.group, Suspend(name) if suspends else Resume(name))
         state, seen, _ = self._seen(state._replace(group=group))
         if suspends:
-            return shown(state, seen, _SUSPENDED)
+            return self._asking(state, seen, _SUSPENDED)
         if state.group.members[name].pulls.keys() != who.pulls.keys():
-            return shown(state, seen, _TAKEN)
-        return shown(state, seen, _BROUGHT if seen[1] else _RESUMED)
+            return self._asking(state, seen, _TAKEN)
+        return self._asking(state, seen, _BROUGHT if seen[1] else _RESUMED)
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen, and why; a suspended member is the reason, unless others are given messages."""
@@ -71,9 +71,14 @@ class WholePauseModel(WholePushModel):
         members, logs = state.group.members, state.group.broker.logs
         name, given = suspended(state), bool(seen[1])
         if name is None or given:
-            return shown(state, seen, reason_of(fired, given))
+            return self._asking(state, seen, reason_of(fired, given))
         if len({queue for member in members.values() for queue in member.pulls}) < len(seen[2]):
-            return shown(state, seen, _UNTAKEN)
+            return self._asking(state, seen, _UNTAKEN)
         kept = members[name].pulls.items()
         waiting = any(logs[TOPIC, QUEUES[queue].id].max > offset for queue, offset in kept)
-        return shown(state, seen, _WAITS if waiting else _IDLE)
+        return self._asking(state, seen, _WAITS if waiting else _IDLE)
+
+    @staticmethod
+    def _asking(state: WholePushState, seen: Seen, why: Reason) -> Answer[WholePushState]:
+        """An answer, which says of a suspended member that it has asked for no stored offset."""
+        return shown(state, (*seen, None if suspended(state) is None else False), why)

@@ -1,10 +1,9 @@
 """A group of whole push consumers, as an observer sees it from the traffic at their broker alone (WHOLE-*).
 
 Members join, leave and crash, messages arrive, and the topic gains and loses queues; one kind of request may fail until
-it is mended. After each of these the group has time to finish its work, so that an observation depends on no race. What
-is seen: who pulls each queue, from which offset that owner waits for the next message, which messages pulls brought to
-whom, and the stored offset of each queue. Who lets go of a queue that no member can take over is still seen there,
-until a message ends the pull.
+it is mended. After each of these the group has time to finish its work, and pulls that find nothing are answered, so
+that an observation depends on no race. What is seen: who pulls each queue, from which offset that owner waits for the
+next message, which messages pulls brought to whom, and the stored offset of each queue.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.send import send
-from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
-from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, NOTHING, QUEUES, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
+from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, NOTHING, TIMESTAMP_TEXT, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import LAST, StartModel
 from rocketmq_conformance.models.client.whole import PUSH
@@ -144,7 +143,7 @@ def initial_broker(rules: BrokerRules, setting: Setting) -> BrokerState:
 
 def initial_group(rules: BrokerRules, setting: Setting, kind: str = PUSH) -> WholeGroup:
     """The group of a case before anyone joins."""
-    return WholeGroup(kind, setting.where, initial_broker(rules, setting), TIMESTAMP_TEXT)
+    return WholeGroup(kind, setting.where, initial_broker(rules, setting), TIMESTAMP_TEXT, pulls_end=True)
 
 
 class WholePushModel:
@@ -272,10 +271,7 @@ class WholePushModel:
 
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
         """What is seen once the members have finished their work, and the rules that fired."""
-        group = state.group
-        # who ends takes its pulls along
-        left = {queue: pull for queue, pull in group.left.items() if pull[0] in group.members}
-        group, (shown, stored) = self._group.look(group._replace(left=left))
+        group, (shown, stored) = self._group.look(state.group)
         owners = {queue: name for name, owned, _ in shown for queue in owned if not group.members[name].suspended}
         if PULL in group.fails:
             # who has a queue is known by a pull that waits
@@ -321,10 +317,6 @@ def reason_of(fired: tuple[str, ...], given: bool) -> Reason:
 def _place(group: WholeGroup, name: str | None, queue: int) -> Value:
     if name is not None and queue not in group.members[name].unlocked:
         return MEMBERS.index(name), group.members[name].pulls[queue]
-    holder, offset = group.left.get(queue, ("", NOTHING))
-    # a message that arrives ends the wait, and is not consumed
-    if holder and offset == group.broker.logs.get((QUEUES[queue].topic, QUEUES[queue].id), ABSENT).max:
-        return MEMBERS.index(holder), offset
     return NO_OWNER, NOTHING
 
 

@@ -21,7 +21,6 @@ from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_group_state import (
     WholeGroup,
-    answered,
     client_of,
     listed_clients,
     locks_of,
@@ -34,7 +33,6 @@ from rocketmq_conformance.models.client.whole_moves import (
     LOCK,
     MAX,
     MEMBERS,
-    PULL,
     QUERY,
     ROUTE,
     SEARCH,
@@ -110,8 +108,7 @@ class WholeQueues:
 
     def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         if QUEUES[queue].topic in group.unsubscribed:
-            # its pull is not sent again
-            return answered(self._let_go(with_reason(group, _TRUNCATED), name, queue), queue)
+            return self._let_go(with_reason(group, _TRUNCATED), name, queue)
         group = with_reason(self._commit(group, name, queue), _HANDED_OVER[group.kind])
         return self._let_go(group, name, queue)
 
@@ -191,8 +188,6 @@ class WholeQueues:
 
     def _let_go(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         member = group.members[name]
-        if group.kind == PUSH and PULL not in group.fails:
-            group = group._replace(left={**group.left, queue: (name, member.pulls[queue])})
         memory = {other: offset for other, offset in member.memory.items() if other != queue}
         pulls = {other: offset for other, offset in member.pulls.items() if other != queue}
         fresh, unlocked = member.fresh - {queue}, member.unlocked - {queue}

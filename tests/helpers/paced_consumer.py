@@ -179,7 +179,7 @@ class Consumer:
         self.unlocked: set[Queue] = set()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
-        self._ends = self._suspended = False
+        self._ends = self._suspended = self._soon = False
 
     def run(self) -> None:
         """Consume until ``end`` is called."""
@@ -323,7 +323,7 @@ class Consumer:
                 self.drop(lost)
             for new in sorted(mine - self.owned.keys()):
                 if ORDERLY and not self.lock([new]):
-                    self.after(NEXT_LOCK, self.rebalance)
+                    self.rebalance_soon()
                     continue
                 self.offsets.pop(new, None)
                 start = self.start_of(new)
@@ -335,6 +335,17 @@ class Consumer:
             self.beat()
         for new, token, start in begins:
             self.pull(new, token, start)
+
+    def rebalance_soon(self) -> None:
+        """Rebalance once more, however many locks were refused."""
+
+        def again() -> None:
+            self._soon = False
+            self.rebalance()
+
+        if not self._soon:
+            self._soon = True
+            self.after(NEXT_LOCK, again)
 
     def drop(self, one: Queue) -> None:
         """Let go of a queue."""
@@ -476,9 +487,14 @@ class Consumer:
         self.after(CORRECTION, begin_anew)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Be a consumer until SIGTERM."""
     consumer = Consumer()
     signal.signal(signal.SIGTERM, consumer.end)
     print('{"takes": ["pause", "subscribe", "commit"]}', flush=True)
     threading.Thread(target=consumer.read_commands, daemon=True).start()
     consumer.run()
+
+
+if __name__ == "__main__":
+    main()

@@ -82,6 +82,9 @@ if behaviour not in ("connects", "never") and (behaviour != "first" or me == "me
     print('{"got": ["T", 0, 7]}\n{"other": 1}\nhello\n' + "x" * 10_000, flush=True)
 if behaviour == "garbled":
     print('\n{"got": ["T", 7]}', flush=True)
+if behaviour == "nameless":
+    while kept[-1].collect(600):
+        kept[-1].post(int(Request.PULL_MESSAGE), queue | how | {"commitOffset": "0", "subscription": "*"})
 if behaviour == "ends":
     time.sleep(0.2)
     sys.exit(3)

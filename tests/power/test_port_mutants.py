@@ -40,6 +40,7 @@ BREAKS = {
     "OFF-R-READ": "whole-lite-begins-anew",
     "OFF-R-READ-ERROR": "whole-push-not-found-fails",
     "PULL-ILL-1": "whole-push-correction-unstored",
+    "PULL-NON-1": "whole-push-empty-unstored",
     "PULL-PRE-1": "whole-pause-pulls-on",
     "PULL-RES-1": "whole-push-failed-pull-is-last",
     "REB-ADD-1": "brokers-back-at-max",

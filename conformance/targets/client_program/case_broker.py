@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from rocketmq_conformance.conformance.fakes.guard import Guard
@@ -26,11 +26,7 @@ class CaseBroker(Protocol):
     traffic: Traffic
     #: Do commits fail beside the request that fails?
     loses_commits: bool
-    #: Are pulls held beyond the end of the case? Else as long as clients ask.
-    holds_on: bool
-    #: How much faster than standard the timers of clients are, and who opened a connection without a heartbeat; set
-    #: before the case begins.
-    pace: float
+    #: Who opened a connection without a heartbeat; set before the case begins.
     owner: Owner
     #: May listeners fail, so that messages are sent back?
     listeners_fail: bool
@@ -118,12 +114,9 @@ class CaseBroker(Protocol):
         """Answer every request again."""
         ...
 
-    def fail_held_pulls(self) -> None:
-        """Answer the pulls that are held by SYSTEM_ERROR."""
-        ...
-
-    def fail_other_pulls(self) -> None:
-        """Answer those of the other topic by SYSTEM_ERROR."""
+    def end_pulls(self, queues: Collection[int], first: bool = False) -> None:
+        """Answer the pulls of these queues that are held, as if they had been for as long as they ask; or the ``first``
+        ones alone, whose clients were not seen to find nothing where they wait."""
         ...
 
     def take_locks(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rocketmq_conformance.conformance.fakes.traffic import Brought
 from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.targets.client_program.given_access import
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.fixtures import EVERY
+from rocketmq_conformance.models.client.whole_brokers import MOST, number_of
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Ok, Outcome, Value
 from rocketmq_conformance.models.profile import Profile
@@ -36,7 +37,6 @@ class PlayedBrokers(PlayedGroup):
         access: GivenAccess,
     ) -> None:
         self.brokers = WholeBrokers(profile)
-        self.brokers.second.pace = timing.program_pace
         super().__init__(suite, profile, command, timing, interrupted, lambda _: self.brokers.first, access)
 
     def close(self) -> None:
@@ -113,8 +113,12 @@ class PlayedBrokers(PlayedGroup):
         self.brokers.second.guard = self.brokers.first.guard
         return self.brokers.open()
 
-    def _brokers(self) -> Sequence[CaseBroker]:
-        return self.brokers.there
+    def _brokers(self) -> Sequence[tuple[CaseBroker, Mapping[int, int]]]:
+        there = self.brokers.there
+        return [(case, {queue: number_of(at, queue) for queue in range(MOST[at])}) for at, case in enumerate(there)]
+
+    def _places(self) -> Sequence[int]:
+        return range(sum(MOST))
 
     def _reached(self, joined: str | None) -> bool:
         return joined is None or self.brokers.times_sent(joined, Request.GET_CONSUMER_LIST_BY_GROUP) > 0

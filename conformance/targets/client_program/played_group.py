@@ -123,8 +123,6 @@ class PlayedGroup(WatchedGroup):
             case operations.Freeze(member):
                 frozen = self.members.programs.get(member)
                 if frozen:
-                    # so that none is given up while it is frozen
-                    self._renew_pulls()
                     frozen.pause()
                 self._send(EVERY)
                 if frozen:
@@ -249,11 +247,10 @@ class PlayedGroup(WatchedGroup):
         self.members.kill(member)
 
     def _take_locks(self) -> None:
-        """Wait until the members know that their locks are lost, and end their pulls."""
+        """Wait until the members know that their locks are lost."""
         lost = self.case.pullers()
         self.case.take_locks()
         self._wait(lambda: self.members.ended() or lost <= self.case.traffic.refused, self._timing.look)
-        self.case.fail_held_pulls()
 
     def _fail(self, request: Request, fault: str) -> None:
         """Let a request fail, and others no more.
@@ -316,15 +313,6 @@ class PlayedGroup(WatchedGroup):
             return all(now[client] >= before[client] + 2 for client in clients)
 
         self._wait(lambda: self.members.ended() or asked(), 2 * self._timing.round)
-
-    def _end_pulls(self, end: Callable[[], None], pulls: Callable[[], bool]) -> None:
-        """End pulls that the broker holds, until there are none: members may not have read a command yet."""
-        for _ in range(max(1, int(self._timing.look / self._timing.retry))):
-            self._wait(self.members.ended, self._timing.quiet)
-            end()
-            self._wait(lambda: self.members.ended() or pulls(), self._timing.retry)
-            if not pulls():
-                return
 
     def _seek(self, member: int, queue: int, offset: int) -> None:
         """Wait until the queue is pulled anew, or until it was not for a while."""

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from rocketmq_conformance.conformance.fakes.traffic import Brought
+from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import PAUSE
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole_pause import suspended
-from rocketmq_conformance.models.outcome import Outcome
+from rocketmq_conformance.models.outcome import Outcome, Value
 from rocketmq_conformance.suites import whole_pause as operations
 from rocketmq_conformance.suites.declare.operation import Operation
 
 
 class PlayedPauses(PlayedGroup):
     """The members of one case, one of which may be suspended."""
+
+    #: How often each client had asked for stored offsets when a member was suspended last.
+    _had_asked: Mapping[str, int] = {}
 
     def _do(self, operation: Operation) -> Outcome:
         match operation:
@@ -22,16 +29,20 @@ class PlayedPauses(PlayedGroup):
                 _, why = self._expect(operation)
                 program = self.members.programs.get(member)
                 if program is not None and (not suspends or before in (None, MEMBERS[member])):
+                    if before is None:
+                        self._had_asked = self.members.sent(Request.QUERY_CONSUMER_OFFSET)
                     program.send({PAUSE: suspends})
-                    if suspends and before is None:
-                        self._end_pulls(self.case.fail_held_pulls, lambda: self._pulls(member))
                 return self._look(operation.spec, None, self._limits(state, operation, why), None)
             case _:
                 return super()._do(operation)
 
-    def _pulls(self, member: int) -> bool:
-        """Does the broker hold a pull of a member?"""
-        return any(client == self.members.ids[member] for client, _ in self.case.pullers())
+    def _shown(self, brought: list[Brought]) -> Value:
+        seen, name = super()._shown(brought), suspended(self._state)
+        assert isinstance(seen, tuple)
+        if name is None:
+            return (*seen, None)
+        client = self.members.ids.get(MEMBERS.index(name), "")
+        return (*seen, self.members.sent(Request.QUERY_CONSUMER_OFFSET)[client] > self._had_asked.get(client, 0))
 
     def _is_left_out(self, operation: Operation) -> bool:
         return operations.is_left_out(self._state, operation)

@@ -47,14 +47,9 @@ class PlayedSubscriptions(PlayedGroup):
         for program in self.members.programs.values():
             program.send({SUBSCRIBE if subscribes else UNSUBSCRIBE: self.case.other_topic})
         if not subscribes:
-            self._end_pulls(self.case.fail_other_pulls, self._pulls_other)
             # the next round lets them go, and shows nothing of that
             self._wait(lambda: self.members.ended() or self._all_said(), self._timing.routes)
             self._wait_for_member_requests()
-
-    def _pulls_other(self) -> bool:
-        """Does the broker hold a pull of the other topic?"""
-        return any(queue >= OTHER_QUEUES for _, queue in self.case.pullers())
 
     def _all_said(self) -> bool:
         """Did the last heartbeat of every member name the first topic alone?"""

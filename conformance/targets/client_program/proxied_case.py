@@ -1,26 +1,26 @@
 """A case whose members go to a real broker through a proxy, which watches them and plays faults.
 
 The proxy is both broker and name server to the members: routes name it. It forwards everything else as it is, but for
-two things. It asks the broker to hold pulls beyond the case, as the fake broker holds them; and a request that the plan
-lets fail does not reach the broker: the proxy answers it. Locks are known by what the broker answered to those that
-asked for them, everything else by what the broker says when it is asked.
+two things. A request that the plan lets fail does not reach the broker: the proxy answers it. And pulls that the broker
+holds it answers in its place, as if their time was up, where it is to be seen what members do then. Locks are known by
+what the broker answered to those that asked for them, everything else by what the broker says when it is asked.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.fakes.consumers import locked
 from rocketmq_conformance.conformance.fakes.fault_script import faulty
-from rocketmq_conformance.conformance.fakes.group_case import HOLD, OUTSIDE
+from rocketmq_conformance.conformance.fakes.group_case import OUTSIDE
 from rocketmq_conformance.conformance.fakes.responses import command
 from rocketmq_conformance.conformance.fakes.traffic import PULLS, Traffic
 from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, WatchedCase
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.proxy import Address, Proxy
 from rocketmq_conformance.conformance.remoting.server import Peer
@@ -114,7 +114,7 @@ class ProxiedCase(WatchedCase):
         if self._place is None:
             self._place = self._real.take(self._setting, self._other_queues)
             self._queues = self._setting.queues
-            self.traffic = Traffic(self._broadcasting, self._place.group, self._place.topic, self.pace, self.owner)
+            self.traffic = Traffic(self._broadcasting, self._place.group, self._place.topic, self.owner)
             if self._other_queues:
                 self.traffic.watch_other(self._place.other)
         return self._place
@@ -139,11 +139,8 @@ class ProxiedCase(WatchedCase):
         failed = self._failure(request)
         if failed is not None:
             return failed
-        if request.code in PULLS:
-            if traffic.watches(request):
-                traffic.pull(peer, request)
-            if self.holds_on:
-                request.ext["suspendTimeoutMillis"] = str(HOLD)
+        if request.code in PULLS and traffic.watches(request):
+            traffic.pull(peer, request)
         if request.code == Request.UNLOCK_BATCH_MQ:
             for queue, client in self._locked(request):
                 if self._holders.get(queue) == client:
@@ -218,31 +215,37 @@ class ProxiedCase(WatchedCase):
             raise UnsupportedMoveError(FORGETS)
         self._take_place()
         self._failing = request, fault
-        self.traffic.confirmed = True
         if request is not Request.PULL_MESSAGE:
             return
         if fault == SILENT:
             self._forget_held_pulls()
         else:
-            self.fail_held_pulls()
+            self._answer_pulls(lambda _: command(faulty("SYSTEM_ERROR")))
 
     def mend(self) -> None:
         """Let the broker answer every request."""
         self._failing = None
-        self.traffic.confirmed = False
 
-    def fail_held_pulls(self) -> None:
-        """Let the proxy answer the pulls that the broker holds."""
-        self._end_pulls()
+    def _end_held(self, queues: Collection[int], ends: Callable[[Command], bool]) -> None:
+        """Let the proxy answer pulls that the broker holds: there is nothing."""
+        bounds = {queue: self._bounds(queue) for queue in queues}
 
-    def fail_other_pulls(self) -> None:
-        """Let it answer those of the other topic."""
-        self._end_pulls(self.other_topic)
+        def nothing(pull: Command) -> Command | None:
+            if not ends(pull):
+                return None
+            low, high = bounds[self.traffic.number(pull)]
+            if pull.ext["queueOffset"] != str(high):
+                return None  # there is a message by now: the broker is about to answer
+            offsets = {"nextBeginOffset": high, "minOffset": low, "maxOffset": high, "suggestWhichBrokerId": 0}
+            ext = {name: str(value) for name, value in offsets.items()}
+            return command((int(Response.PULL_NOT_FOUND), "nothing is there yet", ext, b""))
 
-    def _end_pulls(self, topic: str | None = None) -> None:
+        self._answer_pulls(nothing)
+
+    def _answer_pulls(self, answer: Callable[[Command], Command | None]) -> None:
         if self._proxy is not None:
             for code in PULLS:
-                self._proxy.answer_open(code, command(faulty("SYSTEM_ERROR")), topic)
+                self._proxy.answer_open(code, answer)
 
     def _forget_held_pulls(self) -> None:
         """Drop what the broker will answer to the pulls that it holds."""
@@ -254,7 +257,6 @@ class ProxiedCase(WatchedCase):
     def crowd(self, before: int, after: int, members: Iterable[str] = ()) -> None:
         """Have so many more members that do nothing, each with a connection of its own."""
         place, wanted = self._take_place(), Crowded(before, after).clients(members)
-        self.traffic.confirmed = True
         for client in self._others.keys() - set(wanted):
             with self._others.pop(client) as connection:
                 self._call(connection, requests.unregister(client, place.group))
@@ -363,7 +365,12 @@ class ProxiedCase(WatchedCase):
 
     def offers(self, queue: int, offset: int) -> bool:
         """Is an offset between min and max of a queue, both included?"""
-        return self._ask().number(requests.min_offset(*self._at(queue))) <= offset <= self.max_offset(queue)
+        low, high = self._bounds(queue)
+        return low <= offset <= high
+
+    def _bounds(self, queue: int) -> tuple[int, int]:
+        """Min and max of a queue."""
+        return self._ask().number(requests.min_offset(*self._at(queue))), self.max_offset(queue)
 
     def locks(self, members: Mapping[str, int]) -> tuple[int, ...]:
         """The member that has the lock of each queue: -1 for nobody, -2 for a client that is not among them."""

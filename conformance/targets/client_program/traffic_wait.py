@@ -47,16 +47,12 @@ class Clock:
 
 class Limits(NamedTuple):
     """Seconds until owners, and everything, are seen; how long it goes on to be seen; and how much later both may be
-    when a heartbeat has to come first.
-
-    Do clients come to know what happened ``apart``, each by a timer of its own?
-    """
+    when a heartbeat has to come first."""
 
     owners: float
     everything: float
     quiet: float
     heartbeat: float = 0.0
-    apart: bool = False
 
 
 def wait_for_traffic(

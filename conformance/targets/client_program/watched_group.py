@@ -7,7 +7,7 @@ time is over. What it answers is what was seen, not what was expected.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from rocketmq_conformance.conformance.targets.client_program.required_consumers 
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Limits, wait_for_traffic
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import HOLDS, MEMBERS, RETRY_PREFIX, TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.fixtures import HOLDS, MEMBERS, NOTHING, RETRY_PREFIX, TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.whole import BROADCAST
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_deadlines import (
@@ -40,14 +40,14 @@ from rocketmq_conformance.models.client.whole_deadlines import (
     waits_of,
 )
 from rocketmq_conformance.models.client.whole_end import Ended, end_of, with_end
-from rocketmq_conformance.models.client.whole_push import Setting
+from rocketmq_conformance.models.client.whole_moves import RETRIES
+from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting
 from rocketmq_conformance.models.outcome import Err, Expected, Ok, Outcome, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites import (
     whole_allocation,
     whole_broadcast,
-    whole_brokers,
     whole_commit,
     whole_listener,
     whole_lite,
@@ -59,6 +59,8 @@ from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
 from rocketmq_conformance.suites.declare.suite import Suite
 
+#: The place of a queue that nobody pulls.
+_NOBODY = (NO_OWNER, NOTHING)
 #: The strategies, that of every client first.
 STRATEGIES = tuple(RULE_OF)
 #: The suites whose answers show locks, and what listeners were given.
@@ -69,8 +71,6 @@ _STORED_AFTER = {
     whole_commit.SUITE.name: AT_ONCE,
     whole_broadcast.SUITE.name: AT_ONCE,
 }
-#: The operations after which each member learns a route by its timer.
-_ROUTED = (operations.Resize, whole_brokers.Route, whole_brokers.GoAway, whole_brokers.ComeBack)
 
 
 class _Followed(NamedTuple):
@@ -132,9 +132,6 @@ class WatchedGroup:
         #: What is to be seen of members before it means something that nothing happens.
         self._points = Points()
         self.case = make(self._broadcasts)
-        # a lite pull consumer waits for each answer, and closes its connection when it has waited for too long
-        self.case.holds_on = self.consumer.kind != "lite"
-        self.case.pace = timing.program_pace
         self.case.listeners_fail = self._listens
         self.case.guard = access.guard(profile.broker)
         self.members = MemberPrograms(command, timing, self._clock, self.case)
@@ -197,28 +194,40 @@ class WatchedGroup:
         # nothing is to be waited for in what a member has shown that has ended
         known = end_of(self._decided()[0]) if end else None
 
+        #: What was seen last, and when pulls were answered that it shows and that are not expected.
+        seen, renewed = self._shown(brought), self._clock.now()
+
         def agrees() -> bool:
-            seen, (expected, _) = self._observed(brought, known), self._decided()
-            return filled(spec, expected, seen)[0] == expected
+            expected = self._decided()[0]
+            return filled(spec, expected, _ended(seen, known))[0] == expected
 
         def owners() -> bool:
-            seen, (expected, _) = self._observed(brought, known), self._decided()
+            nonlocal seen
+            seen, expected = self._shown(brought), self._decided()[0]
             return isinstance(seen, tuple) and isinstance(expected, tuple) and seen[:2] == expected[:2]
+
+        def everything() -> bool:
+            nonlocal renewed
+            if owners():
+                return self._settles(brought) and agrees() and self._reached(joined) and not self._unseen()
+            if self._clock.now() - renewed > self._timing.quiet:
+                renewed = self._clock.now()
+                self._renew_pulls(seen)
+            return False
 
         def look(limits: Limits) -> bool:
             return wait_for_traffic(
                 self._clock,
                 limits,
                 owners,
-                lambda: agrees() and self._reached(joined) and not self._unseen(),
+                everything,
                 lambda: self.members.ended() or self.case.guard.refused,
                 lambda: any(traffic.outdated for traffic in self._traffic()),
             )
 
         shown = look(limits)
-        if limits.apart and not (shown or owners()) and any(traffic.contested for traffic in self._traffic()):
-            # who let go of a queue later than another one took it may have pulled it last; it does not do so again
-            self._renew_pulls()
+        if not (shown or owners()) and self._renew_pulls(seen):
+            # the last of them may have come while a queue was about to change hands
             left = limits.everything - limits.owners
             shown = look(limits._replace(owners=self._timing.retry, everything=self._timing.retry + left))
         ended = self.members.ended()
@@ -228,10 +237,11 @@ class WatchedGroup:
         if refused:
             return Err("NOT_SIGNED", detail=f"{refused}: {SIGN}")
         self.members.refuse_strangers()
-        if agrees() and not shown:
-            detail = self._unseen() or f"{joined} neither asked for the members nor pulled"
-            return Err("NOT_REACHED", definite=False, detail=detail)
-        return Ok(self._observed(brought, end))
+        if not shown and owners() and agrees():
+            unseen = self._unseen() or ("" if self._reached(joined) else f"{joined} neither asked nor pulled")
+            if unseen:
+                return Err("NOT_REACHED", definite=False, detail=unseen)
+        return Ok(_ended(seen, end))
 
     def _limits(self, before: Any, operation: Operation, why: Reason) -> Limits:
         """How long the look after an operation waits, by the time that clients have for what it leads to."""
@@ -255,32 +265,42 @@ class WatchedGroup:
             promised.stored / timing.pace + first + margin,
             timing.quiet,
             timing.routes,
-            isinstance(operation, _ROUTED) or any(request not in fails for request in failed),
         )
 
-    def _brokers(self) -> Sequence[CaseBroker]:
-        """The brokers of the case that are there."""
-        return [self.case]
+    def _brokers(self) -> Sequence[tuple[CaseBroker, Mapping[int, int]]]:
+        """The brokers of the case that are there, each with the numbers by which answers show its queues."""
+        return [(self.case, {queue: queue for queue in (*self.case.seen, *((RETRIES,) if self._retries else ()))})]
 
     def _traffic(self) -> Sequence[Traffic]:
         """The traffic at each of them."""
-        return [broker.traffic for broker in self._brokers()]
+        return [broker.traffic for broker, _ in self._brokers()]
 
-    def _renew_pulls(self) -> None:
-        """Have the pulls that brokers hold sent again by the clients that still have their queues.
+    def _settles(self, brought: Collection[Brought]) -> bool:
+        """Did members find nothing in every queue that they wait in, and that brought nothing in this step? Where that
+        was not seen their pulls are answered, so that clients commit the offset that they wait for (PULL-NON-1)."""
+        busy = {queue for _, queue, _, _ in brought}
+        settled = True
+        for broker, numbers in self._brokers():
+            idle = {queue for queue, number in numbers.items() if number not in busy}
+            settled = settled and idle.isdisjoint(broker.traffic.unsettled())
+            broker.end_pulls(idle, first=True)
+        return settled
 
-        Brokers hold them for longer than a client waits, 30 s: what is given up and answered at the same moment is
-        pulled twice.
-        """
-        brokers = [one for one in self._brokers() if one.holds_on and not one.fails(Request.PULL_MESSAGE)]
-        held = [broker.pullers() for broker in brokers]
-        for broker in brokers:
-            broker.fail_held_pulls()
+    def _renew_pulls(self, seen: Value) -> bool:
+        """Answer the pulls of queues that others should have: who has let go of a queue does not pull it again. Are
+        there any?"""
+        wanted, places = (one[0] if isinstance(one, tuple) else () for one in (self._decided()[0], seen))
+        assert isinstance(wanted, tuple)
+        assert isinstance(places, tuple)
+        pairs = zip(self._places(), wanted, places, strict=False)
+        others = {number for number, owner, place in pairs if place not in (owner, _NOBODY, ())}
+        for broker, numbers in self._brokers():
+            broker.end_pulls({queue for queue, number in numbers.items() if number in others})
+        return bool(others)
 
-        def renewed() -> bool:
-            return all(before <= broker.pullers() for before, broker in zip(held, brokers, strict=True))
-
-        self._wait(lambda: self.members.ended() or renewed(), self._timing.retry)
+    def _places(self) -> Sequence[int]:
+        """The numbers of the queues whose places answers show, in their order."""
+        return self.case.seen
 
     def _reached(self, joined: str | None) -> bool:
         """Has a member that joined got so far as to ask who else is there, or when broadcasting to pull?
@@ -297,10 +317,6 @@ class WatchedGroup:
         """What members have not been seen to do that they would do before something could happen, or ""."""
         known = self.members.clients()
         return self._points.unseen(known, self.case.traffic.sent)
-
-    def _observed(self, brought: list[Brought], end: Ended | None) -> Value:
-        seen = self._shown(brought)
-        return seen if end is None else with_end(seen, end)
 
     def _shown(self, brought: list[Brought]) -> Value:
         brought += self.case.take_brought()
@@ -379,5 +395,8 @@ class WatchedGroup:
         self._setting = setting
         if self._retries:
             self.case.add_retry_topic()
-        # the pull of a queue that its member has let go of may still wait, and what it brings is not consumed
-        self.case.traffic.confirmed = self._in_order is not None
+
+
+def _ended(seen: Value, end: Ended | None) -> Value:
+    """What is seen of a group, and of the end of the member that was to end."""
+    return seen if end is None else with_end(seen, end)

@@ -183,6 +183,11 @@ class WholeBrokersGroup(WholePush):
             self.learn_all()
         return self.look()
 
+    def end_pulls(self) -> None:
+        """The time of pulls is up that are held where nothing was brought since the last operation."""
+        for case in self.pair.there:
+            case.end_idle_pulls()
+
     def observed(self, running: dict[str, int]) -> Value:
         """What the traffic at both brokers shows."""
         return self.pair.observed(running, self.pair.given(self.pair.take_brought(), self.say_given()))

@@ -86,6 +86,11 @@ class WholeListener(WholePush):
         else:
             self.returned(consumer, batch, self.listeners[member])
 
+    def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
+        """A pull found nothing: what the listener holds is not consumed yet."""
+        if not any(batch.owned is owned for batch in self.held[MEMBERS.index(consumer.client)]):
+            super().found_nothing(consumer, queue, owned, following)
+
     def hold(self, consumer: Consumer, member: int, batch: Batch) -> None:
         """A listener does not return."""
         self.held[member].append(batch)

@@ -31,6 +31,9 @@ class WholeLite(WholePush):
         else:
             super().answered(consumer, line, queue, owned, response)
 
+    def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
+        """Offsets are written for what was polled alone."""
+
     def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
         """Resets are for push consumers."""
 

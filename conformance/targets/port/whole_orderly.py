@@ -68,10 +68,8 @@ class WholeOrderly(WholePush, RebalanceOrderly):
     # --- operations -----------------------------------------------------------------------------------------
 
     def take_locks(self) -> Result:
-        """The broker loses all locks to a client outside the group, which members notice; their pulls fail."""
+        """The broker loses all locks to a client outside the group, which members notice."""
         self.world.take_locks()
-        self.turns()
-        self.world.broker.fail_held_pulls()
         return self.look()
 
     def expire_locks(self) -> Result:

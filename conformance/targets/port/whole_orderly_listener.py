@@ -33,12 +33,6 @@ class WholeOrderlyListener(WholeOrderly):
         self.in_order_given = GivenInOrder()
         super().begin_case(case)
 
-    def prepare(self, queues: int, shape: str, stored: int, where: str) -> Result:
-        """Choose how the case begins."""
-        super().prepare(queues, shape, stored, where)
-        self.world.traffic.confirmed = True
-        return None
-
     def start(self, member: int) -> None:
         """Start a member, whose listener succeeds."""
         self.listeners[member] = SUCCEEDS
@@ -89,6 +83,11 @@ class WholeOrderlyListener(WholeOrderly):
         """The listener does not return: no other run of the queue begins."""
         owned.taking = offset
         consumer.taken[queue] = owned
+
+    def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
+        """A pull found nothing: what the listener holds, or failed, is not consumed yet."""
+        if not orderly(owned).messages and consumer.taken.get(queue) is not owned:
+            super().found_nothing(consumer, queue, owned, following)
 
     def put_back(self, owned: OrderlyQueue, offset: int) -> None:
         """What failed is given again a second later, before what follows it."""

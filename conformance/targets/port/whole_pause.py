@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
+from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import NOT_ENDED, Line, WholePush, with_end
 from rocketmq_conformance.models.client.fixtures import MEMBERS
-from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_pause as operations
 
 
@@ -30,6 +31,8 @@ class WholePause(WholePush):
         #: The member that is suspended, and its pulls that are put off.
         self.suspended: int | None = None
         self.put_off: list[PutOff] = []
+        #: How often it had asked for stored offsets when it was suspended.
+        self.had_asked = 0
 
     def begin_case(self, case: Case) -> None:
         """Begin a case: no member runs."""
@@ -62,8 +65,11 @@ class WholePause(WholePush):
 
     def suspend(self, member: int) -> None:
         """A member is suspended."""
-        self.suspended = member
-        self.world.fail_held_pulls()
+        self.suspended, self.had_asked = member, self.times_asked(member)
+
+    def times_asked(self, member: int) -> int:
+        """How often a member asked for stored offsets."""
+        return self.world.traffic.sent.get((MEMBERS[member], int(Request.QUERY_CONSUMER_OFFSET)), 0)
 
     def resume(self) -> None:
         """The member that is suspended goes on."""
@@ -102,6 +108,12 @@ class WholePause(WholePush):
         elif not suspends and member == self.suspended:
             self.resume()
         return self.look()
+
+    def observed(self, running: dict[str, int]) -> Value:
+        """What the traffic shows, and whether the member that is suspended has asked for a stored offset."""
+        seen, member = super().observed(running), self.suspended
+        assert isinstance(seen, tuple)
+        return (*seen, None if member is None else self.times_asked(member) > self.had_asked)
 
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""

@@ -301,8 +301,14 @@ class WholePush(Rebalance):
             return
         if response.code == 0:
             self.give(consumer, queue, owned, following)
+        else:
+            self.found_nothing(consumer, queue, owned, following)
         owned.offset = following
         self.ask(consumer, line, queue, owned)
+
+    def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
+        """A pull found nothing, up to an offset: everything before it is consumed."""
+        consumer.store.update(queue, following, True)
 
     def pull_failed(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue) -> None:
         """A pull failed: pull again from the same offset."""
@@ -432,14 +438,20 @@ class WholePush(Rebalance):
             self.ask_again()
 
     def look(self) -> Result:
-        """Let the members take turns, and see what their traffic shows."""
+        """Let the members take turns, also after pulls that found nothing, and see what their traffic shows."""
         for consumer, line in zip(self.members, self._lines, strict=True):
             if consumer is not None and line is not None and not line.known:
                 self.connect(consumer, line)
         for _ in range(TURNS):
             self.turns()
+        self.end_pulls()
+        self.turns()
         running = {name: at for at, name in enumerate(MEMBERS) if self.members[at] is not None}
         return self.observed(running)
+
+    def end_pulls(self) -> None:
+        """The time of pulls is up that are held where nothing was brought since the last operation."""
+        self.world.end_idle_pulls()
 
     def observed(self, running: dict[str, int]) -> Value:
         """What the traffic shows, with the numbers of the members that run, by client id."""

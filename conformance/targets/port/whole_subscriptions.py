@@ -90,7 +90,6 @@ class WholeSubscriptions(WholePush):
             for consumer, line in zip(self.members, self._lines, strict=True):
                 if consumer is not None and line is not None:
                     self.end_topic(consumer, line)
-            self.world.fail_other_pulls()
         return self.look()
 
     def said_queue(self, queue: int) -> int:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from rocketmq_conformance.conformance.fakes.broker import CLUSTER
-from rocketmq_conformance.conformance.fakes.group_case import DELAY, HOLD, GroupCase
+from rocketmq_conformance.conformance.fakes.group_case import DELAY, GroupCase
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body, reset_body_for_cpp
-from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command, MalformedFrame
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
 from rocketmq_conformance.models.message_queue import MessageQueue
@@ -37,14 +37,40 @@ def peer() -> Any:
     return SimpleNamespace(number=1, address="", answer=lambda request, response: None)
 
 
-@pytest.mark.parametrize(("holds_on", "asked"), [(True, HOLD), (False, 20_000)])
-def test_pulls_are_held_beyond_the_case_or_as_long_as_clients_ask(holds_on: bool, asked: int) -> None:
+@pytest.mark.parametrize("asked", [15_000, 300])
+def test_pulls_are_held_as_long_as_they_ask(asked: int) -> None:
     waits: list[float] = []
     case = GroupCase(Profile(), lambda seconds, _: waits.append(seconds))
-    case.holds_on = holds_on
     case.prepare(1, "young", 12)
-    case.handle(peer(), Command(int(Request.PULL_MESSAGE), {**PULL}))
+    pull = {**PULL, "suspendTimeoutMillis": str(asked)}
+    assert case.handle(peer(), Command(int(Request.PULL_MESSAGE), pull)) is None
     assert waits == [asked / 1000]
+
+
+def test_over_a_wire_pulls_that_find_nothing_are_answered_when_their_time_is_up_or_before() -> None:
+    case = GroupCase(Profile())
+    case.prepare(2, "young", 12)
+    host, _, port = case.broker.open().rpartition(":")
+    try:
+        with Connection(host, int(port)) as connection:
+            assert connection.call(int(Request.PULL_MESSAGE), {**PULL, "suspendTimeoutMillis": "50"}).code == (
+                Response.PULL_NOT_FOUND
+            )
+            for queue in ("0", "1"):
+                connection.post(int(Request.PULL_MESSAGE), {**PULL, "queueId": queue})
+            case.settle()
+            # in queue 1 it was not seen what the client does when it finds nothing
+            assert case.traffic.unsettled() == {1}
+            case.end_pulls([1])
+            ended = connection.collect()
+            assert (ended.code, ended.ext["nextBeginOffset"]) == (Response.PULL_NOT_FOUND, "12")
+            connection.post(int(Request.PULL_MESSAGE), {**PULL, "queueId": "1"})
+            case.settle()
+            assert case.traffic.unsettled() == set()
+            case.send(1)
+            assert connection.collect().ext["nextBeginOffset"] == "13"
+    finally:
+        case.broker.stop()
 
 
 @pytest.mark.parametrize(

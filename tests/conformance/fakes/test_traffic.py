@@ -33,34 +33,19 @@ def answering(traffic: Traffic, pull: Command) -> None:
     traffic.answer(PEER, pull, Command(0, {"nextBeginOffset": behind}))
 
 
-@pytest.mark.parametrize(("held", "late"), [(19, False), (25, True)])
-def test_a_late_answer_counts_when_the_next_pull_shows_it(
-    held: int, late: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 0.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    message = [("", 0, 12, 1)]
+def test_an_answer_counts_when_the_next_pull_shows_that_it_arrived() -> None:
     traffic = Traffic()
-    pull = pulling(traffic, 12)
-    now += held
-    answering(traffic, pull)
-    assert traffic.brought == ([] if late else message)
+    answering(traffic, pulling(traffic, 12))
+    assert traffic.brought == []
     pulling(traffic, 13)
-    assert traffic.brought == message
+    assert traffic.brought == [("", 0, 12, 1)]
 
 
-@pytest.mark.parametrize(("pace", "held"), [(1, 31), (20, 1.6)])
-def test_an_answer_that_its_client_gave_up_does_not_count(
-    pace: int, held: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 0.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    traffic = Traffic(pace=pace)
-    given_up = pulling(traffic, 12)
-    now += held
-    answering(traffic, given_up)
-    again = pulling(traffic, 12)
-    answering(traffic, again)
+def test_an_answer_that_its_client_gave_up_does_not_count() -> None:
+    traffic = Traffic()
+    answering(traffic, pulling(traffic, 12))
+    answering(traffic, pulling(traffic, 12))
+    pulling(traffic, 13)
     assert traffic.brought == [("", 0, 12, 1)]
 
 
@@ -104,15 +89,14 @@ def test_messages_are_counted_from_the_first_one_that_was_found() -> None:
     pull = pulling(traffic, 0)
     body = bytes(20) + (12).to_bytes(8, "big")
     traffic.answer(PEER, pull, Command(0, {"nextBeginOffset": "13"}, body))
+    pulling(traffic, 13)
     assert traffic.brought == [("", 0, 12, 1)]
 
 
 @pytest.mark.parametrize(("topic", "counts"), [(TOPIC, False), ("other", True)])
-def test_while_a_request_fails_the_next_pull_of_one_that_goes_on_shows_an_answer(topic: str, counts: bool) -> None:
+def test_who_begins_anew_does_not_show_that_an_answer_arrived(topic: str, counts: bool) -> None:
     traffic = Traffic()
-    traffic.confirmed = True
     answering(traffic, pulling(traffic, 12))
-    assert traffic.brought == []
     # who asks where to begin does not go on behind what was brought
     traffic.request(PEER, Command(int(Request.QUERY_CONSUMER_OFFSET), {"topic": topic, "queueId": "0"}))
     pulling(traffic, 13)
@@ -159,26 +143,23 @@ def test_a_connection_without_a_heartbeat_is_that_of_who_opened_it_once_that_is_
     assert (traffic.sent["me", int(Request.PULL_MESSAGE)], traffic.connections("me")) == (1, 1)
 
 
-def test_a_queue_is_contested_while_pulls_of_several_clients_wait() -> None:
-    traffic = Traffic()
+def test_a_queue_is_settled_once_it_is_pulled_again_where_nothing_was_found() -> None:
+    traffic, nothing = Traffic(), Command(Response.PULL_NOT_FOUND)
+    first = pulling(traffic, 12)
+    assert traffic.unsettled() == {0}
+    traffic.ended(PEER, first, nothing)
+    assert traffic.unsettled() == {0}
     pulling(traffic, 12)
-    again = pulling(traffic, 12)
-    assert not traffic.contested
-    other = pulling(traffic, 12, SECOND)
-    assert traffic.contested
-    traffic.ended(SECOND, other, Command(Response.SYSTEM_ERROR))
-    assert not traffic.contested
+    assert traffic.unsettled() == set()
+    # at another offset, over another connection, or once it has begun anew it is not
+    pulling(traffic, 13)
+    assert traffic.unsettled() == {0}
     pulling(traffic, 12, SECOND)
-    traffic.closed(SECOND)
-    assert not traffic.contested
-    pulling(traffic, 12, SECOND)
-    traffic.ended(PEER, again, Command(0))
-    assert not traffic.contested
-    # each broadcasting client has all queues
-    traffic = Traffic(broadcasting=True)
-    for peer in (PEER, SECOND):
-        pulling(traffic, 12, peer)
-    assert not traffic.contested
+    assert traffic.unsettled() == {0}
+    pulling(traffic, 12)
+    assert traffic.unsettled() == set()
+    traffic.request(PEER, Command(int(Request.QUERY_CONSUMER_OFFSET), {"topic": TOPIC, "queueId": "0"}))
+    assert traffic.unsettled() == {0}
 
 
 def test_how_a_client_ended_is_seen_from_what_it_sent() -> None:
@@ -276,5 +257,6 @@ def test_every_answer_carries_messages_even_to_a_client_that_is_not_known_yet() 
     for pull in (first, second):
         answering(traffic, pull)
     beat(traffic, PEER)
+    pulling(traffic, 8)
     assert traffic.brought == [("me", 0, 7, 1)]
     assert traffic.carried == {("me", 0, 7): 2}

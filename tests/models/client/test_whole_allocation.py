@@ -51,11 +51,11 @@ def test_queues_are_dealt_in_turn() -> None:
     assert places(FIVE, (MODEL.join, 0), FOUR, (MODEL.join, 2)) == ([0, 2, 0, 2, 0], "uneven shares")
 
 
-def test_what_was_given_up_waits_for_its_owner_to_come_back() -> None:
+def test_what_was_given_up_is_pulled_by_nobody_until_its_owner_comes_back() -> None:
     joined = FOUR, (MODEL.join, 0)
     assert seen(*joined)[0][1:] == (tuple((0, queue, 7, 5) for queue in range(4)), (12,) * 4)
     given_up = *joined, (MODEL.crowd, 1, 0)
-    assert seen(*given_up)[0][0] == ((0, 12),) * 4
+    assert seen(*given_up)[0][0] == ((-1, -1), (-1, -1), (0, 12), (0, 12))
     back = seen(*given_up, (MODEL.send, EVERY), (MODEL.crowd, 0, 0))[0]
     assert back == (((0, 13),) * 4, ((0, 0, 12, 1), (0, 1, 12, 1)), (13,) * 4)
 

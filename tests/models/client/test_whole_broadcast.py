@@ -50,9 +50,15 @@ def test_a_member_that_joins_shows_why_its_queues_begin_where_they_do() -> None:
     assert MODEL.join(state, 0)[2].beneath == ("START-PUSH-1", "API-ADM-1")
 
 
-def test_a_file_without_the_queue_leaves_the_start_to_where() -> None:
+def test_a_file_has_queues_in_which_nothing_was_found() -> None:
+    given = ((0, 0, 12, 1), (0, 1, 12, 1))
     _, seen, kind = after(TWO_QUEUES, (MODEL.join, 0), (MODEL.come_back, 0, False))
-    assert (seen, kind) == (((((0, 13),), ((0, 13),)), (), (7, 7), NO_LOCKS, ()), "by its file as without one")
+    assert (seen, kind) == (((((0, 13),), ((0, 13),)), given, (7, 7), NO_LOCKS, given), "by its file")
+
+
+def test_a_file_may_say_what_would_be_so_without_it() -> None:
+    _, seen, kind = after(TWO_QUEUES, (MODEL.join, 0), (MODEL.crash, 0), (MODEL.join, 0))
+    assert (seen[0], kind) == ((((0, 12),), ((0, 12),)), "by its file as without one")
 
 
 def test_the_file_of_another_says_nothing_to_one_that_joins() -> None:
@@ -66,7 +72,7 @@ def test_the_file_of_another_says_nothing_to_one_that_joins() -> None:
 
 def test_the_others_are_given_what_arrives_while_one_is_away() -> None:
     _, seen, _ = after(TWO_QUEUES, (MODEL.join, 0), (MODEL.join, 1), (MODEL.send, 0), (MODEL.come_back, 0, False))
-    assert seen[1] == ((0, 0, 13, 1), (1, 0, 13, 1), (1, 1, 12, 1))
+    assert seen[1] == ((0, 0, 13, 1), (0, 1, 12, 1), (1, 0, 13, 1), (1, 1, 12, 1))
 
 
 def test_one_that_is_frozen_is_late_and_loses_nothing() -> None:
@@ -103,4 +109,4 @@ def test_nobody_is_there_at_first() -> None:
 def test_a_reader_is_shown_members_and_files() -> None:
     assert SUITE.show(MODEL.initial()).endswith("no member")
     state, _, _ = after(TWO_QUEUES, (MODEL.join, 0))
-    assert "member-0 waits at {0: 12, 1: 12}; file of member-0 {}" in SUITE.show(state)
+    assert "member-0 waits at {0: 12, 1: 12}; file of member-0 {0: 12, 1: 12}" in SUITE.show(state)

@@ -109,12 +109,12 @@ def test_from_5_2_0_a_held_queue_is_unlocked_by_force() -> None:
 def test_up_to_5_1_4_a_held_queue_stays_locked_until_the_listener_returns() -> None:
     play = held(OLD)
     seen = play.do("join", 1)
-    assert (seen[0], seen[3], given(seen)) == (((0, 14), (0, 14)), (0, 0), ((), ()))
+    assert (seen[0], seen[3], given(seen)) == (((0, 14), NOBODY), (0, 0), ((), ()))
     assert (play.kind, is_between(play.state)) == ("held, and lost", True)
     for step in (("join", 2), ("leave", 1), ("crash", 1), ("take_locks",), ("expire_locks",)):
         seen = play.do(*step)
         assert (seen[0], seen[-3], tuple(play.state.group.members)) == (
-            ((0, 14), (0, 14)),
+            ((0, 14), NOBODY),
             (0, 0),
             ("member-0", "member-1"),
         )

@@ -42,7 +42,7 @@ def test_a_queue_that_is_pulled_from_its_start_shows_why_it_begins_there() -> No
     _, _, stored = after((MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0))
     assert set(stored.beneath) == {"START-PUSH-1", "OFF-R-READ", "REB-ADD-1"}
     state, _, bound = after((MODEL.prepare, 1, "gone", NOTHING, TIMESTAMP), (MODEL.join, 0))
-    assert bound.beneath == ("START-PUSH-1", "API-ADM-1", "START-TS-1", "REB-ADD-1")
+    assert bound.beneath == ("START-PUSH-1", "API-ADM-1", "START-TS-1", "REB-ADD-1", "PULL-NON-1")
     assert MODEL.look(state)[2].beneath == ()
 
 
@@ -146,10 +146,25 @@ def test_what_is_repeated_changes_nothing() -> None:
         assert after((MODEL.join, 0), again)[1][:3] == once
 
 
-def test_nothing_is_there_yet_for_one_that_begins_at_the_end() -> None:
-    _, seen, why = after((MODEL.prepare, 1, "empty", NOTHING, LAST), (MODEL.join, 0))
-    assert seen == (((0, 0),), (), (-1,))
-    assert why.kind == "nothing is new"
+@pytest.mark.parametrize(("shape", "end"), [("empty", 0), ("gone", 12)])
+def test_one_that_finds_nothing_commits_where_it_waits(shape: str, end: int) -> None:
+    begun = (MODEL.prepare, 1, shape, NOTHING, LAST), (MODEL.join, 0)
+    _, seen, why = after(*begun)
+    assert (seen, why.kind) == ((((0, end),), (), (end,)), "nothing is new")
+    assert why.rules == ("WHOLE-FIRST", "WHOLE-COMMIT")
+    assert "PULL-NON-1" in why.beneath
+    _, seen, why = after(*begun, (MODEL.look,))
+    assert (why.rules, why.beneath) == (("WHOLE-FIRST",), ())
+
+
+def test_what_one_that_finds_nothing_would_commit_is_lost_while_commits_fail() -> None:
+    steps = (MODEL.prepare, 1, "gone", NOTHING, LAST), failing(COMMIT), (MODEL.join, 0)
+    _, seen, why = after(*steps)
+    assert (seen[2], fired(why)) == ((-1,), ("WHOLE-COMMIT", "WHOLE-LOST"))
+    assert after(*steps, (MODEL.mend,))[1][2] == (12,)
+    # who comes next begins at the end again
+    _, seen, _ = after(*steps, (MODEL.crash, 0), (MODEL.send, 0), (MODEL.join, 1))
+    assert seen == (((1, 13),), (), (-1,))
 
 
 # --- requests that fail -----------------------------------------------------------------------------------------
@@ -197,24 +212,17 @@ def test_what_cannot_be_read_is_not_begun() -> None:
 def test_an_old_client_and_one_that_is_told_not_found_begin_by_mistake() -> None:
     steps = (OLD.prepare, 1, "young", 7, LAST), (OLD.fail, QUERY, "SYSTEM_BUSY"), (OLD.join, 0)
     begun, seen, why = after(*steps)
-    assert (seen, fired(why)) == ((((0, 12),), (), (7,)), ("WHOLE-MISTAKEN",))
+    assert (seen, fired(why)) == ((((0, 12),), (), (12,)), ("WHOLE-MISTAKEN", "WHOLE-COMMIT"))
     _, seen, why = OLD.send(begun, 0)
     assert seen == (((0, 13),), ((0, 0, 12, 1),), (13,))
     _, seen, why = after(steps[0], failing(QUERY, "QUERY_NOT_FOUND"), (MODEL.join, 0))
-    assert (seen, fired(why)) == ((((0, 12),), (), (7,)), ("WHOLE-MISTAKEN",))
+    assert (seen, fired(why)) == ((((0, 12),), (), (12,)), ("WHOLE-MISTAKEN", "WHOLE-COMMIT"))
 
 
-def test_the_pull_of_one_that_let_go_waits_until_a_message_comes_or_it_ends() -> None:
+def test_a_queue_that_one_let_go_and_nobody_can_take_is_pulled_by_nobody() -> None:
     steps = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0), failing(QUERY), (MODEL.join, 1)
     _, seen, why = after(*steps)
-    assert (seen, fired(why)) == ((((0, 12), (0, 12)), (), (12, 12)), ("WHOLE-SHARE", "WHOLE-UNREAD"))
-    _, seen, _ = after(*steps, (MODEL.send, 1))
-    assert seen == (((0, 12), NOBODY), (), (12, 12))
-    for end in (MODEL.leave, MODEL.crash):
-        _, seen, _ = after(*steps, (end, 0))
-        assert seen[:3] == ((NOBODY, NOBODY), (), (12, 12))
-    _, seen, _ = after(*steps, failing(PULL))
-    assert seen == ((NOBODY, NOBODY), (), (12, 12))
+    assert (seen, fired(why)) == ((((0, 12), NOBODY), (), (12, 12)), ("WHOLE-SHARE", "WHOLE-UNREAD"))
     _, seen, _ = after(*steps, (MODEL.send, 1), (MODEL.mend,))
     assert seen == (((0, 12), (1, 13)), ((1, 1, 12, 1),), (12, 13))
 
@@ -256,7 +264,7 @@ def test_where_a_new_group_begins_cannot_be_asked() -> None:
     _, seen, why = after(*steps)
     assert (seen, fired(why)) == (((NOBODY,), (), (-1,)), ("WHOLE-UNREAD",))
     _, seen, _ = after(*steps, (MODEL.send, 0), (MODEL.mend,))
-    assert seen == (((0, 13),), (), (-1,))
+    assert seen == (((0, 13),), (), (13,))
 
 
 #: (model, ConsumeFromWhere, what fails, who has the queue then, what is stored): the group has 2, and min is 4.
@@ -267,7 +275,7 @@ ELSEWHERE = [
     (MODEL, LAST, LIST, NOBODY, 4),
     (MODEL, LAST, QUERY, NOBODY, 4),
     # begun by mistake at the end, or where it was sent away from
-    (OLD, LAST, QUERY, (0, 12), 4),
+    (OLD, LAST, QUERY, (0, 12), 12),
     (OLD, FIRST, QUERY, NOBODY, 4),
 ]
 
@@ -284,7 +292,7 @@ def test_who_is_sent_elsewhere_needs_requests_to_begin_anew(
     _, seen, _ = model.mend(begun)
     first = 12 if place == (0, 12) else 4
     given = ((0, 0, 4, 8),) if first == 4 else ()
-    assert seen == (((0, 12),), given, (12 if given else 4,))
+    assert seen == (((0, 12),), given, (12,))
 
 
 # --- a topic that gains and loses queues ------------------------------------------------------------------------
@@ -293,7 +301,7 @@ def test_who_is_sent_elsewhere_needs_requests_to_begin_anew(
 def test_queues_that_a_topic_gains_are_shared() -> None:
     steps = (MODEL.prepare, 1, "young", 7, LAST), (MODEL.join, 0), (MODEL.join, 1)
     _, seen, why = after(*steps, (MODEL.resize, 2))
-    assert (seen, why.kind) == ((((0, 12), (1, 0)), (), (12, -1)), "the route changes")
+    assert (seen, why.kind) == ((((0, 12), (1, 0)), (), (12, 0)), "the route changes")
     assert {"REB-ROUTE-1", "WHOLE-SHARE"} <= set(why.rules)
     _, seen, _ = after(*steps, (MODEL.resize, 2), (MODEL.send, EVERY))
     assert seen == (((0, 13), (1, 1)), ((0, 0, 12, 1), (1, 1, 0, 1)), (13, 1))

@@ -76,6 +76,11 @@ class Locks(WholeBroadcast, RebalanceOrderly):
             super().gain(consumer, queue, new_pulls)
 
 
+class WritesWithMessagesOnly(WholeBroadcast):
+    def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
+        pass
+
+
 class FileLosesOthers(MemberStore):
     def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
         return {queue: offset for queue, offset in chosen.items() if stored.get(queue) != offset} or stored
@@ -98,5 +103,8 @@ MUTANTS = (
     _mutant("whole-broadcast-file-of-one", "D33", "The file has the offset of one queue.", FileKeepsOne),
     _mutant("whole-broadcast-commits", "D31", "Broadcasting members commit to the broker as well.", CommitsToo),
     _mutant("whole-broadcast-locks", "D75", "Broadcasting members lock their queues.", Locks),
+    _mutant(
+        "whole-broadcast-empty-unwritten", "D45", "Where nothing is found nothing is written.", WritesWithMessagesOnly
+    ),
     _mutant("whole-broadcast-file-loses", "D33", "The file loses what did not change.", KeepsLatestOnly),
 )

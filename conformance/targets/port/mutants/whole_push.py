@@ -77,6 +77,11 @@ class MovesOnlyWithMessages(WholePush):
             super().answered(consumer, line, queue, owned, response)
 
 
+class StoresWithMessagesOnly(WholePush):
+    def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
+        pass
+
+
 class PullsWhatItLost(WholePush):
     def takes(self, owned: OwnedQueue) -> bool:
         return True
@@ -274,6 +279,7 @@ MUTANTS = (
         "The broker's next offset counts with messages only.",
         MovesOnlyWithMessages,
     ),
+    _mutant("whole-push-empty-unstored", "D45", "Where nothing is found nothing is stored.", StoresWithMessagesOnly),
     _mutant("whole-push-pulls-lost", "D38", "A queue that was lost is pulled on.", PullsWhatItLost),
     _mutant("whole-push-ignores-resets", "D44", "A whole consumer ignores what brokers reset.", IgnoresResets),
     _mutant("whole-push-resets-memory", "D42", "A reset changes memory, and pulls go on.", ResetsMemoryOnly),

@@ -65,9 +65,9 @@ def verdicts(address: str, suite: str, cases: int, out: Path, tier: str = "seede
     return [event.verdict for event in events if isinstance(event, SuiteEnded)]
 
 
-def values(*operations: Operation) -> list[Value]:
+def values(*operations: Operation, command: str = COMMAND) -> list[Value]:
     """What the operations of one case of whole-push answer."""
-    program = ClientProgram(COMMAND, PACE)
+    program = ClientProgram(command, PACE)
     group = program.group(whole_push.SUITE)
     found = []
     try:
@@ -101,6 +101,21 @@ def test_heartbeats_fail_once_a_member_pulls_where_it_was_sent_while_commits_fai
         whole_push.Fail("HEART_BEAT", "SYSTEM_ERROR"),
     )
     assert found == (((0, 0),), (), (0,))
+
+
+@pytest.mark.parametrize("end", ["closes", "stays"])
+def test_who_gives_a_pull_up_before_its_time_is_up_is_seen_to_pull_again(end: str) -> None:
+    found = values(
+        whole_push.Prepare(2, "gone", -1, "CONSUME_FROM_LAST_OFFSET"),
+        whole_push.Join(0),
+        *[whole_push.Look(), whole_push.Send(0)] * 3,
+        command=f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'impatient_consumer.py'} {PACE} 1.2 {end}",
+    )
+    ends = 12, 12, 13, 13, 14, 14, 15
+    places = [value[0] if isinstance(value, tuple) else None for value in found[1:]]
+    assert places == [((0, end), (0, 12)) for end in ends]
+    brought = [value[1] if isinstance(value, tuple) else None for value in found[3::2]]
+    assert brought == [((0, 0, end - 1, 1),) for end in ends[2::2]]
 
 
 def test_what_arrives_while_a_member_is_frozen_that_would_give_its_pulls_up_is_pulled_once() -> None:

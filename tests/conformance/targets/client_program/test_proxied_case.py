@@ -127,25 +127,36 @@ def test_a_case_has_its_own_topic_and_group_and_the_route_names_the_proxy(
     assert [queue for *at, queue in behind.state.stored if tuple(at) == place] == [1000]
 
 
-def test_pulls_are_watched_and_held_and_messages_end_them(case: ProxiedCase, member: Member) -> None:
+def test_pulls_are_watched_and_held_as_long_as_they_ask_and_messages_end_them(
+    case: ProxiedCase, member: Member
+) -> None:
     member.pull(0, 7)
     assert member.line.collect().ext["nextBeginOffset"] == "12"
-    assert case.observed({"member-0": 0}, case.take_brought()) == (((-1, -1), (-1, -1)), ((0, 0, 7, 5),), (7, 7))
+    assert case.observed({"member-0": 0}, case.take_brought()) == (((-1, -1), (-1, -1)), (), (7, 7))
     member.pull(0, 12)
     wait_until(lambda: case.pullers() == {("member-0", 0)})
-    assert case.observed({}, ()) == (((-2, 12), (-1, -1)), (), (7, 7))
+    assert case.observed({}, case.take_brought()) == (((-2, 12), (-1, -1)), ((-2, 0, 7, 5),), (7, 7))
     held = case.latest_pull(0)
     assert held is not None
-    assert held.ext["suspendTimeoutMillis"] == "3600000"
+    assert held.ext["suspendTimeoutMillis"] == "15000"
     case.send(0)
     assert member.line.collect().ext["nextBeginOffset"] == "13"
-    assert case.take_brought() == [("member-0", 0, 12, 1)]
-    case.settle()
+    member.pull(0, 13)
+    wait_until(lambda: case.take_brought() == [("member-0", 0, 12, 1)])
+
+
+def test_pulls_that_the_broker_holds_end_as_if_their_time_was_up(case: ProxiedCase, member: Member) -> None:
+    for queue in range(2):
+        member.pull(queue, 12)
+    wait_until(lambda: case.traffic.unsettled() == {0, 1})
+    case.end_pulls([1])
+    answer = member.line.collect()
+    found = [answer.ext[name] for name in ("nextBeginOffset", "minOffset", "maxOffset")]
+    assert (answer.code, found) == (Response.PULL_NOT_FOUND, ["12", "0", "12"])
     member.pull(1, 12)
-    wait_until(case.pullers)
-    case.fail_held_pulls()
-    assert member.line.collect().code == Response.SYSTEM_ERROR
-    assert case.pullers() == set()
+    wait_until(lambda: case.traffic.unsettled() == {0})
+    case.send(1)
+    assert member.line.collect().ext["nextBeginOffset"] == "13"
 
 
 def test_a_case_may_have_another_topic_whose_queues_begin_alike(behind: FakeBroker, case: ProxiedCase) -> None:
@@ -165,13 +176,13 @@ def test_a_case_may_have_another_topic_whose_queues_begin_alike(behind: FakeBrok
     assert case.traffic.topics[member.client] == (first, other)
     member.pull(1, 7, topic=other)
     assert member.line.collect().ext["nextBeginOffset"] == "12"
-    assert case.take_brought() == [("member-0", 5, 7, 5)]
     member.pull(1, 12, topic=other)
+    wait_until(lambda: case.take_brought() == [("member-0", 5, 7, 5)])
     member.pull(1, 12)
-    wait_until(lambda: case.pullers() == {("member-0", 1), ("member-0", 5)})
-    case.fail_other_pulls()
-    assert member.line.collect().code == Response.SYSTEM_ERROR
-    assert case.pullers() == {("member-0", 1)}
+    wait_until(lambda: case.traffic.unsettled() == {1, 5})
+    case.end_pulls([5])
+    assert member.line.collect().code == Response.PULL_NOT_FOUND
+    wait_until(lambda: case.pullers() == {("member-0", 1)})
     member.line.close()
     case.prepare(4, "young", 7, LAST)
     assert (case.topic != first, list(case.seen)) == (True, [0, 1, 2, 3])
@@ -198,7 +209,6 @@ def test_what_fails_is_answered_by_the_proxy_until_it_is_mended(
     wait_until(case.pullers)
     case.fail(Request.PULL_MESSAGE, "SYSTEM_ERROR")
     assert member.line.collect().code == Response.SYSTEM_ERROR
-    assert case.traffic.confirmed
     case.fail(Request.PULL_MESSAGE, "silent")
     member.pull(0, 12)
     case.settle()
@@ -222,10 +232,6 @@ def test_what_fails_is_answered_by_the_proxy_until_it_is_mended(
     case.prepare(1, "empty", -1, LAST)
     case.fail(Request.PULL_MESSAGE, "SYSTEM_BUSY")
     assert case.stored() == (-1,)
-    assert case.traffic.confirmed
-    case.prepare(1, "empty", -1, LAST)
-    assert case.stored() == (-1,)
-    assert not case.traffic.confirmed
 
 
 def test_locks_are_known_by_what_the_broker_answers(case: ProxiedCase, member: Member) -> None:

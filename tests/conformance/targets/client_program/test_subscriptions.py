@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,40 +20,24 @@ from rocketmq_conformance.suites import whole_subscriptions as operations
 TO, FROM = {"subscribe": OTHER_TOPIC}, {"unsubscribe": OTHER_TOPIC}
 
 
-class Pulled(GroupCase):
-    """A broker that a member pulls the other topic from again after its first so many pulls have ended."""
-
-    again, ended = 0, 0
-
-    def fail_other_pulls(self) -> None:
-        self.ended += 1
-
-    def pullers(self) -> set[tuple[str, int]]:
-        return {("member-0", 0), ("member-0", 4)} if self.ended <= self.again else {("member-0", 0)}
-
-
 class Group(PlayedSubscriptions):
     """A case whose members run from the beginning, as the model has them."""
 
-    def __init__(self, again: int = 0, members: int = 2, look: float = 0.5) -> None:
-        case = Pulled(Profile())
-        case.again = again
-        timing = replace(BRIEF, look=look)
-        super().__init__(operations.SUITE, Profile(), [""], timing, threading.Event(), lambda _: case, GivenAccess())
+    def __init__(self, members: int = 2) -> None:
+        super().__init__(
+            *(operations.SUITE, Profile(), [""], BRIEF, threading.Event()),
+            lambda _: GroupCase(Profile()),
+            GivenAccess(),
+        )
         self.logs = [CommandLog() for _ in range(members)]
         for member, program in enumerate(self.logs):
             self._expect(operations.Join(member))
             self.members.programs[member] = program  # type: ignore[assignment]
             self.members.ids[member] = MEMBERS[member]
 
-    @property
-    def ended(self) -> int:
-        assert isinstance(self.case, Pulled)
-        return self.case.ended
-
     def messages(self) -> list[int]:
         """How many there are in queue 0 of the first topic, and in the queues of the other one."""
-        assert isinstance(self.case, Pulled)
+        assert isinstance(self.case, GroupCase)
         return [len(self.case.broker.messages(*place)) for place in ((TOPIC, 0), (OTHER_TOPIC, 0), (OTHER_TOPIC, 1))]
 
 
@@ -72,17 +55,6 @@ def test_commands_go_to_every_member_and_not_twice(group: Group) -> None:
     ):
         group.do(operation)
     assert [log.commands for log in group.logs] == [[TO, FROM]] * 2
-
-
-def test_pulls_of_the_other_topic_are_ended_until_members_pull_it_no_more() -> None:
-    for again, ended in ((0, 1), (2, 3), (99, 10)):
-        group = Group(again)
-        group.do(operations.Subscribe())
-        assert group.ended == 0
-        group.do(operations.Unsubscribe())
-        group.close()
-        # ten times at most: then it is seen that it pulls
-        assert group.ended == ended
 
 
 def test_who_starts_is_given_the_command_at_once_where_others_are_subscribed(group: Group) -> None:
