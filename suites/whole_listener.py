@@ -23,7 +23,7 @@ MOVES = whole.Moves(
     parts={
         "places": ("WHOLE-SHARE", "WHOLE-MOVED"),
         "brought": ("CONS-1-DROPPED", "WHOLE-FIRST", "WHOLE-SHARE"),
-        "stored": ("CONS-1-DROPPED", "CONS-1", "WHOLE-COMMIT", "CONS-1-BACK", "WHOLE-MOVED"),
+        "stored": ("CONS-1-DROPPED", "PULL-NON-1", "CONS-1", "WHOLE-COMMIT", "CONS-1-BACK", "WHOLE-MOVED"),
         "retry": ("CONS-BACK-COPY", "CONS-BACK", "CONS-1-DROPPED", "CONS-1", "CONS-1-BACK", "WHOLE-SHARE"),
     },
 )
@@ -115,13 +115,13 @@ SUITE = Suite(
     cases=40,
     show=_show,
     rules=(
-        *("CONS-1", "CONS-1-BACK", "CONS-1-DROPPED", "CONS-BACK", "CONS-BACK-COPY"),
+        *("CONS-1", "CONS-1-BACK", "CONS-1-DROPPED", "CONS-BACK", "CONS-BACK-COPY", "PULL-NON-1"),
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD"),
         *whole_end.RULES_OF_ENDS,
     ),
     beneath=(
         *("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
-        *("CONS-1-LATER", "PULL-ILL-1", "PULL-NON-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
+        *("CONS-1-LATER", "PULL-ILL-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
     ),
     limits=(whole.UNREAD_LIMIT,),
     beginning="A topic of four young queues, a retry topic, a group that has stored nothing, and no member.",

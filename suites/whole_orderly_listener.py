@@ -36,7 +36,7 @@ MOVES = whole.Moves(
     parts={
         "places": (*_LOST, "PULL-PRE-LOCK", "WHOLE-LOCK", "WHOLE-SHARE", "WHOLE-MOVED"),
         "brought": ("WHOLE-FIRST", "WHOLE-SHARE"),
-        "stored": ("CONS-2-COMMIT", "CONS-2-SUSPEND", "CONS-2", "WHOLE-COMMIT", "WHOLE-MOVED"),
+        "stored": ("PULL-NON-1", "CONS-2-COMMIT", "CONS-2-SUSPEND", "CONS-2", "WHOLE-COMMIT", "WHOLE-MOVED"),
         "locks": (*_LOST, "REB-LOCK-3", "REB-LOCK-4", "WHOLE-LOCK", "BQ-LOCK-3"),
         "given": (*_LOST, "CONS-2-SUSPEND", "CONS-2", "CONS-ORDER-1", "WHOLE-FIRST"),
         "again": ("CONS-2-SUSPEND", "CONS-2"),
@@ -162,6 +162,7 @@ SUITE = Suite(
         *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-UNREAD", "WHOLE-LOCK", "WHOLE-BUSY"),
         *("REB-LOCK-3", "REB-LOCK-4", "REB-REM-2", "REB-REM-3", "PULL-PRE-LOCK", "BQ-LOCK-3"),
         *("CONS-2", "CONS-2-AUTO", "CONS-2-COMMIT", "CONS-2-SUSPEND", "CONS-ORDER-1"),
+        "PULL-NON-1",
         *whole_end.RULES_OF_ENDS,
     ),
     beneath=(

@@ -204,6 +204,7 @@ _LIST = reasons_by_kind(("WHOLE-LIST",), "keeps", "takes nothing", beneath=("REB
 _REREAD = reasons_by_kind(("WHOLE-REREAD",), "waits", "pulls from -1")
 _PUT_OFF = Reason(("WHOLE-PULL",), "put off")
 _FOUND_NOTHING = Reason(("WHOLE-COMMIT",), "found nothing", beneath=("PULL-NON-1",))
+_NOTHING_BESIDE = Reason(("PULL-NON-1",), "found nothing beside what is held")
 _UNLOCKED = Reason(("REB-LOCK-4",), "shut down")
 _BUSY = reasons_by_kind(("WHOLE-BUSY",), "done with what was lost", "waits for a poll")
 _SUBSCRIBED = reasons_by_kind(("WHOLE-SUBSCRIBE",), "subscribed", "unsubscribed", beneath=("REB-DO-1",))
@@ -389,8 +390,10 @@ class WholeGroupModel(WholeQueues):
         uncommitted, and a lite pull consumer writes no offset."""
         member = group.members[name]
         at = member.pulls[queue]
-        if not group.pulls_end or group.kind == LITE or queue in member.held or member.memory.get(queue) == at:
+        if not group.pulls_end or group.kind == LITE or member.memory.get(queue) == at:
             return group
+        if queue in member.held:
+            return with_reason(group, _NOTHING_BESIDE)
         return with_reason(
             with_member(group, name, member._replace(memory={**member.memory, queue: at})), _FOUND_NOTHING
         )

@@ -2,7 +2,8 @@
 
 Beside what ``whole_push`` shows there is the group's retry topic: what a listener fails is sent back to the broker,
 waits there for its delay level, and comes again by that topic's only queue, to whoever has it. A listener that holds
-messages does not return: they are not committed, and whoever takes the queue over is given them again.
+messages does not return: they are not committed, also when the next pull finds nothing and names the offset behind
+them (PULL-NON-1), and whoever takes the queue over is given them again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Answer, Reason
 
 _RETRY_QUEUE = next(at for at, queue in enumerate(QUEUES) if queue.topic == RETRY_TOPIC)
-_SHOWN = ("WHOLE-", "CONS-")
+_SHOWN = ("WHOLE-", "CONS-", "PULL-NON-1")
 #: Rules that decide what is seen, the first that fires; the kind of state, and what it is when messages come again.
 _DECIDING = (
     ("CONS-BACK-COPY", "sent back as copies", "sent back again"),
@@ -88,6 +89,8 @@ def _reason(fired: tuple[str, ...], given: tuple[tuple[int, int, int, int], ...]
         return Reason(_led_by("WHOLE-SHARE", fired), "queues change hands")
     if given:
         return Reason(_led_by("WHOLE-COMMIT", fired), "messages are given")
+    if "PULL-NON-1" in fired:
+        return Reason(_led_by("PULL-NON-1", fired), "held, and pulls find nothing")
     if fired:
         return Reason(fired, "nothing is new")
     return _COMING if delayed else _IDLE

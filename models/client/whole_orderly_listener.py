@@ -1,7 +1,8 @@
 """A group of whole orderly consumers whose listeners fail or hold what they are given, as it is seen from outside.
 
 A listener is given the first message of a queue alone. While it holds that message, or fails it again and again,
-nothing that comes after it is given, and nothing is committed; other queues go on. A queue that goes to another member
+nothing that comes after it is given, and nothing is committed, also when the next pull finds nothing and names the
+offset behind what was pulled (PULL-NON-1); other queues go on. A queue that goes to another member
 takes what was not consumed along, and the other member is given it from the committed offset on:
 
 =================================  ===================================================================================
@@ -259,6 +260,8 @@ def _reason(fired: frozenset[str]) -> Reason:
     if not fired:
         return _IDLE
     listened = next((rules for rule, rules in _LISTENED.items() if rule in fired), ())
+    if "PULL-NON-1" in fired:
+        listened = (*listened, "PULL-NON-1")
     kind, decided = next((found for rule, found in _KINDS.items() if rule in fired), _SAME)
     if kind == _SAME[0] and listened:
         return Reason(listened, kind)

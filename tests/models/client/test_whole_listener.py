@@ -26,6 +26,14 @@ def seen(*steps: Any) -> tuple[Any, str]:
     return result, why.kind
 
 
+def after(*steps: Any) -> Any:
+    """The state."""
+    state = MODEL.initial()
+    for handler, *arguments in steps:
+        state = handler(state, *arguments)[0]
+    return state
+
+
 def test_who_joins_has_the_retry_queue_too() -> None:
     assert seen(*JOINED) == ((((0, 12),), (), (12,), (0, 0, 0, 0)), "nothing is new")
     assert seen(*JOINED, (MODEL.join, 1))[0][3] == (0, 0, 0, 0)
@@ -75,6 +83,13 @@ def test_what_is_held_is_pulled_and_not_committed() -> None:
         (((0, 13), (0, 13)), ((0, -1, 0, 2),), (13, 13), (0, 2, 0, 0)),
         "come again, and held",
     )
+
+
+def test_a_pull_that_finds_nothing_commits_nothing_of_what_is_held() -> None:
+    places, rest = ((0, 13), (0, 13)), ((12, 12), (0, 0, 0, 0))
+    assert seen(*HELD, (MODEL.look,)) == ((places, (), *rest), "held, and pulls find nothing")
+    _, _, why = MODEL.look(after(*HELD))
+    assert why.rules[0] == "PULL-NON-1"
 
 
 def test_what_a_listener_returns_for_a_lost_queue_is_discarded() -> None:

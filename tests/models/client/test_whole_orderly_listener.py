@@ -54,6 +54,14 @@ def held(model: WholeOrderlyListenerModel, queues: int = 2) -> Play:
     return Play(model, queues).all(("join", 0), ("listen", 0, HOLDS), ("send", EVERY), ("send", EVERY))
 
 
+def test_a_pull_that_finds_nothing_commits_nothing_of_what_is_held() -> None:
+    play = held(NEW, 1)
+    assert "PULL-NON-1" not in play.rules
+    assert play.do("look")[:3] == (((0, 14),), (), (12,))
+    assert "PULL-NON-1" in play.rules
+    assert play.do("listen", 0, SUCCEEDS)[2] == (14,)
+
+
 def test_a_listener_that_succeeds_is_given_everything_in_order() -> None:
     play = Play(NEW, 1).all(("join", 0))
     run = (0, 0, 12, 1)

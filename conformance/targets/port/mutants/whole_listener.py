@@ -6,7 +6,7 @@ from functools import partial
 
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.mutant import Mutant
-from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer
+from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.whole_listener import Batch, WholeListener
 from rocketmq_conformance.models.client.fixtures import FAILS, QUEUES, SUCCEEDS
 from rocketmq_conformance.models.outcome import Result
@@ -51,6 +51,11 @@ class SecondFailureIsLost(WholeListener):
     def give_back(self, message: Message) -> None:
         if not message.reconsume_times:
             super().give_back(message)
+
+
+class CorrectsPastHeld(WholeListener):
+    def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
+        consumer.store.update(queue, following, True)
 
 
 class HeldIsCommitted(WholeListener):
@@ -123,6 +128,7 @@ MUTANTS = (
     _mutant("whole-listener-sends-twice", "D93", "A message is sent back, and a copy of it, too.", SendsBackTwice),
     _mutant("whole-listener-fails-once", "D93", "What fails a second time is not sent back.", SecondFailureIsLost),
     _mutant("whole-listener-commits-held", "D94", "What a listener holds is committed.", HeldIsCommitted),
+    _mutant("whole-listener-corrects-held", "D94", "A pull that finds nothing commits what is held.", CorrectsPastHeld),
     _mutant("whole-listener-forgets-held", "D94", "A slow listener's result is not taken.", HeldIsForgotten),
     _mutant("whole-listener-returns-lost", "D38", "Messages of a lost queue are sent back.", LostQueueIsSentBack),
     _mutant(

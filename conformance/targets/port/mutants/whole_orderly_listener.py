@@ -60,6 +60,11 @@ class HeldIsNotAlone(WholeOrderlyListener):
         return super().consume_available(consumer, queue)
 
 
+class CorrectsPastHeld(WholeOrderlyListener):
+    def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
+        consumer.store.update(queue, following, True)
+
+
 class HeldIsCommitted(WholeOrderlyListener):
     def hold(self, consumer: Consumer, queue: int, owned: OrderlyQueue, offset: int) -> None:
         super().hold(consumer, queue, owned, offset)
@@ -139,6 +144,12 @@ MUTANTS = (
     _mutant("ordered-failure-passes-once", "D93", "What fails a second time counts as consumed.", FailurePassesOnce),
     _mutant("ordered-held-is-not-alone", "D78", "What follows a held message is given beside it.", HeldIsNotAlone),
     _mutant("ordered-held-is-committed", "D94", "What an orderly listener holds is committed.", HeldIsCommitted),
+    _mutant(
+        "ordered-corrects-held",
+        "D94",
+        "A pull that finds nothing commits what an orderly listener holds.",
+        CorrectsPastHeld,
+    ),
     _mutant("ordered-pulled-is-committed", "D31", "What is pulled is committed.", PulledIsCommitted),
     _mutant("ordered-late-is-committed", "D41", "The result for a queue that was lost is committed.", LateIsCommitted),
     _mutant(
