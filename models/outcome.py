@@ -17,11 +17,13 @@ class Ok:
     """The operation was done and answered ``value``.
 
     ``clients`` are the ids of a group's members, by their numbers, where an answer depends on their order ("": not
-    known yet); the model is given them, and they are never compared.
+    known yet); the model is given them, and they are never compared. ``unshown`` are the rules that would not have
+    shown here if they had been broken.
     """
 
     value: Value = None
     clients: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    unshown: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

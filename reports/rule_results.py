@@ -30,6 +30,8 @@ RESULTS = (HOLDS, DIFFERS, NOT_REACHED)
 _UNDEFINED = "undefined"
 #: Suites whose reasons are named, of a rule that several could have reached.
 _SUITES = 2
+#: Where a rule that was met does not count.
+_SAYS_NOTHING = "in steps that differ or would not show it, or in cases that say nothing"
 #: A kind of steps: the rule that decides them, the suite, and the kind of state.
 StepKind = tuple[str, str, str]
 
@@ -251,7 +253,7 @@ def _reason_of(suite: SuiteEnded, met: bool) -> str:
         return f"{name} is unsupported: {suite.reason or '; '.join(dict.fromkeys(suite.unsupported.values()))}"
     if met:
         doubt = does_not_count(suite)
-        return f"{name}: {doubt}" if doubt else f"{name} met it only in steps that differ, or in cases that say nothing"
+        return f"{name}: {doubt}" if doubt else f"{name} met it only {_SAYS_NOTHING}"
     if suite.unsupported:
         why = "; ".join(dict.fromkeys(suite.unsupported.values()))
         return f"{name} could not play {first_names(suite.unsupported)}: {why}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
@@ -209,13 +209,11 @@ class Judge:
     def count(self, judged: Judged) -> None:
         """Count what a case covered, and what it shows of no rule: nothing, when it neither conforms nor diverges."""
         self.coverage.add([step.why for step in judged.steps], [step.expected for step in judged.steps])
-        if judged.verdict == DIVERGES:
-            self._doubt(judged.steps[at] for at in judged.differing)
-        elif judged.verdict != CONFORMS:
-            self._doubt(judged.steps)
-
-    def _doubt(self, steps: Iterable[Step]) -> None:
-        self.unproven.update(rule for step in steps for rule in (*step.why.rules, *step.why.beneath))
+        decides = judged.verdict in (CONFORMS, DIVERGES)
+        for at, step in enumerate(judged.steps):
+            rules = (*step.why.rules, *step.why.beneath)
+            doubted = at in judged.differing or not decides
+            self.unproven.update(rules if doubted else step.unshown.intersection(rules))
 
     @property
     def guarded(self) -> bool:

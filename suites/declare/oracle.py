@@ -17,6 +17,7 @@ from rocketmq_conformance.models.outcome import (
     UNDEFINED,
     Err,
     Expected,
+    Ok,
     Outcome,
     Unsupported,
     agrees,
@@ -58,6 +59,8 @@ class Step(NamedTuple):
     others: tuple[Step, ...] = ()
     #: Parts of the answer that the implementation left open.
     left: tuple[str, ...] = ()
+    #: Rules that would not have shown if they had been broken.
+    unshown: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,8 @@ class Oracle:
             given = (observed, *row[1]) if spec.observes else row[1]
             self._state, expected, why = self._bound.by_position[row[0]](before, *given)
         step = Step(row, before, self._state, expected, observed, why)
+        if isinstance(outcome, Ok) and outcome.unshown:
+            step = step._replace(unshown=outcome.unshown)
         if why.quirk is True and self._mended is not None:
             return self._beside(step, self._mended)
         return Agreed(step) if agrees(expected, observed) else self._as_far_as_said(spec, step)

@@ -227,7 +227,7 @@ class ClientProgram:
     def _step(self, group: PlayedGroup, operation: Operation) -> Outcome:
         try:
             outcome = group.do(operation)
-            otherwise = group.owned_otherwise(outcome.value) if isinstance(outcome, Ok) else ""
+            otherwise = group.owned_otherwise(outcome.value) if isinstance(outcome, Ok) else None
         except Interrupted:
             raise AdapterError("The run ended while a case was played.") from None
         except CannotRunError as error:
@@ -244,7 +244,7 @@ class ClientProgram:
         if wrong:
             return group.give_up(Err("BAD_LINE", definite=False, detail=wrong))
         if otherwise:
-            outcome = Err("OWNS_OTHERWISE", detail=otherwise)
+            outcome = otherwise
         if isinstance(outcome, Unsupported):
             return outcome
         return replace(outcome, clients=group.members.seen_ids())

@@ -21,7 +21,8 @@ class PlayedCommits(PlayedGroup):
                 if program is not None:
                     program.send({COMMIT: self.case.topic})
                 # no timer is waited for
-                limits = Limits(self._timing.margin, self._timing.margin, self._timing.quiet)
+                margin, standard = self._timing.margin, self._timing.standard_margin
+                limits = Limits(margin, margin, self._timing.quiet, standard=standard)
                 return self._look(operation.spec, None, limits, None)
             case _:
                 return super()._do(operation)

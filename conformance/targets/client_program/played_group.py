@@ -277,10 +277,17 @@ class PlayedGroup(WatchedGroup):
         """Wait until the queue is pulled anew, or until it was not for as long as clients sleep before they reset; how
         long (s) that took."""
         began, before = self._clock.now(), self.case.latest_pull(0)
+        at = before.ext["queueOffset"] if before is not None else ""
         waits = any(queue == 0 for _, queue in self.case.pullers()) and self.consumer.kind != "lite"
         self.case.reset(offset)
         limit = self._timing.look if waits else self._timing.write
-        self._wait(lambda: self.members.ended() or self.case.latest_pull(0) is not before, limit)
+
+        def anew() -> bool:
+            pull = self.case.latest_pull(0)
+            # one that found nothing is sent again all the time
+            return pull is not None and pull is not before and (waits or pull.ext["queueOffset"] != at)
+
+        self._wait(lambda: self.members.ended() or anew(), limit)
         return self._clock.now() - began
 
     def _resize(self, queues: int) -> None:

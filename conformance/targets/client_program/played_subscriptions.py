@@ -84,5 +84,6 @@ class PlayedSubscriptions(PlayedGroup):
         limits = super()._limits(before, operation, why)
         if is_subscribed(self._state.group) and isinstance(operation, (operations.Subscribe, operations.Join)):
             more = SUBSCRIBED / self._timing.pace
-            return limits._replace(owners=limits.owners + more, everything=limits.everything + more)
+            standard = limits.standard + SUBSCRIBED if limits.standard else 0.0
+            return limits._replace(owners=limits.owners + more, everything=limits.everything + more, standard=standard)
         return limits

@@ -3,6 +3,9 @@
 A member that has not asked for the members of its group since that request fails has not yet had the chance to let go
 of its queues, and one that has sent nothing since it was asked to reset may not have read that. A look that agrees
 before such a point was seen decides nothing.
+
+A client need not commit what has not changed: where no commit was seen that could have failed, the look is decided by
+what was seen, and the rule alone does not show.
 """
 
 from __future__ import annotations
@@ -16,12 +19,11 @@ from rocketmq_conformance.suites.declare.operation import Operation
 
 #: How often each client sent each kind of request, by (client id, request code).
 Sent = Mapping[tuple[str, int], int]
-_LIST = Request.GET_CONSUMER_LIST_BY_GROUP
+_LIST, _COMMIT = Request.GET_CONSUMER_LIST_BY_GROUP, Request.UPDATE_CONSUMER_OFFSET
 #: Rules about requests that fail, and these: any member sends the one that does.
 _FAILING = {
     "WHOLE-UNREAD": (Request.QUERY_CONSUMER_OFFSET, Request.GET_MAX_OFFSET, Request.SEARCH_OFFSET_BY_TIMESTAMP),
     "WHOLE-PULL": (Request.PULL_MESSAGE,),
-    "WHOLE-LOST": (Request.UPDATE_CONSUMER_OFFSET,),
 }
 #: Operations after which every member asks anew for the members of its group.
 _NOTIFIED = (operations.Join, operations.Leave, operations.Crash, operations.Resize, whole_allocation.Crowd)
@@ -37,12 +39,16 @@ class Points:
         self._step: Sent = {}
         self._failing: Request | None = None
         self._failure: Sent = {}
+        #: The members that do not exist, before the step and after it.
+        self._crowds = whole_allocation.Crowd(0, 0), whole_allocation.Crowd(0, 0)
         #: May members ask by connections that are not known to be theirs?
         self._nameless = False
 
     def begin(self, operation: Operation, rules: Collection[str], sent: Sent) -> None:
         """A step begins, which these rules decide."""
         self._operation, self.rules, self._step = operation, frozenset(rules), dict(sent)
+        if isinstance(operation, whole_allocation.Crowd):
+            self._crowds = self._crowds[1], operation
         match operation:
             case operations.Fail(request, _) | operations.Interrupt(request, _):
                 self._failing, self._failure = Request[request], self._step
@@ -61,7 +67,8 @@ class Points:
     def unseen(self, clients: Collection[str], sent: Sent) -> str:
         """What was not yet seen of the members that run, as the end of a sentence, or ""."""
         operation = self._operation
-        if isinstance(operation, whole_allocation.Crowd) or "WHOLE-LIST" in self.rules:
+        crowded = isinstance(operation, whole_allocation.Crowd) and self._crowds[0] != self._crowds[1]
+        if crowded or "WHOLE-LIST" in self.rules:
             since = self._step if isinstance(operation, _NOTIFIED) else self._failure
             silent = [
                 client for client in clients if self._times_asked(sent, client) <= self._times_asked(since, client)
@@ -77,6 +84,13 @@ class Points:
         if failing and matters and _of_any(sent, failing) <= _of_any(self._failure, failing):
             return f"no member was seen to send {failing.name}, which fails"
         return ""
+
+    def unshown(self, sent: Sent) -> frozenset[str]:
+        """The rules of the step that do not show, as nothing was sent that they are about."""
+        commits = self._failing is _COMMIT and "WHOLE-LOST" in self.rules
+        return frozenset(
+            {"WHOLE-LOST"} if commits and _of_any(sent, _COMMIT) <= _of_any(self._failure, _COMMIT) else ()
+        )
 
     def _times_asked(self, sent: Sent, client: str) -> int:
         """How often a client has asked for the members of its group."""

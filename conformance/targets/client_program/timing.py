@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+#: By how much (s) a client with standard timers may be later than these make it.
+MARGIN = 10.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
@@ -13,7 +16,10 @@ class Timing:
     pace: float = 1.0
     program_pace: float = 1.0
     #: By how much (s) a client may be later than its timers make it.
-    margin: float = 10.0
+    margin: float = MARGIN
+    #: The same where timers are standard, if these are faster (0: they are not): what is seen only by then decides
+    #: nothing.
+    standard_margin: float = 0.0
     #: For a program's first heartbeat, and for its end after SIGTERM.
     connect: float = 60.0
     end: float = 15.0
@@ -39,6 +45,7 @@ class Timing:
             pace=pace,
             program_pace=pace,
             margin=5 + 5 / pace,
+            standard_margin=MARGIN if pace > 1 else 0.0,
             look=5 + 45 / pace,
             quiet=0.5 + 0.5 / pace,
             round=0.5 + 20.5 / pace,

@@ -46,13 +46,15 @@ class Clock:
 
 
 class Limits(NamedTuple):
-    """Seconds until owners, and everything, are seen; how long it goes on to be seen; and how much later both may be
-    when a heartbeat has to come first."""
+    """Seconds until owners, and everything, are seen; how long it goes on to be seen; how much later both may be when
+    a heartbeat has to come first; and until everything is seen of clients whose timers are standard, if these are
+    faster (else 0)."""
 
     owners: float
     everything: float
     quiet: float
     heartbeat: float = 0.0
+    standard: float = 0.0
 
 
 def wait_for_traffic(

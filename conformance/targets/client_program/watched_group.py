@@ -59,6 +59,8 @@ from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
 from rocketmq_conformance.suites.declare.suite import Suite
 
+#: What is to be said of a step that clients with standard timers may show as late as it was seen.
+_LATE = "it was seen in the time that standard timers have, and too late at this pace"
 #: The place of a queue that nobody pulls.
 _NOBODY = (NO_OWNER, NOTHING)
 #: The strategies, that of every client first.
@@ -209,7 +211,8 @@ class WatchedGroup:
         def everything() -> bool:
             nonlocal renewed
             if owners():
-                return self._settles(brought) and agrees() and self._reached(joined) and not self._unseen()
+                seen_all = self._settles(brought) and agrees() and self._reached(joined) and not self._unseen()
+                return seen_all and not self._points.unshown(self.case.traffic.sent)
             if self._clock.now() - renewed > self._timing.quiet:
                 renewed = self._clock.now()
                 self._renew_pulls(seen)
@@ -225,11 +228,15 @@ class WatchedGroup:
                 lambda: any(traffic.outdated for traffic in self._traffic()),
             )
 
+        began = self._clock.now()
         shown = look(limits)
         if not (shown or owners()) and self._renew_pulls(seen):
             # the last of them may have come while a queue was about to change hands
             left = limits.everything - limits.owners
             shown = look(limits._replace(owners=self._timing.retry, everything=self._timing.retry + left))
+        in_time = shown or (owners() and agrees())
+        left = limits.standard - (self._clock.now() - began)
+        late = not in_time and left > 0 and look(Limits(left, left, limits.quiet))
         ended = self.members.ended()
         if ended:
             return Err("ENDED", detail=ended)
@@ -237,11 +244,21 @@ class WatchedGroup:
         if refused:
             return Err("NOT_SIGNED", detail=f"{refused}: {SIGN}")
         self.members.refuse_strangers()
+        if late:
+            return Err("LATE", definite=False, detail=f"{_LATE}, after {self._clock.now() - began:.0f} s")
         if not shown and owners() and agrees():
             unseen = self._unseen() or ("" if self._reached(joined) else f"{joined} neither asked nor pulled")
             if unseen:
                 return Err("NOT_REACHED", definite=False, detail=unseen)
-        return Ok(_ended(seen, end))
+        return Ok(_ended(seen, end), unshown=self._unshown(limits))
+
+    def _unshown(self, limits: Limits) -> frozenset[str]:
+        """The rules of the step that would not have shown if they had been broken: nothing was sent that they are
+        about, or a timer does the same no later than a look waits for it."""
+        timing = self._timing
+        timers = {"REB-SVC-WAKE": timing.round - timing.quiet, "REB-SUB-BEAT": timing.routes - timing.quiet}
+        anyway = {rule for rule, seconds in timers.items() if seconds <= limits.owners}
+        return (self._points.unshown(self.case.traffic.sent) | anyway) & self._points.rules
 
     def _limits(self, before: Any, operation: Operation, why: Reason) -> Limits:
         """How long the look after an operation waits, by the time that clients have for what it leads to."""
@@ -253,18 +270,20 @@ class WatchedGroup:
         # a reason may name nothing but what was given once members had the locks
         rules = {*why.rules, "REB-LOCK-3"} if isinstance(operation, whole_orderly.ExpireLocks) else why.rules
         promised = due(failed, fails, late, rules, _STORED_AFTER.get(self.suite.name, COMMITS), self._waits)
-        starts = isinstance(operation, (operations.Join, whole_broadcast.ComeBack))
-        margin = timing.margin * (2 if starts else 1)
+        starts = 2 if isinstance(operation, (operations.Join, whole_broadcast.ComeBack)) else 1
+        margin = paced = timing.margin * starts
         if isinstance(operation, operations.Join) and not self.case.queues:
             # clients may ask who is there once they have asked for the route again
             margin += timing.routes
         youngest = max((self.members.known_since.get(member, 0.0) for member in self.members.programs), default=0.0)
-        first = max(0.0, youngest + FIRST_COMMIT / timing.pace - self._clock.now())
+        known = youngest - self._clock.now()
+        standard = promised.stored + max(0.0, known + FIRST_COMMIT) + margin - paced + timing.standard_margin * starts
         return Limits(
             promised.owners / timing.pace + margin,
-            promised.stored / timing.pace + first + margin,
+            promised.stored / timing.pace + max(0.0, known + FIRST_COMMIT / timing.pace) + margin,
             timing.quiet,
             timing.routes,
+            standard if timing.standard_margin else 0.0,
         )
 
     def _brokers(self) -> Sequence[tuple[CaseBroker, Mapping[int, int]]]:
@@ -368,11 +387,12 @@ class WatchedGroup:
         given = self._given if self.consumer.kind == "orderly" else sorted(self._given)
         return tuple(sorted(((MEMBERS.index(one[0]), *one[1:]) for one in runs(given)), key=lambda one: one[:2]))
 
-    def owned_otherwise(self, seen: Value) -> str:
-        """How what members say they have differs from what they should have, for as long as a look takes, or "".
-        ``seen`` is the answer of the step."""
+    def owned_otherwise(self, seen: Value) -> Err | None:
+        """How what members say they have differs from what they should have, for as long as a look takes; it decides
+        nothing where it does not for as long as one takes of clients whose timers are standard. ``seen`` is the answer
+        of the step."""
         if not isinstance(seen, tuple) or not isinstance(seen[0], tuple):
-            return ""
+            return None
         pulled = seen[0]
 
         def differs() -> str:
@@ -381,7 +401,12 @@ class WatchedGroup:
             return wrong_claim(self._state, self.case.topic, pulled, said)
 
         self._wait(lambda: self.members.ended() or not differs(), self._timing.look)
-        return differs()
+        if not differs():
+            return None
+        if self._timing.standard_margin:
+            self._wait(lambda: self.members.ended() or not differs(), Timing().look - self._timing.look)
+        otherwise = differs()
+        return Err("OWNS_OTHERWISE", detail=otherwise) if otherwise else Err("LATE", definite=False, detail=_LATE)
 
     def _wait(self, done: Callable[[], object], limit: float) -> None:
         self._clock.wait(done, limit)

@@ -255,6 +255,13 @@ def test_rules_beneath_a_reason_are_counted_with_it() -> None:
     assert judge.unproven == {"R-SHOW": 1, "R-BELOW": 1}
 
 
+def test_a_rule_that_would_not_have_shown_is_not_proven() -> None:
+    judge = Judge(BENEATH, Profile())
+    for observed in (0, 7):
+        judge.judge([(0, ())], lambda row, observed=observed: Ok(observed, unshown=frozenset({"R-BELOW", "R-OTHER"})))
+    assert judge.unproven == {"R-SHOW": 1, "R-BELOW": 2}
+
+
 def test_what_is_played_while_shrinking_is_not_counted() -> None:
     judge = Judge(SUMS, Profile())
     judge.judge([ADD_1, SUM], Adder().do, count=False)

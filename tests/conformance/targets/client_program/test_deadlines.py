@@ -105,6 +105,25 @@ def test_queues_that_change_hands_with_their_locks_have_a_round_up_to_4_9_8() ->
             assert limits_of(group, whole_push.Crash(2)).owners == MARGIN
 
 
+@pytest.mark.parametrize(
+    ("pace", "operation", "shows"),
+    [
+        (1.0, whole_push.Crash(0), True),
+        # a member that starts has twice the margin, in which every other one has a round
+        (1.0, whole_push.Join(2), False),
+        (2.9, whole_push.Crash(0), True),
+        (3.0, whole_push.Crash(0), False),
+    ],
+)
+def test_a_rule_does_not_show_where_a_timer_does_the_same_before_a_look_is_over(
+    pace: float, operation: Operation, shows: bool
+) -> None:
+    with case_of(whole_push.SUITE, Timing.of(pace)) as group:
+        limits = limits_of(group, whole_push.Join(0), whole_push.Join(1), operation)
+        assert ("REB-SVC-WAKE" not in group._unshown(limits)) is shows
+        assert limits.standard == (5.0 + MARGIN if pace > 1 else 0.0)
+
+
 @pytest.mark.parametrize("suite", [whole_orderly, whole_orderly_listener])
 def test_locks_that_expire_have_the_time_of_the_lock_timer_whatever_a_reason_names(suite: Any) -> None:
     for client in (Release(5, 5, 0), Release(4, 9, 8)):

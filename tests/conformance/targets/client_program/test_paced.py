@@ -12,16 +12,16 @@ from rocketmq_conformance import run
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
-from rocketmq_conformance.models.outcome import Ok, Value
+from rocketmq_conformance.models.outcome import Err, Ok, Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, SuiteEnded
-from rocketmq_conformance.suites import whole_push
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, HOLDS, NOT_REACHED, RulesJudged, SuiteEnded
+from rocketmq_conformance.suites import whole_lite, whole_push
 from rocketmq_conformance.suites.declare.operation import Operation
 
 pytestmark = pytest.mark.paced
 
 PACE = 20
-COMMAND = f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'paced_consumer.py'} {PACE}"
+COMMAND, ODD = (f"{sys.executable} {ROOT / 'tests' / 'helpers' / name}_consumer.py {PACE}" for name in ("paced", "odd"))
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,36 @@ def test_who_gives_a_pull_up_before_its_time_is_up_is_seen_to_pull_again(end: st
         whole_push.Prepare(2, "gone", -1, "CONSUME_FROM_LAST_OFFSET"),
         whole_push.Join(0),
         *[whole_push.Look(), whole_push.Send(0)] * 3,
-        command=f"{sys.executable} {ROOT / 'tests' / 'helpers' / 'impatient_consumer.py'} {PACE} 1.2 {end}",
+        command=f"{ODD} {end} 1.2",
     )
     ends = 12, 12, 13, 13, 14, 14, 15
     places = [value[0] if isinstance(value, tuple) else None for value in found[1:]]
     assert places == [((0, end), (0, 12)) for end in ends]
     brought = [value[1] if isinstance(value, tuple) else None for value in found[3::2]]
     assert brought == [((0, 0, end - 1, 1),) for end in ends[2::2]]
+
+
+def test_who_does_not_listen_to_notifications_is_not_said_to_do_so(tmp_path: Path) -> None:
+    # its next round comes before a look that waits for it is over
+    address = f"client?pace={PACE}:{ODD} deaf"
+    events = list(run(address, suites=["whole-push"], cases=8, seed=2, tiers=["seeded"], out=tmp_path))
+    assert [event.verdict for event in events if isinstance(event, SuiteEnded)] == [CONFORMS]
+    results = {one.rule: one.result for event in events if isinstance(event, RulesJudged) for one in event.rules}
+    assert (results["WHOLE-SHARE"], results["REB-SVC-WAKE"]) == (HOLDS, NOT_REACHED)
+
+
+def test_what_standard_timers_would_show_in_time_decides_nothing() -> None:
+    # it commits after 14 s, and offsets are due within 12 s at this pace, within 40 s at the standard one
+    program = ClientProgram(f"{COMMAND} 280", PACE)
+    group = program.group(whole_lite.SUITE)
+    try:
+        group.do(whole_push.Prepare(1, "expired", -1, "CONSUME_FROM_FIRST_OFFSET"))
+        late = group.do(whole_lite.Join(0))
+    finally:
+        group.close()
+        program.close()
+    assert isinstance(late, Err)
+    assert (late.code, late.definite) == ("LATE", False)
 
 
 def test_what_arrives_while_a_member_is_frozen_that_would_give_its_pulls_up_is_pulled_once() -> None:

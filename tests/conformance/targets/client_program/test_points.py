@@ -35,6 +35,25 @@ def test_members_among_others_that_do_not_exist_have_asked_for_them() -> None:
     assert points.unseen(["a"], {("a", LIST): 2}) == ""
 
 
+def test_a_crowd_that_is_as_it_was_tells_them_nothing() -> None:
+    points = Points()
+    points.begin(whole_allocation.Crowd(0, 0), (), {})
+    assert points.unseen(["a"], {}) == ""
+    for _ in range(2):
+        points.begin(whole_allocation.Crowd(2, 1), (), {})
+    assert points.unseen(["a"], {}) == ""
+
+
+def test_commits_that_a_client_need_not_send_are_not_waited_for() -> None:
+    points, commit = Points(), int(Request.UPDATE_CONSUMER_OFFSET)
+    points.begin(operations.Fail("UPDATE_CONSUMER_OFFSET", "SYSTEM_ERROR"), ["WHOLE-LOST"], {("a", commit): 1})
+    for sent, unshown in ((1, {"WHOLE-LOST"}), (2, set())):
+        assert points.unseen(["a"], {("a", commit): sent}) == ""
+        assert points.unshown({("a", commit): sent}) == unshown
+    points.begin(operations.Mend(), ["WHOLE-LOST"], {})
+    assert points.unshown({}) == set()
+
+
 def test_a_lite_consumer_that_ignores_a_reset_has_sent_something_since() -> None:
     points = Points()
     points.begin(operations.Reset(3), ("WHOLE-RESET-LITE",), {("a", BEAT): 1})
