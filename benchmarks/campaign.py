@@ -1,6 +1,6 @@
 """Steps per second of campaigns, of one plain process, of plain Hypothesis and of pytest-xdist, in one run.
 
-    python benchmarks/campaign.py [--suite remote-store] [--steps 40000000] [--rounds 2]
+    python benchmarks/campaign.py [--suite remote-store] [--steps 40000000] [--rounds 2] [--few 400] [--some 20000]
 
 All of them play the same operations on the bundled port and compare with the model. The plain process plays a case
 after another and keeps a digest of each. Campaigns keep Parquet tables besides; their time begins with a Spark session
@@ -30,8 +30,6 @@ from tier1 import hypothesis, seeded
 
 #: What two cores must reach, as times one plain process.
 TIMES = 1.7
-#: Cases of the arms that are too slow for all of the steps: of Hypothesis, and of campaigns that store every step.
-FEW, SOME = 400, 20_000
 #: Cases of the plain process: it has no beginning that more of them would outweigh.
 PLAIN = 125_000
 
@@ -86,23 +84,23 @@ def spread(suite: Suite, cases: int, master: str, sample: float = 0.0) -> tuple[
     return ended[0].steps / seconds, ended[0].peak_memory, size
 
 
-def alone(suite: Suite) -> float:
+def alone(suite: Suite, cases: int) -> float:
     """Steps per second of plain Hypothesis."""
     began = time.perf_counter()
-    return hypothesis(suite)(FEW) / (time.perf_counter() - began)
+    return hypothesis(suite)(cases) / (time.perf_counter() - began)
 
 
-def xdist(suite: Suite, workers: int) -> float:
+def xdist(suite: Suite, workers: int, cases: int) -> float:
     """Steps per second of as many pytest workers, each with the machine of the suite."""
     with tempfile.TemporaryDirectory(prefix="campaign-benchmark-") as folder:
         Path(folder, "campaign_xdist.py").write_text(PLAY)
         test = Path(folder, "test_xdist.py")
-        test.write_text(XDIST.format(workers=workers, suite=suite.name, cases=FEW))
+        test.write_text(XDIST.format(workers=workers, suite=suite.name, cases=cases))
         command = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "-p", "no:cacheprovider", str(test)]
         path = f"{folder}:{Path(__file__).parent}"
         began = time.perf_counter()
         subprocess.run(command, check=True, capture_output=True, env={"PYTHONPATH": path, "PATH": "/usr/bin:/bin"})
-        return workers * FEW * suite.steps / (time.perf_counter() - began)
+        return workers * cases * suite.steps / (time.perf_counter() - began)
 
 
 def main() -> None:
@@ -110,6 +108,9 @@ def main() -> None:
     parser.add_argument("--suite", default="remote-store", choices=list(SUITES))
     parser.add_argument("--steps", type=int, default=40_000_000)
     parser.add_argument("--rounds", type=int, default=2)
+    # those that are too slow for all of the steps
+    parser.add_argument("--few", type=int, default=400, help="cases of Hypothesis")
+    parser.add_argument("--some", type=int, default=20_000, help="cases of a campaign that stores every step")
     chosen = parser.parse_args()
     suite = SUITES[chosen.suite]
     cases = -(-chosen.steps // suite.steps)
@@ -125,15 +126,15 @@ def main() -> None:
             rate, taken, size = spread(suite, cases, f"local[{cores}]")
             best(f"campaign, local[{cores}]", lambda rate=rate: rate)  # type: ignore[misc]
             peak = max(peak, taken)
-        rate, _, full_size = spread(suite, SOME, "local[2]", sample=1.0)
+        rate, _, full_size = spread(suite, chosen.some, "local[2]", sample=1.0)
         best("campaign, local[2], every step stored", lambda rate=rate: rate)  # type: ignore[misc]
-        best("plain Hypothesis", lambda: alone(suite))
-        best("pytest-xdist, 2 workers", lambda: xdist(suite, 2))
+        best("plain Hypothesis", lambda: alone(suite, chosen.few))
+        best("pytest-xdist, 2 workers", lambda: xdist(suite, 2, chosen.few))
     base = rates["one plain process"]
     for name, rate in rates.items():
         print(f"{name:<40} {rate:>10,.0f} steps/s  {rate / base:6.3f} × one plain process")
     print(f"two cores: {rates['campaign, local[2]'] / base:.2f} × one plain process (required: {TIMES})")
-    print(f"tables: {size / cases:,.0f} bytes a case; with every step {full_size / SOME:,.0f}")
+    print(f"tables: {size / cases:,.0f} bytes a case; with every step {full_size / chosen.some:,.0f}")
     print(f"most memory of a player: {peak >> 20} MiB")
 
 

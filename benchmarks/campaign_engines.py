@@ -147,7 +147,8 @@ def analyse(name: str, engine: str, master: str, folders: list[str]) -> None:
     with opened_campaigns(folders, engine, master if engine == "spark" else None) as (campaigns, spark):
         begun = time.perf_counter()
         if name == "diff":
-            (suite,) = diff(*campaigns, spark=spark).suites
+            before, after = campaigns
+            (suite,) = diff(before, after, spark=spark).suites
             found = f"{suite.same:,} same, {suite.different:,} different"
         else:
             rows = [getattr(Analysis(campaign, spark), name)() for campaign in campaigns]

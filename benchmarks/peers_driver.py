@@ -1,20 +1,34 @@
-"""The kit's row in a comparison of stateful testing tools: a small offset table, declared the kit's own way.
+"""The kit and Hypothesis in a comparison of stateful testing tools: a small offset table with a seeded bug.
 
-Usage: ``python benchmarks/peers_driver.py CASES SEED BUG(0|1)``. Prints one ``RESULT {...}`` line: cases, steps,
-seconds, and, when the planted bug was found, cases and steps to find it, executions to shrink it and the length of
-the shrunk sequence.
+    python benchmarks/peers_driver.py [--seeds 12] [--tool kit|hypothesis]
+    python benchmarks/peers_driver.py CASES SEED BUG [--tool kit|hypothesis]
 
-The table keeps a memory map and a store map of eight queues. ``commit`` keeps an offset only when it grows; the
-planted bug makes a memory-then-store read answer -1 when memory holds 0.
+The first form looks for the bug from so many seeds, and prints the medians for each tool: cases until it is found,
+executions to shrink it, and how often the shortest plan was found. The second one is one search (BUG is 1) or a measure
+of speed (0), for comparisons with tools in other languages: it prints one ``RESULT {...}`` line with cases, steps and
+seconds, and, when the bug was found, cases and steps to find it, executions to shrink it and the length of the shrunk
+sequence.
+
+The table keeps a memory map and a store map of eight queues. ``commit`` keeps an offset only when it grows; the seeded
+bug makes a memory-then-store read answer -1 when memory holds 0. The kit is declared its own way. Hypothesis has a
+``RuleBasedStateMachine`` over the same model and table; it generates and shrinks, and looks for one bug.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import io
 import json
-import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Annotated, NamedTuple
+from statistics import median
+from typing import Annotated, Any, NamedTuple
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import seed as seeded_by
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
@@ -187,10 +201,18 @@ class Table:
         return [self.commit, self.read, self.persist, self.drop, self.restart]
 
 
-# --- the run --------------------------------------------------------------------------------------------------
+# --- the kit --------------------------------------------------------------------------------------------------
+
+#: What a tool did: numbers by their name.
+Found = dict[str, Any]
+#: The length of the shortest plan that shows the bug.
+SHORTEST = 2
+#: Cases after which a search is given up.
+MOST = 200_000
 
 
-def main(cases: int, seed: int, bug: bool) -> None:
+def kit(cases: int, seed: int, bug: bool) -> Found:
+    """Play cases until one differs, and shrink that."""
     profile = Profile()
     table = Table(bug)
     judge = Judge(SUITE, profile)
@@ -198,6 +220,9 @@ def main(cases: int, seed: int, bug: bool) -> None:
     started = time.perf_counter()
     draw = sampler(SUITE, profile)
     calls = table.calls()
+
+    def play(rows: Sequence[Row]) -> list[Result]:
+        return [calls[at](*args) for at, args in rows]
 
     def execute(rows: Sequence[Row]) -> Judged:
         table.reset()
@@ -213,7 +238,7 @@ def main(cases: int, seed: int, bug: bool) -> None:
             rows = draw.case(seed, done, STEPS)
             done += 1
             table.reset()
-            if judge.agrees_at_once(rows, calls) is None:
+            if judge.agrees_at_once(rows, play) is None:
                 failing = execute(rows)
                 shrunk = shrink(judge, execute, failing)
                 # playing the failing case once more, step by step, counts as an execution of the shrinker
@@ -225,12 +250,141 @@ def main(cases: int, seed: int, bug: bool) -> None:
                     "shrunk_length": len(shrunk.judged.steps),
                 }
     seconds = time.perf_counter() - started
-    for rule, _, _, times in judge.coverage.rows():
-        ops[["COMMIT", "READ", "PERSIST", "DROP", "RESTART"].index(rule)] += times
+    for name, _, _, times in judge.coverage.rows():
+        ops[["COMMIT", "READ", "PERSIST", "DROP", "RESTART"].index(name)] += times
     steps = sum(ops) + sum(executed)
-    result = {"tool": "kit", "cases": done, "steps": steps, "ops": ops, "seconds": round(seconds, 4), **found}
-    print("RESULT " + json.dumps(result), flush=True)
+    return {"tool": "kit", "cases": done, "steps": steps, "ops": ops, "seconds": round(seconds, 4), **found}
+
+
+# --- Hypothesis -----------------------------------------------------------------------------------------------
+
+
+class Mismatch(Exception):  # noqa: N818 - what is looked for
+    """Table and model differ."""
+
+
+class Counted:
+    """Cases and steps so far, and of the first that failed and all after it."""
+
+    def __init__(self) -> None:
+        self.ops = [0] * 5
+        #: The steps of each execution.
+        self.executions: list[int] = []
+        #: Which execution failed first, from 1 on; the steps of the last that failed.
+        self.first = 0
+        self.last_failed = 0
+
+    def failed(self) -> None:
+        self.first = self.first or len(self.executions)
+        self.last_failed = self.executions[-1]
+
+
+def machine(counted: Counted, bug: bool) -> type[RuleBasedStateMachine]:
+    """The model and the table side by side, as Hypothesis has them."""
+    queues = st.integers(0, QUEUES - 1)
+
+    class OffsetTable(RuleBasedStateMachine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.cells, self.table = EMPTY, Table(bug)
+            counted.executions.append(0)
+
+        def step(self, at: int, handler: Callable[..., Answer[Cells]], *args: Any) -> None:
+            counted.ops[at] += 1
+            counted.executions[-1] += 1
+            self.cells, expected, _ = handler(self.cells, *args)
+            if self.table.calls()[at](*args) != expected:
+                counted.failed()
+                raise Mismatch
+
+        @rule(queue=queues, offset=st.integers(-1, 1000))
+        def commit(self, queue: int, offset: int) -> None:
+            self.step(0, commit, queue, offset)
+
+        @rule(queue=queues, kind=st.sampled_from((EITHER, MEMORY, STORE)))
+        def read(self, queue: int, kind: str) -> None:
+            self.step(1, read, queue, kind)
+
+        @rule(mask=st.integers(0, (1 << QUEUES) - 1))
+        def persist(self, mask: int) -> None:
+            self.step(2, persist, mask)
+
+        @rule(queue=queues)
+        def drop(self, queue: int) -> None:
+            self.step(3, drop, queue)
+
+        @rule()
+        def restart(self) -> None:
+            self.step(4, restart)
+
+    return OffsetTable
+
+
+def hypothesis(cases: int, seed: int, bug: bool) -> Found:
+    """The same for Hypothesis: it generates and shrinks; no database, no deadline, no explanation, one bug."""
+    counted = Counted()
+    chosen = settings(
+        max_examples=cases,
+        stateful_step_count=STEPS,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        report_multiple_bugs=False,
+        print_blob=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    started = time.perf_counter()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Mismatch):
+        run_state_machine_as_test(seeded_by(seed)(machine(counted, bug)), settings=chosen)
+    seconds = time.perf_counter() - started
+    first, executions = counted.first, counted.executions
+    found = {}
+    if first:
+        found = {
+            "found_cases": first,
+            "found_steps": sum(executions[:first]),
+            "shrink_cases": len(executions) - first,
+            "shrink_steps": sum(executions[first:]),
+            "shrunk_length": counted.last_failed,
+        }
+    sums = {"cases": first or len(executions), "steps": sum(executions), "ops": counted.ops}
+    return {"tool": "hypothesis", **sums, "seconds": round(seconds, 4), **found}
+
+
+# --- the run --------------------------------------------------------------------------------------------------
+
+TOOLS = {"kit": kit, "hypothesis": hypothesis}
+
+
+def compared(tool: str, seeds: int) -> str:
+    """The medians of searches from so many seeds, in one line."""
+    searches = [TOOLS[tool](MOST, seed, True) for seed in range(1, seeds + 1)]
+    hits = [one for one in searches if "found_cases" in one]
+    if not hits:
+        return f"{tool}: found by none of {seeds} seeds"
+    cases, shrinking = (median(one[name] for one in hits) for name in ("found_cases", "shrink_cases"))
+    shortest = sum(one["shrunk_length"] == SHORTEST for one in hits)
+    return (
+        f"{tool}: found by {len(hits)} of {seeds} seeds, after {cases:,.0f} cases in the median; {shrinking:,.0f} "
+        f"executions to shrink it; {shortest} of {len(hits)} times to the shortest plan"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("search", nargs="*", type=int, metavar="CASES SEED BUG", help="one search, or none")
+    parser.add_argument("--tool", choices=list(TOOLS), help="one of them alone; the kit for one search")
+    parser.add_argument("--seeds", type=int, default=12)
+    asked = parser.parse_args()
+    if asked.search:
+        if len(asked.search) != 3:
+            parser.error("one search has a number of cases, a seed, and 1 or 0 for the bug")
+        cases, seed, bug = asked.search
+        print("RESULT " + json.dumps(TOOLS[asked.tool or "kit"](cases, seed, bug == 1)), flush=True)
+        return
+    for tool in [asked.tool] if asked.tool else TOOLS:
+        print(compared(tool, asked.seeds), flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "1")
+    main()

@@ -27,24 +27,29 @@ from rocketmq_conformance.models.outcome import Outcome, outcome_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.hypothesis_machine import machine
+from rocketmq_conformance.suites.declare.measured_time import Times
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 PROFILE = Profile()
+#: The suites of docs/measured.md.
+MEASURED = (
+    *("remote-store", "rebalance", "rebalance-orderly", "rebalance-pull", "rebalance-changed", "rebalance-broker"),
+)
 
 
 def seeded(suite: Suite) -> Callable[[int], int]:
     """Plays so many cases; answers how many steps they had."""
     stage = Stage(Port(), PROFILE)
-    calls = stage.calls(suite)
-    assert calls is not None
+    steps = stage.step_player(suite)
+    assert steps is not None
     judge, draw = Judge(suite, PROFILE), sampler(suite, PROFILE)
 
     def play(cases: int) -> int:
         with rare_collections():
             for number in range(cases):
                 stage.begin(suite, number)
-                if judge.agrees_at_once(draw.case(1, number, suite.steps), calls) is None:
+                if judge.agrees_at_once(draw.case(1, number, suite.steps), steps) is None:
                     raise SystemExit(f"{suite.name}: case {number} of seed 1 differs")
         return cases * suite.steps
 
@@ -56,7 +61,7 @@ class Ground:
 
     def __init__(self, suite: Suite) -> None:
         self.profile = PROFILE
-        self.times = None
+        self.times: Times | None = None
         self.steps = 0
         self._stage = Stage(Port(), PROFILE)
         self._calls = self._stage.calls(suite)
@@ -104,7 +109,7 @@ def rate(play: Callable[[int], int], seconds: float) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suites", nargs="*", default=["remote-store"], help="names of client suites")
+    parser.add_argument("suites", nargs="*", default=list(MEASURED), help="names of client suites")
     parser.add_argument("--seconds", type=float, default=5.0, help="about so long for each measurement")
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
