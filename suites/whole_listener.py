@@ -121,7 +121,7 @@ SUITE = Suite(
     ),
     beneath=(
         *("START-PUSH-1", "START-TS-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
-        *("CONS-1-LATER", "PULL-ILL-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
+        *("CONS-1-LATER", "PULL-ILL-1", "PULL-NON-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
     ),
     limits=(whole.UNREAD_LIMIT,),
     beginning="A topic of four young queues, a retry topic, a group that has stored nothing, and no member.",

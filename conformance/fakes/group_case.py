@@ -30,6 +30,7 @@ from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
 from rocketmq_conformance.models.client.whole_group_state import number_of, seen_queues
+from rocketmq_conformance.models.client.whole_listener import retry_begins
 from rocketmq_conformance.models.client.whole_moves import GARBAGE as NO_FRAME
 from rocketmq_conformance.models.client.whole_moves import LATE, OTHER_QUEUES, RETRIES, SILENT
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
@@ -96,6 +97,8 @@ class GroupCase(WatchedCase):
         self._others: tuple[str, ...] = ()
         #: Is there another topic?
         self._has_other = False
+        #: Where consumers are to begin.
+        self._where = LAST
         #: The time of the broker, in ms since the epoch.
         self._now = TIMES[-1]
         self.broker = FakeBroker(profile, name=name, clock=lambda: self._now, parts={"pulls": WatchedPulls})
@@ -111,6 +114,7 @@ class GroupCase(WatchedCase):
         self.loses_commits = False
         self._others = ()
         self._has_other = False
+        self._where = LAST
         self._now = TIMES[-1]
 
     def open(self) -> str:
@@ -135,9 +139,10 @@ class GroupCase(WatchedCase):
         self.end_pulls({*self.seen, RETRIES} - {queue for _, queue, _, _ in self.traffic.brought})
 
     def prepare(self, queues: int, shape: str, stored: int, where: str = LAST) -> None:
-        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none), whatever the place
-        (``where``) at which consumers are to begin."""
+        """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none), for consumers that
+        begin at ``where``."""
         self.begin(initial_broker(self.broker.storage.rules, Setting(queues, shape, stored)))
+        self._where = where
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """Answer a request of a client; TimeoutError and ConnectionError as for any handler."""
@@ -249,10 +254,11 @@ class GroupCase(WatchedCase):
         self.broker.deliver()
 
     def retry_queue(self, members: Mapping[str, int]) -> Value:
-        """The member that pulls the retry queue and the offset that it waits for, the stored offset, and the number of
-        messages that wait to come again."""
+        """The member that pulls the retry queue and the offset that it waits for, where the group begins there, and the
+        number of messages that wait to come again."""
         client, at = next(iter(self.traffic.waiting(RETRIES)), ("", -1))
-        stored = self.traffic.shown(RETRIES, self.broker.state.stored.get((GROUP, RETRY_TOPIC, 0), -1))
+        begins = retry_begins(self._where, self.broker.state.stored.get((GROUP, RETRY_TOPIC, 0), -1))
+        stored = self.traffic.shown(RETRIES, begins)
         return members.get(client, STRANGER) if client else -1, at, stored, self.broker.retries.waiting
 
     def reset(self, offset: int) -> None:

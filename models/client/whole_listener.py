@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.client.fixtures import GROUP, HOLDS, MEMBERS, NOTHING, QUEUES, RETRY_TOPIC
+from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole_moves import RETRIES, SEND_BACK, Deliver, Fail, Listen, Mend
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, WholePushModel, WholePushState, shown
 from rocketmq_conformance.models.outcome import Value
@@ -64,17 +65,23 @@ class WholeListenerModel(WholePushModel):
         return state._replace(group=state.group._replace(broker=broker))
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
-        """What is seen of push consumers, then the retry queue: its owner and offset, the group's stored offset there,
-        and the number of messages that wait at the broker to come again."""
+        """What is seen of push consumers, then the retry queue: its owner and offset, where the group begins there
+        (``retry_begins``), and the number of messages that wait at the broker to come again."""
         state, seen, fired = self._seen(state)
         group = state.group
         owner = next((name for name, member in group.members.items() if _RETRY_QUEUE in member.pulls), None)
         place: tuple[Value, ...] = NO_OWNER, NOTHING
         if owner is not None:
             place = MEMBERS.index(owner), group.members[owner].pulls[_RETRY_QUEUE]
-        stored = group.broker.stored.get((GROUP, RETRY_TOPIC, 0), NOTHING)
+        stored = retry_begins(group.where, group.broker.stored.get((GROUP, RETRY_TOPIC, 0), NOTHING))
         why = _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), seen[1], group.delayed)
         return shown(state, (*seen, (*place, stored, group.delayed)), why)
+
+
+def retry_begins(where: str, stored: int) -> int:
+    """Where a group begins its retry queue that has stored this (-1: nothing): at 0 without an offset, whether its
+    members commit that or not; with TIMESTAMP at max (START-PUSH-1), and so -1 is no 0 there."""
+    return stored if where == TIMESTAMP else max(stored, 0)
 
 
 def _reason(fired: tuple[str, ...], given: tuple[tuple[int, int, int, int], ...], delayed: int) -> Reason:

@@ -191,6 +191,6 @@ class CaseBroker(Protocol):
         ...
 
     def retry_queue(self, members: Mapping[str, int]) -> Value:
-        """The member that pulls the retry queue and the offset that it waits for, the stored offset, and the number of
-        messages that wait to come again."""
+        """The member that pulls the retry queue and the offset that it waits for, where the group begins there, and the
+        number of messages that wait to come again."""
         ...

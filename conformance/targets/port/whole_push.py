@@ -351,7 +351,7 @@ class WholePush(Rebalance):
         """Choose how the case begins."""
         if not self._begun:
             self._where = where
-            self.world.prepare(queues, shape, stored)
+            self.world.prepare(queues, shape, stored, where)
         return None
 
     def join_group(self, member: int) -> Result:

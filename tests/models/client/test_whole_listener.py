@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, NOTHING, SUCCEEDS
-from rocketmq_conformance.models.client.start import FIRST, LAST
-from rocketmq_conformance.models.client.whole_listener import WholeListenerModel
+from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
+from rocketmq_conformance.models.client.whole_listener import WholeListenerModel, retry_begins
 from rocketmq_conformance.models.profile import Profile
 
 MODEL = WholeListenerModel(Profile())
@@ -41,7 +41,12 @@ def test_who_joins_has_the_retry_queue_too() -> None:
         (((0, 13),), ((0, 0, 12, 1),), (13,), (0, 0, 0, 0)),
         "messages are given",
     )
-    assert seen(ONE_QUEUE, (MODEL.listen, 0, FAILS)) == ((((-1, -1),), (), (12,), (-1, -1, -1, 0)), "nothing is new")
+    assert seen(ONE_QUEUE, (MODEL.listen, 0, FAILS)) == ((((-1, -1),), (), (12,), (-1, -1, 0, 0)), "nothing is new")
+
+
+def test_a_group_that_has_stored_nothing_of_its_retry_queue_begins_at_0_or_by_time_at_max() -> None:
+    assert [retry_begins(where, NOTHING) for where in (LAST, FIRST, TIMESTAMP)] == [0, 0, -1]
+    assert [retry_begins(where, 3) for where in (LAST, FIRST, TIMESTAMP)] == [3, 3, 3]
 
 
 def test_what_fails_is_committed_sent_back_and_comes_again() -> None:

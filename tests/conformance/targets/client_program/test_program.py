@@ -331,7 +331,7 @@ def test_locks_and_what_listeners_say_belong_to_what_consumers_of_other_kinds_sh
 
 
 def test_a_listener_is_told_what_to_do_where_the_program_says_so() -> None:
-    nobody, rest = ((-1, -1),) * 4, ((-1,) * 4, (-1, -1, -1, 0))
+    nobody, rest = ((-1, -1),) * 4, ((-1,) * 4, (-1, -1, 0, 0))
     seen, said = Ok((nobody, (), *rest)), Ok((nobody, ((0, 0, 7, 1),), *rest))
     ends = []
     with group_of(whole_listener.SUITE, "listens") as group:

@@ -42,6 +42,8 @@ ALLOWED = {
     # how an answer numbers the queues of another topic
     "models.client.whole_moves": {"OTHER_QUEUES"},
     "models.profile": {"Profile"},
+    # by which release a case is judged
+    "models.release": {"Release"},
 }
 
 Play = Callable[[Row], Result]
