@@ -198,6 +198,7 @@ class WatchedGroup:
 
         #: What was seen last, and when pulls were answered that it shows and that are not expected.
         seen, renewed = self._shown(brought), self._clock.now()
+        began = renewed
 
         def agrees() -> bool:
             expected = self._decided()[0]
@@ -211,7 +212,10 @@ class WatchedGroup:
         def everything() -> bool:
             nonlocal renewed
             if owners():
-                seen_all = self._settles(brought) and agrees() and self._reached(joined) and not self._unseen()
+                # what is wrong with a commit shows before a later one
+                committed = self._clock.now() > max(began + COMMITS / self._timing.pace, self._first_commits())
+                busy = {queue for _, queue, _, _ in brought}.union(() if committed else self._behind(seen))
+                seen_all = self._settles(busy) and agrees() and self._reached(joined) and not self._unseen()
                 return seen_all and not self._points.unshown(self.case.traffic.sent)
             if self._clock.now() - renewed > self._timing.quiet:
                 renewed = self._clock.now()
@@ -228,7 +232,6 @@ class WatchedGroup:
                 lambda: any(traffic.outdated for traffic in self._traffic()),
             )
 
-        began = self._clock.now()
         shown = look(limits)
         if not (shown or owners()) and self._renew_pulls(seen):
             # the last of them may have come while a queue was about to change hands
@@ -275,12 +278,12 @@ class WatchedGroup:
         if isinstance(operation, operations.Join) and not self.case.queues:
             # clients may ask who is there once they have asked for the route again
             margin += timing.routes
-        youngest = max((self.members.known_since.get(member, 0.0) for member in self.members.programs), default=0.0)
-        known = youngest - self._clock.now()
-        standard = promised.stored + max(0.0, known + FIRST_COMMIT) + margin - paced + timing.standard_margin * starts
+        first = self._first_commits() - self._clock.now()
+        later = max(0.0, first + FIRST_COMMIT * (1 - 1 / timing.pace))
+        standard = promised.stored + later + margin - paced + timing.standard_margin * starts
         return Limits(
             promised.owners / timing.pace + margin,
-            promised.stored / timing.pace + max(0.0, known + FIRST_COMMIT / timing.pace) + margin,
+            promised.stored / timing.pace + max(0.0, first) + margin,
             timing.quiet,
             timing.routes,
             standard if timing.standard_margin else 0.0,
@@ -294,10 +297,25 @@ class WatchedGroup:
         """The traffic at each of them."""
         return [broker.traffic for broker, _ in self._brokers()]
 
-    def _settles(self, brought: Collection[Brought]) -> bool:
-        """Did members find nothing in every queue that they wait in, and that brought nothing in this step? Where that
-        was not seen their pulls are answered, so that clients commit the offset that they wait for (PULL-NON-1)."""
-        busy = {queue for _, queue, _, _ in brought}
+    def _first_commits(self) -> float:
+        """When the timers of all members that run have committed for the first time, by the clock."""
+        known = [self.members.known_since.get(member, 0.0) for member in self.members.programs]
+        return max(known, default=0.0) + FIRST_COMMIT / self._timing.pace
+
+    def _behind(self, seen: Value) -> set[int]:
+        """The queues whose stored offsets are not seen yet that are expected."""
+        expected = self._decided()[0]
+        assert isinstance(expected, tuple)
+        assert isinstance(seen, tuple)
+        assert isinstance(expected[2], tuple)
+        assert isinstance(seen[2], tuple)
+        stored = zip(self._places(), expected[2], seen[2], strict=False)
+        retries = {RETRIES} if self._retries and expected[-1] != seen[-1] else set()
+        return retries.union(number for number, wanted, offset in stored if wanted != offset)
+
+    def _settles(self, busy: Collection[int]) -> bool:
+        """Did members find nothing in every queue that they wait in, but the busy ones? Where that was not seen their
+        pulls are answered, so that clients commit the offset that they wait for (PULL-NON-1)."""
         settled = True
         for broker, numbers in self._brokers():
             idle = {queue for queue, number in numbers.items() if number not in busy}
