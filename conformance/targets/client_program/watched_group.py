@@ -303,15 +303,14 @@ class WatchedGroup:
         return max(known, default=0.0) + FIRST_COMMIT / self._timing.pace
 
     def _behind(self, seen: Value) -> set[int]:
-        """The queues whose stored offsets are not seen yet that are expected."""
+        """The queues of the topic whose stored offsets are not seen yet that are expected."""
         expected = self._decided()[0]
         assert isinstance(expected, tuple)
         assert isinstance(seen, tuple)
         assert isinstance(expected[2], tuple)
         assert isinstance(seen[2], tuple)
         stored = zip(self._places(), expected[2], seen[2], strict=False)
-        retries = {RETRIES} if self._retries and expected[-1] != seen[-1] else set()
-        return retries.union(number for number, wanted, offset in stored if wanted != offset)
+        return {number for number, wanted, offset in stored if wanted != offset}
 
     def _settles(self, busy: Collection[int]) -> bool:
         """Did members find nothing in every queue that they wait in, but the busy ones? Where that was not seen their
