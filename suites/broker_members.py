@@ -15,10 +15,12 @@ from rocketmq_conformance.models.broker.broker_members import (
     BrokerMembersState,
     show,
 )
+from rocketmq_conformance.models.broker.configuration import PROPERTY_FILTER
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.broker_offsets import CreateTopic
+from rocketmq_conformance.suites.broker_offsets import CreateTopic, DeleteGroup, DeleteTopic
 from rocketmq_conformance.suites.declare.domain import Values, Whole
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
@@ -26,14 +28,15 @@ _GROUP = Values(0, 1, weights=(6, 1))
 _TOPIC = Values(0, 1, weights=(4, 1))
 _CONNECTION = Whole(0, CONNECTIONS - 1)
 _ON = Values(True, False, weights=(4, 1))
-#: Topics and what is subscribed there: one topic, another one, both, none.
+#: Topics and what is subscribed there: one topic, another one, both, none. Where expressions in SQL92 are not answered,
+#: what can be compiled of them shows all the same.
 _SUBSCRIPTIONS = Values(
     *(((0, name),) for name in SUBSCRIPTIONS),
     ((1, "*"),),
     ((0, "A"), (1, "*")),
     ((0, "*"), (1, "A")),
     (),
-    weights=(6, 8, 4, 2, 1, 1, 2, 4, 4, 1),
+    weights=(6, 8, 4, 2, 1, 1, 4, 3, 3, 1, 1, 1, 2, 4, 4, 1),
 )
 
 
@@ -125,6 +128,8 @@ def _bind(profile: Profile) -> BoundModel:
         BrokerMembersState(),
         {
             CreateTopic: model.create_topic,
+            DeleteTopic: model.delete_topic,
+            DeleteGroup: model.delete_group,
             SetRights: model.set_group,
             SendTagged: model.send,
             Beat: model.beat,
@@ -149,6 +154,7 @@ SUITE = Suite(
     rules=(
         "BQ-HB-1",
         "BQ-HB-3",
+        "BQ-HB-FILTER",
         "BQ-HB-QUIET",
         "BQ-HB-4",
         "BQ-HB-5",
@@ -156,6 +162,8 @@ SUITE = Suite(
         "BQ-LIST-1",
         "BQ-CONNECTIONS",
         "BQ-GROUP-1",
+        "BQ-GROUP-2",
+        "BQ-GROUP-3",
         "BQ-GROUP-ENABLE",
         "BQ-GROUP-LOOKUP",
         "BQ-PULL-1",
@@ -164,14 +172,27 @@ SUITE = Suite(
         "BQ-PULL-BROADCAST",
         "BQ-PULL-BROKER",
         "BQ-PULL-ENABLE",
+        "BQ-PULL-FILTER",
         "BQ-PULL-HASHES",
         "BQ-PULL-STATUS",
         "BQ-PULL-SUB",
         "BQ-PULL-TAGS",
         "BQ-SEND-1",
+        "BQ-SQL-PASS",
         "BQ-STORE-MAX",
         "BQ-TOPIC-1",
         "BQ-TOPIC-2",
+        "BQ-TOPIC-3",
+        "BQ-TOPIC-TIMER",
     ),
-    limits=(values.NOT_READABLE,),
+    limits=(
+        values.NOT_READABLE,
+        values.NO_TIMER,
+        RuleLimit(
+            rules=("BQ-SQL-PASS",),
+            setting=PROPERTY_FILTER,
+            values=("true",),
+            because="expressions in SQL92 are refused: enablePropertyFilter is off, the default",
+        ),
+    ),
 )

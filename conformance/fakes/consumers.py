@@ -22,6 +22,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker import lock, members
 from rocketmq_conformance.models.broker.client_check import check_client
+from rocketmq_conformance.models.broker.compiled_filters import NO_FILTERS, Filters, compile_subscriptions
 from rocketmq_conformance.models.broker.members import Connections, Consumer
 from rocketmq_conformance.models.broker.pull import TagCodes
 from rocketmq_conformance.models.message_queue import MessageQueue, Queue
@@ -48,6 +49,8 @@ class Consumers:
         self._in_cpp: set[int] = set()
         self.groups = members.NO_GROUPS
         self.locks = lock.NO_LOCKS
+        #: What was compiled of subscriptions in other languages than tags.
+        self.filters = NO_FILTERS
         self._pulled: set[tuple[str, str]] = set()
         #: Does the release understand heartbeats that leave out the subscriptions of the one before
         #: (ClientManageProcessor#heartBeatV2 @ 5.5.0)?
@@ -83,7 +86,8 @@ class Consumers:
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
         """BQ-PULL-SUB: the subscription of a pull that carries none, or why there is none."""
         storage = self._storage
-        return members.pulled_codes(storage.rules, self.groups.get(group), storage.settings_of(group), topic, version)
+        registered, kept = self.groups.get(group), self.filters.get((group, topic))
+        return members.pulled_codes(storage.rules, registered, storage.settings_of(group), topic, version, kept)
 
     def pulled(self, group: str, topic: str) -> None:
         """BQ-PULL-12: a group pulled from a topic, with a subscription in the request."""
@@ -131,7 +135,13 @@ class Consumers:
         self.groups, notified, _ = members.heartbeat(
             storage.rules, self.groups, number, client, consumer, known, notifies
         )
+        if consumer.group in self.groups:
+            self.filters = self.compile(consumer)
         return cast("tuple[int, ...]", notified)
+
+    def compile(self, consumer: Consumer) -> Filters:
+        """BQ-HB-FILTER: what is compiled once this consumer was registered."""
+        return compile_subscriptions(self._storage.rules, self.filters, consumer.group, consumer.subscriptions)[0]
 
     def unregister(self, number: int, group: str) -> tuple[int, ...]:
         """BQ-HB-6: the same of a connection that unregisters."""

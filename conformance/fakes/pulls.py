@@ -47,6 +47,8 @@ _REMARKS = {
     "SUBSCRIPTION_PARSE_FAILED": "parse the consumer's subscription failed",
     "SUBSCRIPTION_NOT_EXIST": "the consumer's subscription not exist",
     "SUBSCRIPTION_NOT_LATEST": "the consumer's subscription not latest",
+    "FILTER_DATA_NOT_EXIST": "The broker's consumer filter data is not exist!Your expression may be wrong!",
+    "FILTER_DATA_NOT_LATEST": "the consumer's consumer filter data not latest",
 }
 
 #: Numbers without which there is no pull, and their bits.

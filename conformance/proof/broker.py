@@ -157,7 +157,7 @@ _STEPS = (
     _Step(Part.of(broker_admin.SUITE, broker_topics.SUITE, broker_assignment.SUITE), prove_uncreated_groups),
     _Step(_PULLING, prove_permissions),
     _Step(Part.of(broker_polling.SUITE), prove_polling),
-    _Step(Part.of(broker_filters.SUITE), prove_sql, SETTINGS[PROPERTY_FILTER].has),
+    _Step(Part.of(broker_filters.SUITE, broker_members.SUITE), prove_sql, SETTINGS[PROPERTY_FILTER].has),
     _Step(_PULLING, prove_on_disk),
     _Step(
         Part.of(broker_restart.SUITE),

@@ -39,6 +39,7 @@ from rocketmq_conformance.suites import (
     broker_assignment,
     broker_filters,
     broker_locks,
+    broker_members,
     broker_offsets,
     broker_polling,
     broker_process,
@@ -115,8 +116,9 @@ def prove_polling(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> Non
 
 
 def prove_sql(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
-    """The suite ``broker-filters`` once more, on a broker that answers expressions in SQL92."""
-    prove_configured(adapter, profile, tally, broker_filters.SUITE, {PROPERTY_FILTER: "true"}, broker_suites.CASES)
+    """The suites of filters once more, on a broker that answers expressions in SQL92."""
+    for suite in (broker_filters.SUITE, broker_members.SUITE):
+        prove_configured(adapter, profile, tally, suite, {PROPERTY_FILTER: "true"}, broker_suites.CASES)
 
 
 def prove_permissions(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:

@@ -41,12 +41,14 @@ def _consumer(data: dict[str, Any]) -> Consumer:
 
 
 def _registered(data: dict[str, Any]) -> RegisteredSubscription:
+    kind = data.get("expressionType")
     return RegisteredSubscription(
         codes=_codes(data),
         version=int(data.get("subVersion") or 0),
-        kind=str(data.get("expressionType") or ""),
+        kind="TAG" if kind is None else str(kind),
         text=str(data["subString"]),
         tags=tuple(map(str, data.get("tagsSet") or ())),
+        class_filter=bool(data.get("classFilterMode")),
     )
 
 

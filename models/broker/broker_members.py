@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker import admin, members
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
+from rocketmq_conformance.models.broker.compiled_filters import NO_FILTERS, Filters, compile_subscriptions
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.members import (
     NO_GROUPS,
@@ -21,7 +22,10 @@ from rocketmq_conformance.models.broker.members import (
     Groups,
     GroupSettings,
 )
+from rocketmq_conformance.models.broker.property_filter import NO_PROPERTIES
 from rocketmq_conformance.models.broker.pull import (
+    SQL92,
+    PropertyFilter,
     PullMessageRequest,
     PullResult,
     RegisteredSubscription,
@@ -61,12 +65,14 @@ STORED_AT = 1_000_000_000_000
 
 
 class Subscribed(NamedTuple):
-    """A subscription as a client sends it: its expression, its tags, the tags whose hashes it sends, class filter?"""
+    """A subscription as a client sends it: its expression, its tags, the tags whose hashes it sends, class filter? And
+    the language of the expression."""
 
     text: str
     tags: tuple[str, ...] = ()
     hashed: tuple[str, ...] = ()
     class_filter: bool = False
+    kind: str = "TAG"
 
     @property
     def codes(self) -> tuple[int, ...]:
@@ -77,10 +83,11 @@ class Subscribed(NamedTuple):
         """What the broker holds of it."""
         everything = self.class_filter or self.text == "*"
         codes: TagCodes = None if everything else frozenset(self.codes)
-        return RegisteredSubscription(codes, version, "TAG", self.text, self.tags)
+        return RegisteredSubscription(codes, version, self.kind, self.text, self.tags, self.class_filter)
 
 
-#: Subscriptions by what plans call them: ordinary ones, hashes of other tags or of none, and class filter mode.
+#: Subscriptions by what plans call them: ordinary ones, hashes of other tags or of none, class filter mode, and other
+#: languages than tags.
 SUBSCRIPTIONS = {
     "*": Subscribed("*"),
     "A": Subscribed("A", ("A",), ("A",)),
@@ -88,6 +95,12 @@ SUBSCRIPTIONS = {
     "A as Aa": Subscribed("A", ("A",), ("Aa",)),
     "A as nothing": Subscribed("A", ("A",)),
     "A by class": Subscribed("A", ("A",), ("A",), class_filter=True),
+    "A by SQL": Subscribed("TAGS = 'A'", kind=SQL92),
+    "not A by SQL": Subscribed("TAGS <> 'A'", kind=SQL92),
+    "broken SQL": Subscribed("TAGS =", kind=SQL92),
+    "no SQL": Subscribed("", kind=SQL92),
+    "another language": Subscribed("A", ("A",), ("A",), kind="sql92"),
+    "SQL by class": Subscribed("TAGS = 'A'", class_filter=True, kind=SQL92),
 }
 #: Subscriptions whose hashes are not those of their expression.
 _OTHER_HASHES = frozenset({"A as Aa", "A as nothing", "A by class"})
@@ -101,11 +114,13 @@ Notices = Mapping[tuple[int, str], int]
 
 
 class BrokerMembersState(NamedTuple):
-    """The broker, the settings of its groups, its members, what they subscribe to, and what they were notified of."""
+    """The broker, the settings of its groups, its members, what they subscribe to and what was compiled of that, and
+    what they were notified of."""
 
     broker: BrokerState = initial_state()
     settings: Mapping[str, GroupSettings] = MappingProxyType({})
     members: Groups = NO_GROUPS
+    filters: Filters = NO_FILTERS
     tags: Tags = MappingProxyType({})
     notices: Notices = MappingProxyType({})
 
@@ -122,6 +137,18 @@ class BrokerMembersModel:
         """BQ-TOPIC-1: None."""
         broker, result, why = admin.create_topic(self.rules, state.broker, TOPICS[topic], Topic.of(queues))
         return state._replace(broker=broker), result, why
+
+    def delete_topic(self, state: BrokerMembersState, topic: int) -> Answer[BrokerMembersState]:
+        """BQ-TOPIC-3: None. What is subscribed to stays."""
+        broker, result, why = admin.delete_topic(self.rules, state.broker, TOPICS[topic])
+        tags = {name: sent for name, sent in state.tags.items() if name != TOPICS[topic]}
+        return state._replace(broker=broker, tags=tags), result, why
+
+    def delete_group(self, state: BrokerMembersState, group: int, flag: str) -> Answer[BrokerMembersState]:
+        """BQ-GROUP-2: None. Its members stay; a group that is looked up after that has the default settings."""
+        broker, result, why = admin.delete_group(self.rules, state.broker, GROUPS[group], flag)
+        settings = {name: kept for name, kept in state.settings.items() if name != GROUPS[group]}
+        return state._replace(broker=broker, settings=settings), result, why
 
     def set_group(
         self, state: BrokerMembersState, group: int, enabled: bool, broadcasts: bool, notifies: bool
@@ -165,7 +192,11 @@ class BrokerMembersModel:
             )
             state = state._replace(broker=broker, members=after)
             state = _notified(state, [(one, consumer.group) for one in cast("tuple[int, ...]", notified)])
-            reasons.append(_creating(why) if created else why)
+            if consumer.group in after:
+                filters, kinds = compile_subscriptions(self.rules, state.filters, consumer.group, held)
+                state = state._replace(filters=filters)
+                why = _also(why, "BQ-HB-FILTER", kinds[0]) if kinds else why
+            reasons.append(_also(why, "BQ-GROUP-LOOKUP", "group created") if created else why)
         return state, None, reasons[0] if len(reasons) == 1 else _both(*reasons)
 
     def leave(self, state: BrokerMembersState, connection: int, group: int) -> Answer[BrokerMembersState]:
@@ -176,7 +207,7 @@ class BrokerMembersModel:
         after, notified, why = members.unregister(self.rules, state.members, connection, name, notifies)
         state = state._replace(broker=broker, members=after)
         state = _notified(state, [(one, name) for one in cast("tuple[int, ...]", notified)])
-        return state, None, _creating(why) if created else why
+        return state, None, _also(why, "BQ-GROUP-LOOKUP", "group created") if created else why
 
     def close(self, state: BrokerMembersState, connection: int) -> Answer[BrokerMembersState]:
         """BQ-HB-5: None."""
@@ -213,19 +244,25 @@ class BrokerMembersModel:
         name, topic_name = GROUPS[group], TOPICS[topic]
         broker, created = self._look_up(state.broker, name) if self.rules.readable else (state.broker, False)
         registered = state.members.get(name)
-        codes = members.pulled_codes(self.rules, registered, self._settings(state, group), topic_name, version)
-        entries = [StoredEntry(_SMALL, tag) for tag in state.tags.get(topic_name, ())]
+        kept, settings = state.filters.get((name, topic_name)), self._settings(state, group)
+        codes = members.pulled_codes(self.rules, registered, settings, topic_name, version, kept)
+        entries = [
+            StoredEntry(_SMALL, tag, {"TAGS": tag} if tag else NO_PROPERTIES) for tag in state.tags.get(topic_name, ())
+        ]
         asked = PullMessageRequest(name, topic_name, 0, offset)
         after, result, why = pull(self.rules, broker, asked, codes, entries)
         if created:
-            why = _creating(why)
+            why = _also(why, "BQ-GROUP-LOOKUP", "group created")
         state = state._replace(broker=after)
         if isinstance(result, Err):
             return state, result, why
         status, following, _, _, found = cast(PullResult, result)
         held = None if registered is None else registered.subscriptions.get(topic_name)
         if held in (SUBSCRIPTIONS[one].at(held.version) for one in _OTHER_HASHES) if held else False:
-            why = _by_hashes(why)
+            why = _also(why, "BQ-PULL-HASHES", "hashes of the client")
+        if held is not None and kept is not None and isinstance(codes, PropertyFilter):
+            kind = "as subscribed" if kept.expression == held.text else "another expression"
+            why = _also(_also(why, "BQ-PULL-FILTER", kind), "BQ-HB-FILTER", "kept")
         return state, (response_code(status, offset), following, found), why
 
     def _settings(self, state: BrokerMembersState, group: int) -> GroupSettings:
@@ -249,21 +286,15 @@ def _notified(state: BrokerMembersState, notified: list[tuple[int, str]]) -> Bro
 
 
 @cache
-def _creating(why: Reason) -> Reason:
-    """The same reason where the group is created as well; one object for each."""
-    return Reason((*why.rules, "BQ-GROUP-LOOKUP"), f"{why.kind}, group created")
+def _also(why: Reason, rule: str, kind: str) -> Reason:
+    """The same reason, and one more; one object for each."""
+    return Reason((*why.rules, rule), f"{why.kind}, {kind}")
 
 
 @cache
 def _both(first: Reason, second: Reason) -> Reason:
     """The reason of a heartbeat that names two groups; one object for each."""
     return Reason(tuple(dict.fromkeys((*first.rules, *second.rules))), f"{first.kind}; {second.kind}")
-
-
-@cache
-def _by_hashes(why: Reason) -> Reason:
-    """The same reason where the hashes are not those of the expression; one object for each."""
-    return Reason((*why.rules, "BQ-PULL-HASHES"), f"{why.kind}, hashes of the client")
 
 
 def show(state: BrokerMembersState) -> str:

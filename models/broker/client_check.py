@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.property_filter import compiled
-from rocketmq_conformance.models.broker.pull import NO_FILTER, SQL92, UNREADABLE
+from rocketmq_conformance.models.broker.pull import NO_FILTER, SQL92, UNREADABLE, names_tags
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Reason, Rule
 
@@ -25,7 +25,7 @@ _COMPILED = {kind: Reason(("BQ-CHECK-CLIENT", "BQ-SQL-COMPILE"), kind) for kind 
 
 def check_client(rules: BrokerRules, expression: str | None, kind: str | None) -> tuple[Err | None, Reason]:
     """BQ-CHECK-CLIENT: None, or the error. ``kind`` is the language of the expression, None when it is not sent."""
-    if kind in {None, "TAG"} or (kind == "" and rules.blank_is_tag):
+    if names_tags(rules, kind):
         return None, _CHECK["tags"]
     if not rules.filters_properties:
         return NO_FILTER, _CHECK["no filter for such expressions"]

@@ -126,10 +126,11 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(
             name=PROPERTY_FILTER,
             values=BOOLEAN,
-            effect="pulls by expressions in SQL92 are answered; those by expressions that cannot be compiled find "
+            effect="pulls by expressions in SQL92 are answered; those that carry one that cannot be compiled find "
             "every message",
             rules=(
                 "BQ-PULL-SUB",
+                "BQ-PULL-FILTER",
                 "BQ-CHECK-CLIENT",
                 "BQ-SQL-PASS",
                 "BQ-SQL-COMPILE",

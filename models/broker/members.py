@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
+from rocketmq_conformance.models.broker.compiled_filters import CompiledFilter
 from rocketmq_conformance.models.broker.pull import (
     NO_PERMISSION,
     UNSUBSCRIBED,
@@ -234,12 +235,17 @@ def connections(rules: BrokerRules, groups: Groups, name: str) -> Answer[Groups]
 
 
 def pulled_codes(
-    rules: BrokerRules, group: RegisteredGroup | None, settings: GroupSettings, topic: str, version: int
+    rules: BrokerRules,
+    group: RegisteredGroup | None,
+    settings: GroupSettings,
+    topic: str,
+    version: int,
+    kept: CompiledFilter | None = None,
 ) -> TagCodes | Err:
-    """BQ-PULL-SUB, BQ-PULL-BROADCAST for a pull without a subscription, which refers to the registered one by its
-    ``version``."""
+    """BQ-PULL-SUB, BQ-PULL-BROADCAST, BQ-PULL-FILTER for a pull without a subscription, which refers to the registered
+    one by its ``version``; ``kept`` is what was compiled of it."""
     if group is None:
         return UNSUBSCRIBED
     if group.broadcasting and not settings.broadcasts:
         return NO_PERMISSION
-    return registered_codes(rules, group.subscriptions.get(topic), version)
+    return registered_codes(rules, group.subscriptions.get(topic), version, kept)

@@ -81,6 +81,14 @@ RULES = (
         "PullMessageProcessor#processRequest @ 4.0.0, 4.9.7, 5.5.0",
     ),
     Rule(
+        "BQ-PULL-FILTER",
+        "A pull without a subscription whose group subscribes by another language than tags goes by what the broker "
+        "compiled of that: FILTER_DATA_NOT_EXIST without it, FILTER_DATA_NOT_LATEST when the request knows a newer "
+        "version, both also where such expressions are not answered. In class filter mode every message passes.",
+        "PullMessageProcessor#processRequest, ConsumerFilterManager#get @ 4.1.0, 4.9.7, 5.5.0",
+        releases="4.1.0+",
+    ),
+    Rule(
         "BQ-PULL-BLANK",
         "An expression in a pull whose language is named by an empty field is not split into tags: only * is "
         "everything, and anything else matches no message. Before 4.3.0 such a language is unknown.",
@@ -185,6 +193,7 @@ _BAD_QUEUE = {False: Err("SYSTEM_ERROR"), True: Err("INVALID_PARAMETER")}
 UNREADABLE = Err("SUBSCRIPTION_PARSE_FAILED")
 UNSUBSCRIBED = Err("SUBSCRIPTION_NOT_EXIST")
 OUTDATED = Err("SUBSCRIPTION_NOT_LATEST")
+NO_DATA, OLD_DATA = Err("FILTER_DATA_NOT_EXIST"), Err("FILTER_DATA_NOT_LATEST")
 NO_FILTER = Err("SYSTEM_ERROR")
 NO_ROOM = Err("SYSTEM_ERROR")
 
@@ -203,6 +212,10 @@ _SUBSCRIPTION = {
         (OUTDATED, "newer subscription"),
         (NO_FILTER, "no filter for such expressions"),
     )
+}
+_SUBSCRIPTION |= {
+    error: Reason(("BQ-PULL-1", "BQ-PULL-FILTER"), kind)
+    for error, kind in ((NO_DATA, "nothing compiled"), (OLD_DATA, "an older one compiled"))
 }
 _SUBSCRIPTION[NO_PERMISSION] = Reason(("BQ-PULL-1", "BQ-PULL-BROADCAST"), "broadcasts, and may not")
 _STATUS = {
@@ -267,6 +280,7 @@ class RegisteredSubscription(NamedTuple):
     kind: str = "TAG"
     text: str = "*"
     tags: tuple[str, ...] = ()
+    class_filter: bool = False
 
 
 def tag_codes(expression: str | None) -> TagCodes | Err:
@@ -285,6 +299,11 @@ SQL92 = "SQL92"
 _TRIMMED = "".join(map(chr, range(33)))
 
 
+def names_tags(rules: BrokerRules, kind: str | None) -> bool:
+    """Does this language of an expression, None for a field that is not sent, mean tags?"""
+    return kind in {None, "TAG"} or not rules.typed_expressions or (kind == "" and rules.blank_is_tag)
+
+
 def carried_codes(rules: BrokerRules, expression: str | None, kind: str | None) -> TagCodes | Err:
     """BQ-PULL-SUB, BQ-PULL-BLANK for a request that carries its subscription; ``kind`` is the language of the
     expression, None for a field that is not sent."""
@@ -299,14 +318,24 @@ def carried_codes(rules: BrokerRules, expression: str | None, kind: str | None) 
     return PropertyFilter(expression) if kind == SQL92 else None
 
 
-def registered_codes(rules: BrokerRules, subscription: RegisteredSubscription | None, version: int) -> TagCodes | Err:
-    """BQ-PULL-SUB for a request without subscription, which refers to the registered one by its ``version``."""
+def registered_codes(
+    rules: BrokerRules, subscription: RegisteredSubscription | None, version: int, kept: tuple[str, int] | None = None
+) -> TagCodes | Err:
+    """BQ-PULL-SUB, BQ-PULL-FILTER for a request without subscription, which refers to the registered one by its
+    ``version``; ``kept`` is what was compiled of it, an expression and its version."""
     if subscription is None:
         return UNSUBSCRIBED
     if subscription.version < version:
         return OUTDATED
-    filtered = subscription.kind in {"", "TAG"} or not rules.typed_expressions
-    return subscription.codes if filtered else NO_FILTER
+    if names_tags(rules, subscription.kind):
+        return subscription.codes
+    if kept is None:
+        return NO_DATA
+    if kept[1] < version:
+        return OLD_DATA
+    if not rules.filters_properties:
+        return NO_FILTER
+    return None if subscription.class_filter else PropertyFilter(kept[0])
 
 
 def passes_filter(rules: BrokerRules, codes: TagCodes, entry: StoredEntry) -> bool:

@@ -27,7 +27,7 @@ from rocketmq_conformance.suites.broker_members import (
     SetRights,
     TakeNotices,
 )
-from rocketmq_conformance.suites.broker_offsets import CreateTopic
+from rocketmq_conformance.suites.broker_offsets import CreateTopic, DeleteGroup, DeleteTopic
 
 #: Timeout until a broker has noticed that a connection was closed, and until it has notified the others (s); of groups
 #: that broadcast most releases do not notify them.
@@ -62,7 +62,13 @@ def beat(
     """Send a heartbeat over a connection."""
     subscribed = [
         requests.subscription(
-            names.topic(topic), each.text, version, tags=each.tags, codes=each.codes, class_filter=each.class_filter
+            names.topic(topic),
+            each.text,
+            version,
+            tags=each.tags,
+            codes=each.codes,
+            class_filter=each.class_filter,
+            kind=each.kind,
         )
         for topic, each in ((topic, SUBSCRIPTIONS[name]) for topic, name in subscriptions)
     ]
@@ -164,6 +170,8 @@ PART = Part(
     lanes=_LANES,
     jobs={
         CreateTopic: jobs.create_topic,
+        DeleteTopic: jobs.delete_topic,
+        DeleteGroup: jobs.delete_group,
         SetRights: set_rights,
         SendTagged: send_tagged,
         Beat: beat,

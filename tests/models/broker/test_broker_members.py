@@ -120,6 +120,37 @@ def test_the_hashes_of_the_client_count() -> None:
         assert ("BQ-PULL-HASHES" in answer[2].rules) == (name not in {"*", "A", "A || Aa"}), name
 
 
+def test_a_pull_goes_by_what_was_compiled_of_an_expression() -> None:
+    answering = BrokerMembersModel(Profile().configured({"enablePropertyFilter": "true"}))
+
+    def found(state: BrokerMembersState, version: int = 0, model: BrokerMembersModel = answering) -> object:
+        return pulled(state, version, model=model)
+
+    state = sent("A", "BB", "")
+    none = beat(state, 0, ((0, "broken SQL"),), 1)
+    assert found(none, 1) == Err("FILTER_DATA_NOT_EXIST")
+    assert found(beat(state, 0, ((0, "no SQL"),), 1), 1) == Err("FILTER_DATA_NOT_EXIST")
+    assert found(beat(state, 0, ((0, "SQL by class"),), 1), 1) == ("SUCCESS", 3, (0, 1, 2))
+    mended = answering.pull(beat(none, 0, ((0, "A by SQL"),), 1), 0, 0, 0, 1)
+    assert (mended[1], mended[2].kind) == (
+        ("SUCCESS", 3, (0,)),
+        "filtered, to the end by SQL, another expression, kept",
+    )
+    one = beat(state, 0, ((0, "A by SQL"),), 1)
+    assert found(one, 1) == ("SUCCESS", 3, (0,))
+    assert found(one, 1, NEW) == Err("SYSTEM_ERROR")
+    assert answering.pull(one, 0, 0, 0, 1)[2].kind == "filtered, to the end by SQL, as subscribed, kept"
+    # all members leave, and one comes back that subscribes otherwise, but not later
+    gone = answering.close(one, 0)[0]
+    back = beat(gone, 1, ((0, "not A by SQL"),), 0)
+    assert found(back, 0) == ("SUCCESS", 3, (0,))
+    assert found(beat(back, 1, ((0, "not A by SQL"),), 2), 2) == ("SUCCESS", 3, (1,))
+    # one whose subscription is newer than what was compiled of it
+    broken = beat(beat(back, 1, ((0, "broken SQL"),), 3), 1, ((0, "A by SQL"),), 2)
+    assert found(broken, 3) == Err("FILTER_DATA_NOT_LATEST")
+    assert found(broken, 2) == ("SUCCESS", 3, (0,))
+
+
 def test_a_group_that_may_not_broadcast_may_pull_otherwise() -> None:
     state = NEW.set_group(sent("A"), 0, True, False, True)[0]
     assert pulled(beat(state, 0)) == ("SUCCESS", 1, (0,))
@@ -127,6 +158,17 @@ def test_a_group_that_may_not_broadcast_may_pull_otherwise() -> None:
     for model in (OLD, NEW):
         assert pulled(forbidden, model=model) == Err("NO_PERMISSION")
     assert NEW.pull(forbidden, 0, 0, 0, 0)[2].rules == ("BQ-PULL-1", "BQ-PULL-BROADCAST")
+
+
+def test_subscriptions_outlive_their_topic_and_their_group() -> None:
+    state = beat(NEW.set_group(sent("A"), 0, False, True, True)[0], 0)
+    assert pulled(state) == Err("NO_PERMISSION")
+    state = NEW.delete_group(state, 0, "cleanOffset")[0]
+    assert state.broker.groups == frozenset()
+    assert pulled(state) == ("SUCCESS", 1, (0,))
+    state = NEW.delete_topic(state, 0)[0]
+    assert pulled(state) == Err("TOPIC_NOT_EXIST")
+    assert pulled(NEW.create_topic(state, 0, 1)[0]) == ("PULL_NOT_FOUND", 0, ())
 
 
 def test_a_broker_that_may_not_be_read_creates_no_group() -> None:

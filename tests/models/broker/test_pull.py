@@ -19,6 +19,7 @@ from rocketmq_conformance.models.broker.pull import (
     OFFSET_TOO_SMALL,
     RULES,
     SUSPEND,
+    PropertyFilter,
     PullMessageRequest,
     PullResult,
     RegisteredSubscription,
@@ -143,8 +144,22 @@ def test_a_registered_subscription_must_be_there_and_new_enough() -> None:
     assert registered_codes(NEW, RegisteredSubscription(codes, 5), 6) == Err("SUBSCRIPTION_NOT_LATEST")
     assert registered_codes(NEW, RegisteredSubscription(codes, 5), 5) == codes
     assert registered_codes(NEW, RegisteredSubscription(None, 5, ""), 4) is None
-    assert registered_codes(NEW, RegisteredSubscription(codes, 5, "SQL92"), 5) == Err("SYSTEM_ERROR")
     assert registered_codes(rules("4.0.0"), RegisteredSubscription(codes, 5, "SQL92"), 5) == codes
+
+
+def test_a_registered_expression_counts_as_it_was_compiled() -> None:
+    by_sql = RegisteredSubscription(frozenset(), 5, "SQL92", "a > 1")
+    answering = BrokerRules.of(Profile().configured({"enablePropertyFilter": "true"}))
+    for broker in (NEW, answering):
+        assert registered_codes(broker, by_sql, 6) == Err("SUBSCRIPTION_NOT_LATEST")
+        assert registered_codes(broker, by_sql, 5) == Err("FILTER_DATA_NOT_EXIST")
+        assert registered_codes(broker, by_sql, 5, ("a > 0", 4)) == Err("FILTER_DATA_NOT_LATEST")
+    assert registered_codes(NEW, by_sql, 5, ("a > 0", 5)) == Err("SYSTEM_ERROR")
+    assert registered_codes(answering, by_sql, 5, ("a > 0", 5)) == PropertyFilter("a > 0")
+    assert registered_codes(answering, by_sql._replace(class_filter=True), 5, ("a > 0", 5)) is None
+    blank = by_sql._replace(kind="")
+    assert registered_codes(answering, blank, 5) == frozenset()
+    assert registered_codes(rules("4.2.0"), blank, 5) == Err("FILTER_DATA_NOT_EXIST")
 
 
 def test_the_broker_compares_hashes() -> None:

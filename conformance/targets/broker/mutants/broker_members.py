@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.models.broker.compiled_filters import Filters
+from rocketmq_conformance.models.broker.configuration import PROPERTY_FILTER
 from rocketmq_conformance.models.broker.members import (
     NO_GROUPS,
     ORDINARY_GROUP,
@@ -15,7 +17,18 @@ from rocketmq_conformance.models.broker.members import (
     GroupSettings,
     RegisteredGroup,
 )
-from rocketmq_conformance.models.broker.pull import OUTDATED, UNSUBSCRIBED, RegisteredSubscription, TagCodes, tag_codes
+from rocketmq_conformance.models.broker.pull import (
+    NO_DATA,
+    NO_FILTER,
+    OLD_DATA,
+    OUTDATED,
+    SQL92,
+    UNSUBSCRIBED,
+    PropertyFilter,
+    RegisteredSubscription,
+    TagCodes,
+    tag_codes,
+)
 from rocketmq_conformance.models.outcome import Err
 
 _Notified = tuple[int, ...]
@@ -395,11 +408,95 @@ class SettingsOnce(Storage):
         self.group_settings.setdefault(group, settings if settings != ORDINARY_GROUP else ORDINARY_GROUP)
 
 
+# --- what is compiled of subscriptions ------------------------------------------------------------------------
+
+
+class LastCompiled(Consumers):
+    """The last expression is compiled, whatever its version."""
+
+    def compile(self, consumer: Consumer) -> Filters:
+        named = {(consumer.group, topic) for topic in consumer.subscriptions}
+        self.filters = {key: kept for key, kept in self.filters.items() if key not in named}
+        return super().compile(consumer)
+
+
+class CompiledLeaves(Consumers):
+    """What was compiled goes with the last member."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        self.filters = {key: kept for key, kept in self.filters.items() if key[0] in self.groups}
+        return super().codes(group, topic, version)
+
+    def compile(self, consumer: Consumer) -> Filters:
+        if len(self.groups[consumer.group].members) == 1:
+            self.filters = {key: kept for key, kept in self.filters.items() if key[0] != consumer.group}
+        return super().compile(consumer)
+
+
+class BrokenKeepsCompiled(Consumers):
+    """A newer expression that cannot be compiled leaves the older one in place."""
+
+    def compile(self, consumer: Consumer) -> Filters:
+        return {**self.filters, **super().compile(consumer)}
+
+
+class CompiledWhereAnswered(Consumers):
+    """Nothing is compiled where expressions are not answered."""
+
+    def compile(self, consumer: Consumer) -> Filters:
+        return super().compile(consumer) if self._storage.rules.filters_properties else self.filters
+
+
+class BrokenFindsAll(Consumers):
+    """A pull by an expression that was not compiled finds every message."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        found = super().codes(group, topic, version)
+        return None if found == NO_DATA else found
+
+
+class AnyCompiled(Consumers):
+    """A pull may know a newer version than that which was compiled."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        found = super().codes(group, topic, version)
+        return super().codes(group, topic, -(1 << 63)) if found == OLD_DATA else found
+
+
+class RefusedFirst(Consumers):
+    """Whether expressions are answered is looked at first."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        found = super().codes(group, topic, version)
+        refused = found in (NO_DATA, OLD_DATA) and not self._storage.rules.filters_properties
+        return NO_FILTER if refused else found
+
+
+class ExpressionByClass(Consumers):
+    """Class filter mode does not let messages pass an expression."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        found, kept = super().codes(group, topic, version), self.filters.get((group, topic))
+        held = _held(self, group).get(topic)
+        if found is None and kept is not None and held is not None and held.kind == SQL92:
+            return PropertyFilter(kept.expression)
+        return found
+
+
+class SubscribedExpression(Consumers):
+    """A pull goes by the expression that is subscribed to, whatever was compiled."""
+
+    def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
+        found, held = super().codes(group, topic, version), _held(self, group).get(topic)
+        return PropertyFilter(held.text) if held is not None and isinstance(found, PropertyFilter) else found
+
+
 def _held(consumers: Consumers, group: str) -> Mapping[str, RegisteredSubscription]:
     return consumers.groups.get(group, RegisteredGroup()).subscriptions
 
 
 _consumers = mutants_of("consumers", "broker-members")
+_answering = mutants_of("consumers", "broker-members", **{PROPERTY_FILTER: "true"})
 _storage = mutants_of("storage", "broker-members")
 
 MUTANTS: tuple[BrokerMutant, ...] = (
@@ -439,5 +536,14 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _storage("registered-broadcast", "D133", "Every group may broadcast.", BroadcastsAnyway),
     _consumers("registered-no-broadcast", "D133", "A group that may not broadcast may not pull.", BroadcastForbidden),
     _consumers("registered-broadcast-late", "D133", "A missing subscription is noticed first.", BroadcastLate),
+    _consumers("compiled-last", "D211", "An older expression is compiled, too.", LastCompiled),
+    _consumers("compiled-leaves", "D211", "What was compiled goes with the last member.", CompiledLeaves),
+    _consumers("compiled-broken-kept", "D211", "A newer broken expression leaves the older one.", BrokenKeepsCompiled),
+    _consumers("compiled-if-answered", "D211", "Expressions are compiled where answered.", CompiledWhereAnswered),
+    _consumers("registered-broken-all", "D211", "A broken expression is for everything.", BrokenFindsAll),
+    _consumers("registered-any-compiled", "D211", "A pull may know what was not compiled.", AnyCompiled),
+    _consumers("registered-refused-first", "D211", "Where SQL92 is refused nothing else counts.", RefusedFirst),
+    _answering("registered-sql-by-class", "D211", "Class filter mode lets no expression pass.", ExpressionByClass),
+    _answering("registered-sql-subscribed", "D211", "The expression subscribed to counts.", SubscribedExpression),
     _storage("members-settings-once", "D99", "A known group keeps its settings.", SettingsOnce),
 )

@@ -1,0 +1,46 @@
+"""What a broker compiles of the expressions in heartbeats, and keeps."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.models.broker.broker_rules import BrokerRules
+from rocketmq_conformance.models.broker.compiled_filters import (
+    NO_FILTERS,
+    CompiledFilter,
+    Filters,
+    compile_subscriptions,
+)
+from rocketmq_conformance.models.broker.pull import RegisteredSubscription
+from rocketmq_conformance.models.profile import Profile
+
+NEW, OLDEST = BrokerRules.of(Profile()), BrokerRules.of(Profile.of(broker="4.0.0"))
+
+
+def after(filters: Filters, text: str, version: int, kind: str = "SQL92") -> tuple[Filters, tuple[str, ...]]:
+    """What is kept after a heartbeat of G that subscribes to T, and what became of the expression."""
+    subscribed = {"T": RegisteredSubscription(frozenset(), version, kind, text), "U": RegisteredSubscription(None, 9)}
+    return compile_subscriptions(NEW, filters, "G", subscribed)
+
+
+def test_the_first_expression_that_can_be_compiled_is_kept_until_a_newer_one_comes() -> None:
+    assert after(NO_FILTERS, "a >", 3) == ({}, ("not compiled",))
+    kept, kinds = after(NO_FILTERS, "a > 1", 3)
+    assert (kept, kinds) == ({("G", "T"): CompiledFilter("a > 1", 3)}, ("compiled",))
+    for text, version in (("a < 1", 3), ("a < 1", 2), ("a >", 3)):
+        assert after(kept, text, version) == (kept, ("older expression kept",))
+    assert after(kept, "a < 1", 4) == ({("G", "T"): CompiledFilter("a < 1", 4)}, ("newer one compiled",))
+    assert after(kept, "a > 1", 4)[0] == {("G", "T"): CompiledFilter("a > 1", 4)}
+
+
+def test_a_newer_expression_that_cannot_be_compiled_removes_what_is_kept() -> None:
+    kept, _ = after(NO_FILTERS, "a > 1", 3)
+    assert after(kept, "a >", 4) == ({}, ("newer one not compiled",))
+    assert after(kept, "a > 1", 4, "sql92") == ({}, ("newer one not compiled",))
+    assert after(kept, "", 4) == (kept, ("empty expression",))
+
+
+def test_tags_are_not_compiled() -> None:
+    kept, _ = after(NO_FILTERS, "a > 1", 3)
+    for kind in ("TAG", ""):
+        assert after(kept, "a", 4, kind) == (kept, ())
+    by_sql = {"T": RegisteredSubscription(frozenset(), 1, "SQL92", "a > 1")}
+    assert compile_subscriptions(OLDEST, NO_FILTERS, "G", by_sql) == ({}, ())
