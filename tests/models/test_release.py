@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -202,6 +203,8 @@ def test_the_newest_release_judges_newer_ones() -> None:
     assert (judged.client, judged.broker) == (KNOWN, KNOWN)
     known = Profile.of("4.9.8", "5.1.4", 8)
     assert known.judged() == known
+    assert known.accidents
+    assert known.mended() == replace(known, accidents=False)
 
 
 @pytest.mark.parametrize(

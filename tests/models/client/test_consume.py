@@ -340,6 +340,14 @@ def test_the_timer_of_the_oldest_releases_leaves_the_count_too_high() -> None:
     assert consumer.kind == "sent back, still counted"
 
 
+@pytest.mark.parametrize(("release", "quirk"), [("4.1.0", True), ("4.2.0", False)])
+def test_what_ends_after_the_timer_miscounted_is_an_accident_of_java_too(release: str, quirk: bool) -> None:
+    consumer = Consumer(release)
+    consumer.put(0, 1)
+    consumer.consume(LATER, meanwhile=TIMES_OUT)
+    assert bool(consumer.quirk) is quirk
+
+
 def test_the_timer_copies_messages_and_keeps_those_that_cannot_be_sent_back() -> None:
     consumer = kept_and_old()
     assert consumer.do("clean", 0, "refuse") == (4, 4, 3, True, ())
