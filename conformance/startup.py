@@ -96,6 +96,8 @@ class _Start:
         )
 
 
+#: Seconds that a start may take which is part of no other; None for what is usual.
+_allowed: float | None = None
 _CURRENT: ContextVar[_Start | None] = ContextVar("start", default=None)
 
 
@@ -153,6 +155,25 @@ def time_left(usual: float) -> float:
     start = _CURRENT.get()
     left = None if start is None else start.left
     return usual if left is None else max(0.0, left)
+
+
+def start_limit(usual: float) -> float:
+    """Seconds that a whole start may take, also when it is repeated later: those of the one that is under way, those
+    that were allowed for this process, or ``usual``."""
+    start = _CURRENT.get()
+    given = _allowed if start is None or start.seconds is None else start.seconds
+    return usual if given is None else given
+
+
+def allow(seconds: float | None) -> None:
+    """Allow so many seconds to each start in this process that is part of no other (None: what is usual)."""
+    global _allowed
+    _allowed = seconds
+
+
+def allowed() -> float | None:
+    """What was allowed, for processes that this one starts."""
+    return _allowed
 
 
 def more_time() -> str:

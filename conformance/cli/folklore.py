@@ -10,6 +10,7 @@ import click
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
 from rocketmq_conformance.conformance.cli.options import format_option, release_names, writable_folder
+from rocketmq_conformance.conformance.cli.proving import start_timeout_option
 from rocketmq_conformance.conformance.proof.folklore import RELEASES, play_folklore
 from rocketmq_conformance.conformance.proof.new_group_start import NewGroupStartPlayer
 from rocketmq_conformance.conformance.startup import starting
@@ -26,6 +27,7 @@ from rocketmq_conformance.reports.start_display import StartDisplay
     "--releases", callback=release_names, metavar="R,R,…", help="Releases of broker and client, such as 4.9.7,5.5.0."
 )
 @click.option("--out", type=click.Path(path_type=Path), help=f"Folder for {jsonl.NAME} and {PAGE}.")
+@start_timeout_option
 @format_option
 def folklore(releases: tuple[str, ...], out: Path | None, form: str) -> None:
     """Ask where new groups start, and how they are made to start at the end.

@@ -15,7 +15,15 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, finish
 from rocketmq_conformance.conformance.cli.fetch import broker_jars, client_jars, fetch_jars
 from rocketmq_conformance.conformance.cli.options import release_names
-from rocketmq_conformance.conformance.cli.proving import Proof, Work, rule_option, settle, suite_option, work_options
+from rocketmq_conformance.conformance.cli.proving import (
+    Proof,
+    Work,
+    rule_option,
+    settle,
+    start_timeout_option,
+    suite_option,
+    work_options,
+)
 from rocketmq_conformance.conformance.proof import broker as brokers_proof
 from rocketmq_conformance.conformance.proof import (
     client_broker_matrix,
@@ -186,6 +194,7 @@ def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], name_server: tuple
 @click.option("--brokers", callback=release_names, metavar="R,R,…", help="Broker releases, such as 4.9.7,5.5.0.")
 @click.option("--few", is_flag=True, help="A few cases of starts only.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="The page of agreements.")
+@start_timeout_option
 def predict(clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, out: Path | None) -> None:
     """Compare what `predict start` says with what real consumers then do, and `predict reset` with real brokers.
 
@@ -211,6 +220,7 @@ def _paths(context: click.Context, option: click.Parameter, values: tuple[str, .
 @click.command()
 @click.argument("paths", nargs=-1, callback=_paths, metavar="[R,R,…]...")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="The page of agreements.")
+@start_timeout_option
 def upgrades(paths: tuple[tuple[str, ...], ...], out: Path | None) -> None:
     """Compare what `predict upgrade` says with what the next broker shows on the same store.
 

@@ -24,6 +24,8 @@ from rocketmq_conformance.conformance.proof.revision import revision
 from rocketmq_conformance.conformance.proof.selection import EVERYTHING, Selection
 from rocketmq_conformance.conformance.proof.side_by_side import More
 from rocketmq_conformance.conformance.proof.unit import ALL_OF_IT, Shard, Unit
+from rocketmq_conformance.conformance.startup import allow
+from rocketmq_conformance.conformance.targets.broker.process import START_LIMIT
 from rocketmq_conformance.reports.proof_progress import ProofProgress
 from rocketmq_conformance.reports.text import count, duration
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -71,8 +73,20 @@ suite_option = click.option("--suite", callback=_suite, metavar="NAME,NAME,…",
 rule_option = click.option("--rule", metavar="ID", help="Only what can confirm this rule.")
 
 
+#: For commands that start brokers without opening an address.
+start_timeout_option = click.option(
+    "--start-timeout",
+    type=click.FloatRange(0.1, 86400),
+    metavar="T",
+    expose_value=False,
+    callback=lambda context, option, seconds: allow(seconds),
+    help=f"Seconds that each start of a broker or a name server may take.  [default: {START_LIMIT:g}]",
+)
+
+
 def work_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command --out, --shard, --resume and --max-time; it gets them, --suite and --rule as ``work``."""
+    """Give a command --out, --shard, --resume, --max-time and --start-timeout; it gets all but the last, and --suite
+    and --rule, as ``work``."""
 
     @wraps(command)
     def with_work(
@@ -92,6 +106,7 @@ def work_options(command: Callable[..., None]) -> Callable[..., None]:
         command(*args, work=work, **others)
 
     for option in (
+        start_timeout_option,
         click.option("--max-time", type=click.FloatRange(min=0), help="Begin no release after so many seconds."),
         click.option("--resume", is_flag=True, help="Leave out what the rows say was confirmed on this commit."),
         click.option("--shard", callback=_shard, metavar="I/N", help="Only part I of N equal parts of the releases."),

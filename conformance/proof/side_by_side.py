@@ -19,6 +19,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.engine.memory_folder import PARENT, temporary_folder
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.unit import Unit
+from rocketmq_conformance.conformance.startup import allow, allowed
 from rocketmq_conformance.conformance.targets.java_client import jvm
 
 Prove = Callable[[Unit], ProofResult]
@@ -105,7 +106,7 @@ class _Processes:
             pool = None
         if pool is None:
             # a process with a JVM cannot be forked
-            pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, self._folders)
+            pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, (*self._folders, allowed()))
             self._pools.append(pool)
             self._mine.pool, self._mine.left = pool, self._each
         self._mine.left -= 1
@@ -128,9 +129,10 @@ class _Processes:
             pool.shutdown(cancel_futures=True)
 
 
-def _begin(folder: str, memory: str) -> None:
+def _begin(folder: str, memory: str, start_limit: float | None) -> None:
     """Begin a process of its own: it leaves files only in those folders, one on disk and one in memory, is stopped by
-    the first process alone, and does not wait for threads of clients in the end."""
+    the first process alone, does not wait for threads of clients in the end, and allows a start as many seconds."""
+    allow(start_limit)
     tempfile.tempdir = folder
     os.environ[PARENT] = memory
     signal.signal(signal.SIGINT, signal.SIG_IGN)

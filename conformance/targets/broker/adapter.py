@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.properties.harmless import why_harmless
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.startup import time_left
 from rocketmq_conformance.conformance.targets.broker import requests as wire
 from rocketmq_conformance.conformance.targets.broker import responses
 from rocketmq_conformance.conformance.targets.broker.broker_location import BrokerLocation
@@ -149,6 +150,7 @@ class BrokerAdapter:
             text,
             broker=None if release is None else str(release),
             java=None if own is None else own.java,
+            patience=0.0 if own is None else own.patience,
             upgraded_from=str(own.upgraded_from) if own and own.upgraded_from else None,
             unsupported=self._unsupported(release),
             sides=_SIDES,
@@ -161,7 +163,7 @@ class BrokerAdapter:
         """The broker's properties, and why they could not be read, as half a sentence."""
         connection = self._connected()
         try:
-            answer = connection.call(wire.configuration().code, {}, timeout=PATIENCE)
+            answer = connection.call(wire.configuration().code, {}, timeout=self._start_patience())
         except OSError as error:
             self.disconnect()
             return {}, f"the broker does not answer GET_BROKER_CONFIG ({error})"
@@ -426,15 +428,25 @@ class BrokerAdapter:
             self._version = self._ask_version()
         return self._version
 
+    def _start_patience(self) -> float:
+        """The timeout of a first question (s): a broker that the kit has started is there, however busy it is."""
+        return PATIENCE if self.source.own is None else time_left(PATIENCE)
+
     def _ask_version(self) -> str:
-        connection = self._connected()
+        connection, patience = self._connected(), self._start_patience()
         try:
-            answer = connection.call(wire.runtime_info().code, {}, timeout=PATIENCE)
+            answer = connection.call(wire.runtime_info().code, {}, timeout=patience)
             if refuses_account(answer):
                 raise CannotRunError(refused_account(connection.address, answer, self.source.access))
             if answer.code:
                 raise ValueError(f"it refuses GET_BROKER_RUNTIME_INFO with code {answer.code} {answer.remark}")
             return str(json.loads(answer.body)["table"]["brokerVersionDesc"])
+        except TimeoutError as error:
+            self.disconnect()
+            raise CannotRunError(
+                f"What listens at {connection.address} did not answer in {patience:.0f} s: see whether it is a broker, "
+                "and what keeps it."
+            ) from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             self.disconnect()
             reason = broken(connection) if isinstance(error, ConnectionError) else ""

@@ -75,6 +75,8 @@ class ManagedBroker(Protocol):
         """Its port, on this machine."""
         ...
 
+    #: How long it may take to end it and start it again (s).
+    patience: float
     #: Timeout after which it counts as frozen, and within which a resumed one has handled its requests (s).
     silence: float
     settled: float

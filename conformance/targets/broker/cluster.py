@@ -28,7 +28,8 @@ class Cluster:
     """The two processes, and a connection to each; a context manager that starts and stops them.
 
     ``prepare`` fills the broker's folder before its start (aged_store.py); the name server may be of another release;
-    ``lease`` is the lease of the broker's locks (s), a minute unless given.
+    ``lease`` is the lease of the broker's locks (s), a minute unless given; ``limit`` is for each start (s), that of
+    the whole start that is under way unless given.
     """
 
     def __init__(
@@ -37,21 +38,22 @@ class Cluster:
         prepare: Callable[[Path], None] = lambda home: None,
         name_server: Release | None = None,
         lease: float | None = None,
+        limit: float | None = None,
     ) -> None:
         self.release = release
         self._named_by = name_server or release
         self._prepare = prepare
-        self._lease = lease
+        self._lease, self._limit = lease, limit
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         try:
-            name_server = self._open.enter_context(NameServer(self._named_by))
+            name_server = self._open.enter_context(NameServer(self._named_by, limit=self._limit))
             #: The name server's address, host:port.
             self.name_server = name_server.address
             #: The broker's process.
             self.broker = self._open.enter_context(
-                Broker(self.release, self._prepare, name_server.address, lease=self._lease)
+                Broker(self.release, self._prepare, name_server.address, lease=self._lease, limit=self._limit)
             )
             self._names = self._open.enter_context(Connection(HOST, name_server.port, _PATIENCE))
             self._connection = self._open.enter_context(Connection(HOST, self.broker.port, _PATIENCE))

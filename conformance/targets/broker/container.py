@@ -6,15 +6,24 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.startup import more_time, phase, time_left
+from rocketmq_conformance.conformance.startup import phase, time_left
+from rocketmq_conformance.conformance.targets.broker import program_log
 from rocketmq_conformance.conformance.targets.broker.docker_engine import connect, explanation
 from rocketmq_conformance.conformance.targets.broker.images import Image, find
-from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT, STOP_LIMIT, Program, last_error
+from rocketmq_conformance.conformance.targets.broker.process import (
+    HOST,
+    START_LIMIT,
+    STOP_LIMIT,
+    Program,
+    late,
+    ports_of,
+)
 from rocketmq_conformance.conformance.targets.watcher import Watcher
 from rocketmq_conformance.models.release import Release
 
@@ -53,7 +62,7 @@ class ContainerProcess:
         return self._container.get_wrapped_container()
 
     def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
-        """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time."""
+        """Start it and wait until ``ready``; CannotRunError with what it says itself when it is not in time."""
         with phase(f"starting {self.name} and waiting until it answers"):
             self._start(command, ready, limit)
 
@@ -80,9 +89,9 @@ class ContainerProcess:
                     self.close()
                     raise CannotRunError(f"{self.name} ended while it started: {output}")
             time.sleep(0.05)
-        output = self.last_error()
+        progress = program_log.progress(*self._said())
         self.close()
-        raise CannotRunError(f"{self.name} was not ready after {whole:.0f} s{more_time()}: {output}")
+        raise late(self.name, whole, progress)
 
     def stop(self) -> None:
         """Stop it gently, and by force when that takes too long."""
@@ -122,13 +131,16 @@ class ContainerProcess:
             self._watcher = None
 
     def last_error(self) -> str:
-        """The last line of its log or output that names an error, else the last line."""
+        """Why it ended, as far as its output and its log say so."""
+        return program_log.cause(*self._said())
+
+    def _said(self) -> tuple[Path, Path]:
+        """Its output and its log."""
+        output = self.home / "output.txt"
         if self._container is not None:
-            try:
-                (self.home / "output.txt").write_bytes(self.container.logs())
-            except Exception:  # only its output until it was removed is left
-                return last_error(self.log)
-        return last_error(self.home / "output.txt", self.log)
+            with suppress(Exception):  # what it put out until it was removed is left
+                output.write_bytes(self.container.logs())
+        return output, self.log
 
     def _status(self) -> str:
         if self._container is None or self._container._container is None:
@@ -188,4 +200,4 @@ class Containers:
 
     def program(self, name: str, home: Path, log: Path, port: int) -> Program:
         """A broker with that main port."""
-        return ContainerProcess(name, home, log, self.image, (port - 2, port, port + 1))
+        return ContainerProcess(name, home, log, self.image, ports_of(port))

@@ -91,7 +91,7 @@ class FakeLocation:
     access = OPEN
     #: A frozen one never responds late.
     silence = 0.01
-    settled = 0.0
+    settled = patience = 0.0
     #: Its messages can be paged out of memory on every machine.
     cold = ""
 

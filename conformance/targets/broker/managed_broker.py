@@ -9,6 +9,7 @@ from types import MappingProxyType
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.startup import start_limit
 from rocketmq_conformance.conformance.targets.broker import page_cache
 from rocketmq_conformance.conformance.targets.broker.aged_store import store_writer
 from rocketmq_conformance.conformance.targets.broker.asked_access import NOTHING, AskedAccess
@@ -21,7 +22,13 @@ from rocketmq_conformance.conformance.targets.broker.distribution import Distrib
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer, routed
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
-from rocketmq_conformance.conformance.targets.broker.process import Broker, JavaProcess, LocalJava
+from rocketmq_conformance.conformance.targets.broker.process import (
+    START_LIMIT,
+    STOP_LIMIT,
+    Broker,
+    JavaProcess,
+    LocalJava,
+)
 from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path, published_jars
 from rocketmq_conformance.conformance.targets.broker.table_files import BrokerTableFiles
 from rocketmq_conformance.models.broker.configuration import are_in_files
@@ -73,6 +80,7 @@ class StartedBroker:
         self.access = asked.access
         self._asked = asked
         self.lease, self.delay = SHORT_LEASE, DEFAULT_DELAY
+        self.patience = start_limit(START_LIMIT) + STOP_LIMIT
         #: Does the broker fetch routes from the kit's name server? One in a container does not reach it.
         self.routed = routed(release) and not contained
         self._make = make or self._made

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -22,9 +22,9 @@ from rocketmq_conformance.conformance.alarm import undisturbed
 from rocketmq_conformance.conformance.remoting.access import OPEN, Access, CertificateError
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
-from rocketmq_conformance.conformance.startup import more_time, phase, time_left
+from rocketmq_conformance.conformance.startup import more_time, phase, start_limit, time_left
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
-from rocketmq_conformance.conformance.targets.broker import tables_in_memory
+from rocketmq_conformance.conformance.targets.broker import program_log, tables_in_memory
 from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX
 from rocketmq_conformance.conformance.targets.broker.asked_access import NOTHING, AskedAccess
 from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path
@@ -37,6 +37,8 @@ HOST = "127.0.0.1"
 #: Timeouts of a start and a stop on a busy machine (s); within the start of an implementation its own counts.
 START_LIMIT = 180.0
 STOP_LIMIT = 60.0
+#: For how long an answer to the question whether a server is up is waited for between two looks at the program (s).
+_LOOK = 0.2
 #: The lowest port that is chosen, the lowest that systems usually give to connections, and how many are tried.
 _LOWEST_PORT, _USUAL_FIRST, _TRIES = 10_000, 32_768, 200
 #: Environment variables that would change the processes' behaviour.
@@ -56,7 +58,7 @@ class Program(Protocol):
         ...
 
     def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
-        """Start it and wait until ``ready``; CannotRunError with its last error when it is not in time.
+        """Start it and wait until ``ready``; CannotRunError with what it says itself when it is not in time.
 
         It takes ``limit`` seconds at most; within the start of an implementation, what is left of that.
         """
@@ -83,7 +85,7 @@ class Program(Protocol):
         ...
 
     def last_error(self) -> str:
-        """The last line of its output."""
+        """Why it ended, as far as it says so."""
         ...
 
 
@@ -112,7 +114,7 @@ class JavaProcess:
         return self._process.pid if self._process else 0
 
     def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
-        """Start it and wait until ``ready``; CannotRunError with the log's last error when it is not in time."""
+        """Start it and wait until ``ready``; CannotRunError with what it says itself when it is not in time."""
         with phase(f"starting {self.name} and waiting until it answers"):
             self._start(command, ready, limit)
 
@@ -144,7 +146,7 @@ class JavaProcess:
                 return
             time.sleep(0.05)
         self.kill()
-        raise CannotRunError(f"{self.name} was not ready after {whole:.0f} s{more_time()}: {self.last_error()}")
+        raise late(self.name, whole, program_log.progress(*self._said))
 
     def stop(self) -> None:
         """Stop it gently, and by force when that takes too long."""
@@ -174,8 +176,12 @@ class JavaProcess:
         self.kill()
 
     def last_error(self) -> str:
-        """The last line of its log or output that names an error, else the last line."""
-        return last_error(self.home / "output.txt", self.log)
+        """Why it ended, as far as its output and its log say so."""
+        return program_log.cause(*self._said)
+
+    @property
+    def _said(self) -> tuple[Path, Path]:
+        return self.home / "output.txt", self.log
 
     def _end(self, how: signal.Signals) -> None:
         process = self._process
@@ -192,14 +198,10 @@ class JavaProcess:
             self._watcher = None
 
 
-def last_error(*places: Path) -> str:
-    """The last line of these files that reports an error, else the last line."""
-    lines: list[str] = []
-    for path in places:
-        if path.is_file():
-            lines += [line.strip() for line in path.read_text("utf-8", "replace").splitlines() if line.strip()]
-    telling = [line for line in lines if "ERROR" in line or "Exception" in line or "Error:" in line]
-    return next(iter([*telling[-1:], *lines[-1:]]), "no output")[:400]
+def late(name: str, limit: float, progress: str) -> CannotRunError:
+    """The error of a program that was not ready in time."""
+    more = more_time() or " (--start-timeout allows more)"
+    return CannotRunError(f"{name} was not ready after {limit:.0f} s{more}: {progress}")
 
 
 class BrokerHost(Protocol):
@@ -249,10 +251,12 @@ class LocalJava:
 class NameServer:
     """A name server of a release."""
 
-    def __init__(self, release: Release, jars: ClassPath = class_path) -> None:
+    def __init__(self, release: Release, jars: ClassPath = class_path, limit: float | None = None) -> None:
+        """``limit`` is for its start (s), that of the whole start that is under way unless given."""
         launcher = needs.java()
         path = jars(("rocketmq-namesrv",), needs.maven_version(release))
         self.release = release
+        self._limit = limit or start_limit(START_LIMIT)
         self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
         self.port = free_port()
         self.process = JavaProcess(
@@ -271,7 +275,8 @@ class NameServer:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        self.process.start(self._command, lambda: answers(self.port, Request.GET_BROKER_CLUSTER_INFO))
+        question = Question(self.port, Request.GET_BROKER_CLUSTER_INFO)
+        _start(self.process, self._command, question, self._limit, (self.port,))
 
     def close(self) -> None:
         """Stop it and remove its folder."""
@@ -308,13 +313,16 @@ class Broker:
         ordinary: bool = False,
         asked: AskedAccess = NOTHING,
         version: str = "",
+        limit: float | None = None,
     ) -> None:
         """``properties`` are beside the kit's own, or replace them; an ``ordinary`` broker has none of the kit's but
         its places. ``sizes`` (bytes) replaces properties by the ends of their names, such as FileSizeCommitLog;
         ``lease`` is the lease of its locks (s), a minute unless given; ``host`` is where it runs, this machine with
         ``jars`` unless given; ``asked`` is the access that it asks for; ``version`` names a build, which
-        is started as ``release`` is.
+        is started as ``release`` is; ``limit`` is for each of its starts (s), that of the whole start that is under way
+        unless given.
         """
+        self._limit = limit or start_limit(START_LIMIT)
         self._host = host or LocalJava(jars)
         self.java = self._host.java
         self._class_path = cache(self._host.class_path)
@@ -379,8 +387,11 @@ class Broker:
         needs.write_properties(self._configuration, self._properties)
         shutil.rmtree(self.temporary_files, ignore_errors=True)
         self.temporary_files.mkdir()
+        question = Question(self.port, Request.GET_BROKER_RUNTIME_INFO, self._access)
+        # an engine says itself which port of a container is taken, and frees those of one that has ended a little late
+        ports = ports_of(self.port) if isinstance(self._host, LocalJava) else ()
         try:
-            self.process.start(self._command, lambda: answers(self.port, Request.GET_BROKER_RUNTIME_INFO, self._access))
+            _start(self.process, self._command, question, self._limit, ports)
         except CannotRunError as error:
             raise CannotRunError(self._access.redacted(str(error))) from None
 
@@ -430,15 +441,68 @@ def _joined(path: Sequence[Path]) -> str:
     return os.pathsep.join(str(jar) for jar in path)
 
 
-def answers(port: int, request: Request, access: Access = OPEN) -> bool:
-    """Does a server on this port respond to the request with SUCCESS? CannotRunError when its certificate is wrong."""
-    try:
-        with Connection(HOST, port, 2.0, access=access) as connection:
-            return connection.call(request).code == Response.SUCCESS
-    except CertificateError as error:
-        raise CannotRunError(not_encrypted(f"{HOST}:{port}", error)) from error
-    except OSError:
+class Question:
+    """Asks a server that starts whether it is up, over one connection that stays open until it answers.
+
+    On a busy machine the first answer takes long: to hang up and ask again would be to begin again.
+    """
+
+    def __init__(self, port: int, request: Request, access: Access = OPEN) -> None:
+        self._port, self._request, self._access = port, request, access
+        self._connection: Connection | None = None
+
+    def answered(self) -> bool:
+        """Has it answered with SUCCESS by now? Waits a moment. CannotRunError when its certificate is wrong."""
+        try:
+            if self._connection is None:
+                # a handshake is answered late, too
+                patience = max(time_left(START_LIMIT), 1.0)
+                self._connection = Connection(HOST, self._port, patience, access=self._access)
+                self._connection.post(self._request)
+            answer = self._connection.collect(_LOOK)
+            if answer.code == Response.SUCCESS:
+                return True
+            self._connection.post(self._request)  # it is there, and has not begun its work
+        except CertificateError as error:
+            raise CannotRunError(not_encrypted(f"{HOST}:{self._port}", error)) from error
+        except TimeoutError:
+            pass
+        except OSError:
+            self.close()
         return False
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _start(program: Program, command: Sequence[str], question: Question, limit: float, ports: Sequence[int]) -> None:
+    """Start a program that listens on these ports, and wait until it answers; CannotRunError names one that another
+    program has taken."""
+    _refuse_taken(program.name, ports)
+    try:
+        with closing(question):
+            program.start(command, question.answered, limit)
+    except CannotRunError as error:
+        _refuse_taken(program.name, ports, error)
+        raise
+
+
+def _refuse_taken(name: str, ports: Sequence[int], error: CannotRunError | None = None) -> None:
+    """CannotRunError when another program listens on one of the ports of a program that does not run."""
+    for port in ports:
+        with socket.socket() as probe:
+            # as servers do: connections of a program that was killed may linger
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                raise CannotRunError(
+                    f"{name} cannot listen on {HOST}:{port}, which another program has taken meanwhile: end that one, "
+                    "or run again."
+                ) from error
 
 
 def free_port() -> int:
@@ -463,12 +527,17 @@ def _first_of_connections() -> int:
         return _USUAL_FIRST
 
 
+def ports_of(port: int) -> tuple[int, int, int]:
+    """The ports that a broker with this main port listens on."""
+    return port - 2, port, port + 1
+
+
 def free_broker_port() -> int:
     """A main port whose neighbours are free too: a broker also listens two below it, and one above."""
     for _ in range(_TRIES):
         port = free_port()
         try:
-            for neighbour in (port - 2, port, port + 1):
+            for neighbour in ports_of(port):
                 with socket.socket() as probe:
                     probe.bind((HOST, neighbour))
         except OSError:

@@ -24,12 +24,13 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.startup import start_limit
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.cluster import ROUTE_LIMIT, Cluster
-from rocketmq_conformance.conformance.targets.broker.process import HOST
+from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT
 from rocketmq_conformance.models.broker.state import QueueLog, Topic
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import TIMESTAMP
@@ -342,7 +343,7 @@ class Running:
 class _Stocked:
     """A broker that the kit started, and the topics that are left of its stock, by shape and number of queues."""
 
-    def __init__(self, release: Release, names: _Names) -> None:
+    def __init__(self, release: Release, names: _Names, limit: float) -> None:
         self.topics = {
             (shape, queues): [names.new("STOCK") for _ in range(_COPIES)] for shape in _SHAPES for queues in _QUEUES
         }
@@ -353,7 +354,7 @@ class _Stocked:
         def prepare(home: Path) -> None:
             write_store(home, logs, {})
 
-        self.cluster = Cluster(release, prepare, lease=_LEASE)
+        self.cluster = Cluster(release, prepare, lease=_LEASE, limit=limit)
         self.cluster.__enter__()
         name, _, port = self.cluster.name_server.rpartition(":")
         self.broker = BrokerInUse((HOST, self.cluster.broker.port), (name, int(port)))
@@ -383,6 +384,8 @@ class Started:
     def __init__(self, text: str, release: Release) -> None:
         self.text = text
         self._release = release
+        #: For each start (s): those of cases are in threads of their own, and part of no other.
+        self._limit = start_limit(START_LIMIT)
         self._names = _Names()
         self._lock = threading.Lock()
         self._running: list[_Stocked] = []
@@ -391,7 +394,7 @@ class Started:
         """Start the first one."""
         with self._lock:
             if not self._running:
-                self._running.append(_Stocked(self._release, self._names))
+                self._running.append(self._stocked())
             first = self._running[-1]
         found = _ask_hello(first.broker.address)
         return Hello(
@@ -416,7 +419,7 @@ class Started:
         with self._lock:
             stock = self._running[-1]
             if not all(stock.has(one) for one in settings):
-                stock = _Stocked(self._release, self._names)
+                stock = self._stocked()
                 self._running.append(stock)
                 self._retire()
             topics = [(stock.take(one, self._names), one) for one in settings]
@@ -436,6 +439,9 @@ class Started:
             for one in self._running:
                 one.close()
             self._running.clear()
+
+    def _stocked(self) -> _Stocked:
+        return _Stocked(self._release, self._names, self._limit)
 
     def _retire(self) -> None:
         """End brokers that are no more in use, but the last."""

@@ -405,6 +405,16 @@ def test_what_listens_is_no_broker(stub: Callable[[Reply], BrokerAdapter], body:
         stub(lambda request: Command(0, body=body)).hello()
 
 
+def test_what_listens_may_be_a_busy_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 0.05)
+    expected = r"did not answer in 0 s: see whether it is a broker, and what keeps it\.$"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(CannotRunError, match=expected),
+    ):
+        BrokerAdapter(RunningBroker("127.0.0.1", silent.getsockname()[1])).hello()
+
+
 def test_what_listens_refuses_to_say_its_version(stub: Callable[[Reply], BrokerAdapter]) -> None:
     with pytest.raises(CannotRunError, match="refuses GET_BROKER_RUNTIME_INFO with code 3"):
         stub(lambda request: Command(3)).hello()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -14,17 +15,18 @@ import pytest
 from waiting import wait_for_end, wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.remoting.access import OPEN, Access
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.startup import starting
+from rocketmq_conformance.conformance.startup import allow, starting
 from rocketmq_conformance.conformance.targets.broker import process as module
 from rocketmq_conformance.conformance.targets.broker.process import (
+    START_LIMIT,
     Broker,
     JavaProcess,
     NameServer,
-    answers,
+    Question,
     free_broker_port,
     free_port,
+    ports_of,
 )
 from rocketmq_conformance.models.release import Release
 
@@ -119,9 +121,21 @@ def test_freezing_what_has_ended_does_nothing(process: JavaProcess) -> None:
     assert not process.alive
 
 
-def test_a_process_that_is_never_ready_is_killed(process: JavaProcess) -> None:
-    with pytest.raises(CannotRunError, match="was not ready after 0 s: no output"):
-        process.start(shell("exec sleep 60"), lambda: False, limit=0.3)
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("", "no output"),
+        ("Load default HA Service: DefaultHAService", "its last line is Load default HA Service: DefaultHAService"),
+        (
+            "The broker[b, 127.0.0.1:1] boot success. serializeType=JSON",
+            "it says that it has booted, and does not answ",
+        ),
+    ],
+)
+def test_a_process_that_is_never_ready_is_killed(process: JavaProcess, output: str, said: str) -> None:
+    expected = rf"^Broker 5\.5\.0 was not ready after 1 s \(--start-timeout allows more\): {re.escape(said)}"
+    with pytest.raises(CannotRunError, match=expected):
+        process.start(shell(f"echo '{output}'; exec sleep 60"), lambda: False, limit=1.0)
     wait_for_end(process.pid)
 
 
@@ -136,12 +150,44 @@ def test_within_a_start_a_process_has_the_time_of_the_start(process: JavaProcess
     wait_for_end(process.pid)
 
 
-def test_the_last_line_stands_in_for_an_error(process: JavaProcess, tmp_path: Path) -> None:
-    assert process.last_error() == "no output"
-    (tmp_path / "output.txt").write_text("one\ntwo\n\n")
-    assert process.last_error() == "two"
-    (tmp_path / "output.txt").write_text("java.lang.IllegalStateException: port\n  at x\n")
-    assert process.last_error() == "java.lang.IllegalStateException: port"
+# --- why it ended -----------------------------------------------------------------------------------------------
+
+#: What a broker without a name server logs ten seconds after it has booted, and what it logs when it ends.
+ASIDE = (
+    "2026 ERROR RocketmqBroker - ScheduledTask refresh metadata exception\n"
+    "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to  failed\n\tat a.b.Error.call(C:1)\n"
+    "2026 WARN RocketmqStore - AllocateMappedFileService interrupted, possibly by shutdown.\n"
+)
+NOT_BOUND = (
+    "java.lang.IllegalStateException: Failed to bind to 127.0.0.1:1\n\tat a.B.start(B.java:236)\n"
+    "Caused by: java.net.BindException: Address already in use\n\tat sun.nio.ch.Net.bind0(Native Method)\n"
+    "\tSuppressed: java.lang.RuntimeException: Rethrowing promise failure cause\n\t\tat c.D.e(D.java:1)\n"
+)
+WRONG_SIZE = "2026 WARN RocketmqStore - /s/0\t1048576 length not matched message store config value, please check it"
+
+
+@pytest.mark.parametrize(
+    ("output", "log", "cause"),
+    [
+        ("", "", "no output"),
+        ("one\ntwo\n\n", "", "two"),
+        ("one\n", "2026 WARN three\n", "2026 WARN three"),
+        (NOT_BOUND, ASIDE, "java.lang.IllegalStateException: Failed to bind to 127.0.0.1:1 (java.net.BindException: A"),
+        (f"java.lang.A$BError\n\tat x\n{NOT_BOUND}bye\n", "", "java.lang.IllegalStateException: Failed to bind to"),
+        ("", f"2026 ERROR Store - load exception\na.b.CException: no\n\tat x\n{ASIDE}", "2026 ERROR Store - load exce"),
+        ("", f"{WRONG_SIZE}\n2026 WARN S - transition from A to B failed\n{ASIDE}", WRONG_SIZE),
+        ("bye\n", ASIDE, ASIDE.splitlines()[-1]),
+    ],
+)
+def test_a_process_says_why_it_ended(process: JavaProcess, tmp_path: Path, output: str, log: str, cause: str) -> None:
+    (tmp_path / "output.txt").write_text(output)
+    process.log.write_text(log)
+    assert process.last_error().startswith(cause)
+
+
+def test_an_error_in_the_log_has_what_was_thrown(process: JavaProcess) -> None:
+    process.log.write_text("2026 ERROR Store - load exception\na.b.CException: no\n\tat x\n")
+    assert process.last_error() == "2026 ERROR Store - load exception: a.b.CException: no"
 
 
 def test_a_process_dies_with_its_parent(tmp_path: Path) -> None:
@@ -197,8 +243,126 @@ def test_no_free_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
             free_broker_port()
 
 
+# --- the question whether it is up ------------------------------------------------------------------------------
+
+#: Answers only who has waited for so long on one connection, and with the codes in turn; prints each connection.
+SLOW_SERVER = """
+import json, socket, struct, sys, threading, time
+port, delay, *codes = map(int, sys.argv[1:])
+def talk(peer):
+    print("connected", flush=True)
+    time.sleep(delay / 1000)
+    for code in codes:
+        size, = struct.unpack(">i", peer.recv(4, socket.MSG_WAITALL))
+        frame = peer.recv(size, socket.MSG_WAITALL)
+        asked = json.loads(frame[4:4 + (struct.unpack(">i", frame[:4])[0] & 0xffffff)])
+        header = json.dumps({"code": code, "flag": 1, "opaque": asked["opaque"]}).encode()
+        peer.sendall(struct.pack(">ii", 4 + len(header), len(header)) + header)
+listener = socket.create_server(("127.0.0.1", port))
+while True:
+    threading.Thread(target=talk, args=(listener.accept()[0],), daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize("codes", [(0,), (2, 3, 0)], ids=["late", "not ready at once"])
+def test_a_server_is_asked_over_one_connection_until_it_answers(
+    process: JavaProcess, tmp_path: Path, codes: tuple[int, ...]
+) -> None:
+    port = free_port()
+    question = Question(port, Request.GET_BROKER_RUNTIME_INFO)
+    process.start([sys.executable, "-c", SLOW_SERVER, str(port), "2500", *map(str, codes)], question.answered)
+    question.close()
+    assert (tmp_path / "output.txt").read_text().split() == ["connected"]
+
+
+def test_a_server_that_hangs_up_is_asked_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        question = Question(listener.getsockname()[1], Request.GET_BROKER_RUNTIME_INFO)
+        for _ in range(2):
+            assert not question.answered()
+            listener.accept()[0].close()
+            wait_until(lambda: not question.answered() and question._connection is None)
+
+
 def test_nothing_answers_on_a_free_port() -> None:
-    assert not answers(free_port(), Request.GET_BROKER_RUNTIME_INFO)
+    assert not Question(free_port(), Request.GET_BROKER_RUNTIME_INFO).answered()
+
+
+# --- ports that another program has taken -----------------------------------------------------------------------
+
+
+class FailingProgram(JavaProcess):
+    """Ends when it starts, while somebody takes a port of it."""
+
+    def __init__(self, home: Path, taken: socket.socket, port: int) -> None:
+        super().__init__("Broker 5.5.0", home, home / "broker.log")
+        self._taken, self._port = taken, port
+
+    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
+        self._taken.bind(("127.0.0.1", self._port))
+        raise CannotRunError("Broker 5.5.0 ended while it started: no output")
+
+
+@pytest.mark.parametrize("neighbour", [0, 1, 2])
+def test_a_port_that_another_program_takes_meanwhile_is_named(tmp_path: Path, neighbour: int) -> None:
+    ports = ports_of(free_broker_port())
+    with socket.socket() as taken:
+        program = FailingProgram(tmp_path, taken, ports[neighbour])
+        question = Question(ports[1], Request.GET_BROKER_RUNTIME_INFO)
+        expected = rf"^Broker 5\.5\.0 cannot listen on 127\.0\.0\.1:{ports[neighbour]}, which another program has taken"
+        with pytest.raises(CannotRunError, match=expected):
+            module._start(program, [], question, START_LIMIT, ports)
+
+
+def test_the_ports_of_a_broker_that_is_started_again_are_looked_at_first(
+    pretending: Path, jars: Callable[[Sequence[str], str], Sequence[Path]]
+) -> None:
+    with Broker(Release(5, 5, 0), jars=jars) as broker:
+        broker.kill()
+        with (
+            socket.create_server(("127.0.0.1", broker.port - 2)),
+            pytest.raises(CannotRunError, match=f"127.0.0.1:{broker.port - 2}, which another program has taken"),
+        ):
+            broker.start()
+        assert not broker.process.alive
+        broker.start()
+        assert broker.process.alive
+
+
+# --- the time that a start has ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def limits(pretending: Path, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The limits of the starts of programs."""
+    seen: list[float] = []
+    monkeypatch.setattr(JavaProcess, "start", lambda self, command, ready, limit=0.0: seen.append(limit))
+    return seen
+
+
+def test_the_time_of_a_start_is_that_of_each_later_one(
+    limits: list[float], jars: Callable[[Sequence[str], str], Sequence[Path]]
+) -> None:
+    with starting(77):
+        made = Broker(Release(5, 5, 0), jars=jars), NameServer(Release(5, 5, 0), jars)
+    with starting(None):
+        usual = Broker(Release(5, 5, 0), jars=jars)
+    for one in (*made, usual):
+        with one:
+            one.start()
+    assert limits == [77.0] * 4 + [START_LIMIT] * 2
+
+
+def test_a_process_has_a_limit_for_starts_that_are_part_of_no_other(
+    limits: list[float], jars: Callable[[Sequence[str], str], Sequence[Path]]
+) -> None:
+    allow(55.0)
+    try:
+        with Broker(Release(5, 5, 0), jars=jars), starting(66), Broker(Release(5, 5, 0), jars=jars):
+            pass
+    finally:
+        allow(None)
+    assert limits == [55.0, 66.0]
 
 
 # --- brokers and name servers, with a Java that only pretends ------------------------------------------------------
@@ -218,7 +382,7 @@ def pretending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     script.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
-    monkeypatch.setattr(module, "answers", lambda port, request, access=OPEN: True)
+    monkeypatch.setattr(Question, "answered", lambda self: True)
     return tmp_path
 
 
@@ -283,11 +447,11 @@ def test_an_interrupted_start_leaves_nothing(
     jars: Callable[[Sequence[str], str], Sequence[Path]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def interrupted(port: int, request: Request, access: Access = OPEN) -> bool:
+    def interrupted(self: Question) -> bool:
         arguments(made.home)  # a program that is killed earlier may leave a child that still moves its file
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "answers", interrupted)
+    monkeypatch.setattr(Question, "answered", interrupted)
     made: NameServer | Broker
     for made in (NameServer(Release(5, 5, 0), jars), Broker(Release(5, 5, 0), jars=jars)):
         with pytest.raises(KeyboardInterrupt), made:
