@@ -55,7 +55,7 @@ def _thrown(lines: Iterable[str]) -> str:
             caused = line.removeprefix(_CAUSED)
         elif found := _THROWN.fullmatch(line):
             thrown, caused = found[1], ""
-    return f"{thrown} ({caused})" if caused else thrown
+    return f"{thrown} ({caused})" if thrown and caused else thrown or caused
 
 
 def _last(telling: re.Pattern[str], lines: Iterable[str]) -> str:

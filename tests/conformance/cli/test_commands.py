@@ -375,7 +375,14 @@ def test_a_rule_chooses_the_suites_in_which_it_can_fire(tmp_path: Path) -> None:
     done = kit("run", "broker", "--rule", "BQ-GROUP-3", "--cases", "2", "--tier", "seeded", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     header = json.loads(next(tmp_path.glob("conformance-out/*/events.jsonl")).read_text().splitlines()[0])
-    assert header["suites"] == ["broker-admin", "broker-fields", "broker-offsets", "broker-retry", "broker-topics"]
+    assert header["suites"] == [
+        "broker-admin",
+        "broker-fields",
+        "broker-members",
+        "broker-offsets",
+        "broker-retry",
+        "broker-topics",
+    ]
 
 
 def test_smoke_tries_every_suite_of_the_sides_that_there_are(tmp_path: Path) -> None:
