@@ -22,7 +22,7 @@ RULES = (
         "such expressions, and kept by group and topic: the first expression that can be compiled, then only one of a "
         "greater version. A newer one that cannot be compiled removes it, an empty one changes nothing. It outlives "
         "the members, the group and the topic.",
-        "ConsumerFilterManager#register, FilterDataMapByTopic#register @ 4.1.0, 4.9.7, 5.5.0; "
+        "ConsumerFilterManager#register, ConsumerFilterManager.FilterDataMapByTopic#register @ 4.1.0, 4.9.7, 5.5.0; "
         "DefaultConsumerIdsChangeListener#handle @ 4.1.0, 4.9.7, 5.5.0",
         releases="4.1.0+",
     ),
