@@ -427,7 +427,7 @@ class StockedFake:
 
     begun: ClassVar[list[StockedFake]] = []
 
-    def __init__(self, release: Release, prepare: Callable[[Path], None], lease: float) -> None:
+    def __init__(self, release: Release, prepare: Callable[[Path], None], lease: float, limit: float) -> None:
         self.logs: Mapping[str, Sequence[QueueLog]] = {}
         self.release, self._prepare, self.lease = release, prepare, lease
 
