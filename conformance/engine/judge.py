@@ -14,7 +14,7 @@ from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, Outcom
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
-from rocketmq_conformance.suites.declare.answer_parts import first_difference, responsible
+from rocketmq_conformance.suites.declare.answer_parts import differing_parts, first_difference, responsible, showing
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.judged_step import judged_step
 from rocketmq_conformance.suites.declare.measured_time import Span, Times
@@ -347,6 +347,12 @@ def fingerprint_of(suite: Suite, step: Step) -> str:
         _kind(observed),
     )
     return blake2b(repr(parts).encode(), digest_size=4).hexdigest()
+
+
+def fingerprints_of(suite: Suite, step: Step) -> dict[str, str]:
+    """The fingerprints that a step which differs would have by each of its parts alone, with their names."""
+    parts = differing_parts(suite.operations[step.row[0]].spec, step.expected, step.observed)
+    return {fingerprint_of(suite, showing(suite, step, {part})): part for part in parts or ("",)}
 
 
 def _kind(result: Expected) -> str:

@@ -19,10 +19,11 @@ from rocketmq_conformance.conformance.adapter import (
     Streams,
 )
 from rocketmq_conformance.conformance.engine.doubt import Doubts
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of, fingerprints_of
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.outcome import Expected, Outcome, Unsupported, result_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED
+from rocketmq_conformance.suites.declare.answer_parts import showing
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.oracle import describe
 from rocketmq_conformance.suites.declare.suite import Row
@@ -340,7 +341,8 @@ class Player:
         return bool(self.stage.times and self.suite.confirmations)
 
     def _confirm(self, judged: Judged, again: Sequence[Judged | Broken] = ()) -> Judged:
-        """A difference on a real clock counts when it shows every time; otherwise the case is undecided.
+        """A difference on a real clock counts when it shows every time; otherwise the case is undecided. Where several
+        parts of the answer differ, those count that do so every time.
 
         ``again`` is what came of its plan when it was played again; that is done now if there is nothing. Of a kind
         that showed every time in one case, others are not played again.
@@ -349,16 +351,19 @@ class Player:
         if fingerprint in self._repeated:
             return judged
         again = again or self._repeat(judged.rows)
-        same = 0
+        kinds = fingerprints_of(self.suite, judged.steps[-1])
+        shown = [kinds]
         for one in again:
             if isinstance(one, BROKEN):
                 raise one
-            same += one.verdict == DIVERGES and fingerprint_of(self.suite, one.steps[-1]) == fingerprint
-        if same == len(again):
-            self._repeated.add(fingerprint)
+            shown.append(fingerprints_of(self.suite, one.steps[-1]) if one.verdict == DIVERGES else {})
+        repeated = {part for kind, part in kinds.items() if all(kind in others for others in shown)}
+        if not repeated:
+            same, said = sum(fingerprint in one for one in shown), describe(self.suite, judged.steps[-1])
+            judged.verdict, judged.reason = UNDECIDED, f"it differed in {same} of {len(shown)} plays: {said}"
             return judged
-        judged.verdict = UNDECIDED
-        judged.reason = f"it differed in {same + 1} of {len(again) + 1} plays: {describe(self.suite, judged.steps[-1])}"
+        judged.steps[-1] = showing(self.suite, judged.steps[-1], repeated)
+        self._repeated.add(fingerprint_of(self.suite, judged.steps[-1]))
         return judged
 
     def _repeat(self, rows: Sequence[Row]) -> list[Judged]:
@@ -377,6 +382,7 @@ class Player:
         judged, differences, doubtful = self._doubts.settle(self.suite, judged)
         if self._repeats and not all(map(self._known, differences)):
             judged = self._confirm(judged, again)
+            differences = judged.differences()
         self.judge.count(judged)
         result = (judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
         differences = differences if judged.verdict == DIVERGES else []

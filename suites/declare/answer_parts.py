@@ -6,7 +6,7 @@ a name, and a responsible rule: the one that decides that part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -75,9 +75,22 @@ def filled(spec: OperationSpec, expected: Expected, observed: Expected) -> tuple
     if wanted is None or given is None:
         return observed, ()
     left = tuple(name for name in spec.unsaid if given.get(name, 0) is None and wanted.get(name) is not None)
-    if not left:
-        return observed, ()
-    return tuple(wanted[name] if name in left else value for name, value in given.items()), left  # type: ignore[misc]
+    return (_as_expected(wanted, given, left), left) if left else (observed, ())
+
+
+def showing(suite: Suite, step: Step, parts: Collection[str]) -> Step:
+    """A step that differs, with all but these parts of its answer left open."""
+    spec = suite.operations[step.row[0]].spec
+    wanted, given = named_parts(spec, step.expected), named_parts(spec, step.observed)
+    left = tuple(name for name in differing_parts(spec, step.expected, step.observed) if name not in parts)
+    if wanted is None or given is None or not left:
+        return step
+    return step._replace(observed=_as_expected(wanted, given, left), left=(*step.left, *left))
+
+
+def _as_expected(wanted: Mapping[str, Expected], given: Mapping[str, Expected], left: Collection[str]) -> Expected:
+    """An answer whose parts of these names are as they are expected."""
+    return tuple(wanted[name] if name in left else value for name, value in given.items())  # type: ignore[misc]
 
 
 @lru_cache(maxsize=1024)

@@ -13,10 +13,12 @@ from rocketmq_conformance.conformance.engine.handshake import hello_of
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.models.client.whole_push import Seen
 from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED
 from rocketmq_conformance.suites import whole_push
+from rocketmq_conformance.suites.declare.answer_parts import first_difference
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -53,6 +55,17 @@ class Differs:
             if not under_way:
                 return
             yield under_way.popleft()
+
+
+class Flickers(Differs):
+    """Answers each play of a look at four young queues, which nobody consumes, by its next answer."""
+
+    def __init__(self, lanes: int, *answers: Seen) -> None:
+        super().__init__(0, lanes)
+        self._answers = iter(answers)
+
+    def apply(self, operation: Operation) -> Outcome:
+        return Ok(next(self._answers))
 
 
 def prepared() -> list[Row]:
@@ -108,6 +121,38 @@ def test_a_difference_that_does_not_repeat_is_undecided_with_its_counts() -> Non
             found, reason, plays = verdict(wrong, lanes)
             assert (found, plays) == (UNDECIDED, 3)
             assert reason.startswith(f"it differed in {wrong} of 3 plays: prepare(")
+
+
+NOTHING_SEEN: Seen = (((-1, -1),) * 4, (), (-1,) * 4)
+PLACED, GIVEN, STORED = ((0, 12),) * 4, ((0, 0, 0, 12),), (12,) * 4
+
+
+def test_what_differs_every_time_counts_though_another_part_does_so_at_times() -> None:
+    rows = [whole_push.SUITE.row(whole_push.Look())]
+    places, given, _ = NOTHING_SEEN
+    answers = [(PLACED, given, STORED), (places, GIVEN, STORED), (PLACED, GIVEN, STORED)]
+    for lanes in (1, 4):
+        for first in range(3):
+            stage = Stage(Flickers(lanes, *answers[first:], *answers[:first]), Profile())
+            hello_of(stage)
+            (played,) = Player(stage, Judge(whole_push.SUITE, Profile())).play([(0, rows)])
+            stage.close()
+            (difference,) = played.differences
+            assert played.verdict == DIVERGES
+            assert first_difference(whole_push.SUITE, difference.steps[-1]) == ("stored", (-1,) * 4, STORED)
+            assert difference.steps[-1].observed == (places, given, STORED)
+
+
+def test_parts_of_which_none_differs_every_time_are_undecided() -> None:
+    rows = [whole_push.SUITE.row(whole_push.Look())]
+    places, given, stored = NOTHING_SEEN
+    answers = [(PLACED, given, STORED), (places, GIVEN, STORED), (PLACED, GIVEN, stored)]
+    stage = Stage(Flickers(1, *answers), Profile())
+    hello_of(stage)
+    (played,) = Player(stage, Judge(whole_push.SUITE, Profile())).play([(0, rows)])
+    stage.close()
+    assert (played.verdict, played.differences) == (UNDECIDED, [])
+    assert played.reason.startswith("it differed in 2 of 3 plays: look(")
 
 
 def test_the_control_is_no_worse_for_a_difference_that_does_not_repeat() -> None:
