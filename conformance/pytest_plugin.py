@@ -109,13 +109,14 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[Implementation]:
     from rocketmq_conformance.conformance.engine.stage import Stage
     from rocketmq_conformance.conformance.targets.address import AddressError, open_address
     from rocketmq_conformance.models.profile import Profile
+    from rocketmq_conformance.reports.text import clean
 
     address = request.config.getoption("--implementation") or "port"
     try:
         stage = Stage(open_address(address), Profile())
         hello, _ = introduce(stage, {})
     except (AddressError, CannotRunError) as error:
-        pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+        pytest.exit(clean(str(error)), returncode=pytest.ExitCode.USAGE_ERROR)
     yield Implementation(stage, hello, request.config.getoption("--examples"))
     stage.close()
 
@@ -148,12 +149,13 @@ def rocketmq_broker(request: pytest.FixtureRequest) -> Iterator[FakeBroker]:
 def _planned(files: list[Path]) -> list[Planned]:
     """The cases of the files, or of the corpus without any; a damaged plan ends the collection with a sentence."""
     from rocketmq_conformance.conformance.engine import corpus, plan
+    from rocketmq_conformance.reports.text import clean
 
     try:
         paths = files or [path for folder in corpus.folders() for path in corpus.files(folder)]
         read = [(path, plan.read(path) if files else corpus.read(path)) for path in paths]
     except plan.PlanError as error:
-        raise pytest.Collector.CollectError(str(error)) from error
+        raise pytest.Collector.CollectError(clean(str(error))) from error
     return [
         Planned(one.suite.name, path.name + (f", case {number}" if len(one.cases) > 1 else ""), rows)
         for path, one in read

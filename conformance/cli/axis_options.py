@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.cli.options import (
     patience_option,
     start_timeout_option,
 )
+from rocketmq_conformance.conformance.cli.output import say, say_text
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.release_axis.cache import Cache
@@ -133,7 +134,7 @@ def plans(patterns: Sequence[str], seed: int, cases: int) -> list[Plans]:
 def progress(address: str, text: str) -> None:
     """Say on a terminal what is under way."""
     if sys.stderr.isatty():
-        click.echo(f"{address}: {text}", err=True)
+        say(f"{address}: {text}", err=True)
 
 
 def write(form: str, page: Callable[[], Page], document: Callable[[], dict[str, Any]]) -> None:
@@ -144,10 +145,10 @@ def write(form: str, page: Callable[[], Page], document: Callable[[], dict[str, 
     with suppress(BrokenPipeError):
         match form:
             case "json":
-                click.echo(json.dumps(document(), indent=1, ensure_ascii=False))
+                say_text(json.dumps(document(), indent=1) + "\n")
             case "markdown":
-                click.echo(prediction.markdown(page()), nl=False)
+                say_text(prediction.markdown(page()))
             case "html":
-                click.echo(html(page()), nl=False)
+                say_text(html(page()))
             case _:
                 prediction.show(page(), sys.stdout)

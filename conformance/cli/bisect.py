@@ -9,6 +9,7 @@ import click
 from rocketmq_conformance.conformance.cli.axis_options import Comparing, addresses, comparing_options, progress, write
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, UNDECIDED, finish
 from rocketmq_conformance.conformance.cli.options import case_option, plan_argument, plan_notes, read_plan
+from rocketmq_conformance.conformance.cli.output import say
 
 
 @click.command()
@@ -38,7 +39,7 @@ def bisect(
         order = addresses(clients, CLIENT, "--client", least=2)
     read = read_plan(plan, number)
     for note in plan_notes(read):
-        click.echo(note, err=True)
+        say(note, err=True)
     plans = given_plans(read.suite, read.seed, read.cases)
     made = library.bisect(order, plans, comparing.stored(), progress=progress, **comparing.limits)
     write(comparing.form, lambda: bisect_page(made), lambda: bisect_document(made))

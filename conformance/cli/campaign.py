@@ -26,6 +26,7 @@ from rocketmq_conformance.conformance.cli.options import (
     suites_option,
     verbose_option,
 )
+from rocketmq_conformance.conformance.cli.output import say
 
 CASES = 100_000
 DEFAULT = ParameterSource.DEFAULT
@@ -183,8 +184,8 @@ def run(
     except (AddressError, CampaignError, MasterError) as error:
         raise click.UsageError(str(error)) from error
     except PlayerFaultError as error:
-        click.echo(str(error), err=True)
-        click.echo(KIT_FAULT, err=True)
+        say(str(error), err=True)
+        say(KIT_FAULT, err=True)
         finish(FAULT)
     except OSError as error:
         raise CouldNot(

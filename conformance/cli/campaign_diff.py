@@ -7,6 +7,7 @@ import sys
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish
+from rocketmq_conformance.conformance.cli.output import say
 
 
 @click.command()
@@ -57,7 +58,6 @@ def diff(
         raise CouldNot(f"Campaigns need {error.name}: install the kit as rocketmq-conformance[spark].") from error
     from rocketmq_conformance.conformance.adapter import CannotRunError
     from rocketmq_conformance.reports.campaign_diff import EXIT_CODES, NOTHING, show
-    from rocketmq_conformance.reports.text import clean
 
     if master and engine == PROCESS:
         raise click.UsageError("--master says where Spark runs: leave it out, or --engine process.")
@@ -65,16 +65,16 @@ def diff(
         with opened_campaigns([a, b], engine, master) as ((first, second), spark):
             found = comparing.diff(first, second, address_a, address_b, rebuild or REBUILT, spark)
     except comparing.NothingComparedError as error:
-        click.echo(clean(str(error)), err=True)
+        say(str(error), err=True)
         finish(EXIT_CODES[NOTHING])
         return
     except (CannotRunError, DamagedError) as error:
-        raise CouldNot(clean(str(error))) from error
+        raise CouldNot(str(error)) from error
     except (CampaignError, MasterError) as error:
-        raise click.UsageError(clean(str(error))) from error
+        raise click.UsageError(str(error)) from error
     if form == "human":
         show(found, sys.stdout, verbose=verbose)
     else:
         for line in found.lines():
-            click.echo(line)
+            say(line)
     finish(found.exit_code)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish
+from rocketmq_conformance.conformance.cli.output import say
 
 
 @click.command()
@@ -26,17 +27,16 @@ def trend(folders: tuple[Path, ...], verbose: bool, form: str) -> None:
     except ModuleNotFoundError as error:
         raise CouldNot(f"Campaigns need {error.name}: install the kit as rocketmq-conformance[spark].") from error
     from rocketmq_conformance.reports.campaign_trend import show
-    from rocketmq_conformance.reports.text import clean
 
     try:
         found = comparing.trend(folders)
     except DamagedError as error:
-        raise CouldNot(clean(str(error))) from error
+        raise CouldNot(str(error)) from error
     except CampaignError as error:
-        raise click.UsageError(clean(str(error))) from error
+        raise click.UsageError(str(error)) from error
     if form == "human":
         show(found, sys.stdout, verbose=verbose)
     else:
         for line in found.lines():
-            click.echo(line)
+            say(line)
     finish(found.exit_code)

@@ -9,6 +9,7 @@ import click
 
 from rocketmq_conformance.conformance.cli.exit import UNDECIDED, CouldNot
 from rocketmq_conformance.conformance.cli.options import Judging, judging_options, out_option
+from rocketmq_conformance.conformance.cli.output import say, say_text
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.campaign.enumeration import PlayedPlans
@@ -73,15 +74,16 @@ def enumerate_(
     bound = _bound(found, steps, values)
     if address is None:
         for line in [*_table(found), bound]:
-            click.echo(line)
+            say(line)
         return
     if played is not None:
         for line in _played(played, bound, master or ""):
-            click.echo(line)
+            say(line)
         if set(played.verdicts) == {CONFORMS}:
-            click.echo("\nVerdict: conforms (exit code 0).")
+            say("")
+            say("Verdict: conforms (exit code 0).")
             return
-        click.echo("\nThe first plan of each kind that does not conform, played here:\n")
+        say_text("\nThe first plan of each kind that does not conform, played here:\n\n")
         cases = {number: cases[number] for number in played.examples}
     again = ("enumerate", name, address, "--steps", str(steps), "--values", str(values), "--most", str(most))
     options = Options(address, 0, out=out, plans={suite.name: cases}, notes=(bound,), plan=plan, plans_again=again)
@@ -90,7 +92,7 @@ def enumerate_(
     except SystemExit as end:
         if played is None or end.code:
             raise
-        click.echo("It conforms here and did not on Spark: the verdict is undecided (exit code 3).", err=True)
+        say("It conforms here and did not on Spark: the verdict is undecided (exit code 3).", err=True)
         raise SystemExit(UNDECIDED) from end
 
 

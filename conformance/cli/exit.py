@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rocketmq_conformance.conformance.cli.output import say
+
 if TYPE_CHECKING:
     from rocketmq_conformance.reports.fanout import Fanout
 
@@ -30,7 +32,7 @@ class Interrupted(click.ClickException):
 def reported(fanout: Fanout, code: int) -> int:
     """Name the reports that failed; the exit code of a run that would otherwise end with ``code``."""
     for fault in fanout.faults:
-        click.echo(fault, err=True)
+        say(fault, err=True)
     if any(not isinstance(error, OSError) for error in fanout.errors):
         return FAULT
     # a closed standard output does not affect the verdict; a full disk does

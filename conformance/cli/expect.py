@@ -19,6 +19,7 @@ from rocketmq_conformance.conformance.cli.options import (
     read_expected,
     read_plan,
 )
+from rocketmq_conformance.conformance.cli.output import say
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.engine.expected_file import Entry
@@ -76,7 +77,7 @@ def add(
         raise click.UsageError(f"{folder} has no minimal plan of a divergence {missing[0]}.")
     before = file.read_text("utf-8") if file.exists() else ""
     _write(file, "\n".join(filter(None, (before.rstrip("\n") and before, expected_file.text_of(entries)))))
-    click.echo(f"{file}: {len(entries)} added")
+    say(f"{file}: {len(entries)} added")
 
 
 def _found(summary: RunSummary, expires: date) -> list[Entry]:
@@ -147,7 +148,7 @@ def prune(file: Path, address: str, quirks: bool, judging: Judging) -> None:
             kept += lines[begin - 1 : end]
     _write(file, "".join(kept))
     _show([one for one in found if one.line not in gone])
-    click.echo(f"{file}: {len(gone)} of {len(begins)} removed")
+    say(f"{file}: {len(gone)} of {len(begins)} removed")
 
 
 def _checked(file: Path, address: str, quirks: bool, judging: Judging) -> Sequence[ExpectedDivergence]:
@@ -175,7 +176,7 @@ def _checked(file: Path, address: str, quirks: bool, judging: Judging) -> Sequen
 def _show(found: Sequence[ExpectedDivergence]) -> None:
     for one in found:
         what = one.fault or one.aside or "it diverges as expected"
-        click.echo(f"{one.file}, line {one.line}: {one.rule} in {one.suite}: {what}")
+        say(f"{one.file}, line {one.line}: {one.rule} in {one.suite}: {what}")
 
 
 def _write(file: Path, text: str) -> None:

@@ -12,6 +12,7 @@ import click
 
 from rocketmq_conformance.conformance.cli.made_texts import made_explanation
 from rocketmq_conformance.conformance.cli.options import like_option, overrides, releases_option, rule_named
+from rocketmq_conformance.conformance.cli.output import say_text
 
 if TYPE_CHECKING:
     from rocketmq_conformance.models.profile import Profile
@@ -43,12 +44,12 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
     run in the folder found it.
     """
     if _FINGERPRINT.fullmatch(rule_id):
-        click.echo(_divergence_text(rule_id.lower(), folder))
+        say_text(_divergence_text(rule_id.lower(), folder) + "\n")
         return
     chosen = overrides(releases, like)
     made = None if chosen else made_explanation(rule_id)
     if made:
-        click.echo(made, nl=False)
+        say_text(made)
         return
     from rocketmq_conformance.models.profile import Profile
     from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -60,7 +61,7 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
         int(chosen.get("java", newest.java)),
     )
     suite = SUITES.get(rule_id.lower())
-    click.echo(suite_explanation(suite, profile) if suite else explanation(rule_named(rule_id), profile), nl=False)
+    say_text(suite_explanation(suite, profile) if suite else explanation(rule_named(rule_id), profile))
 
 
 def _divergence_text(fingerprint: str, folder: Path) -> str:

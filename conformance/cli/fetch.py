@@ -9,6 +9,7 @@ import click
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, CouldNot, finish
+from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets import maven
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
@@ -73,7 +74,7 @@ def fetch(wanted: dict[Wanted, str]) -> None:
     except CannotRunError as error:
         raise CouldNot(str(error)) from error
     for one, reason in reasons.items():
-        click.echo(f"{wanted[one]}: Maven cannot get {one}: {reason}", err=True)
+        say(f"{wanted[one]}: Maven cannot get {one}: {reason}", err=True)
     if reasons:
         finish(COULD_NOT_RUN)
-    click.echo(f"The jars are here: {first_names(dict.fromkeys(wanted.values()))}.")
+    say(f"The jars are here: {first_names(dict.fromkeys(wanted.values()))}.")

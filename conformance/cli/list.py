@@ -12,6 +12,7 @@ import click
 
 from rocketmq_conformance.conformance.cli.made_texts import OPERATIONS, RULES, SCHEMA, SUITES, made_text
 from rocketmq_conformance.conformance.cli.options import selected_names, suites_option
+from rocketmq_conformance.conformance.cli.output import say, say_text
 
 #: What -k selects, as an error says it.
 _WITH_OPERATIONS = "suite with operations here"
@@ -35,9 +36,9 @@ def list_(what: str, form: str, patterns: Sequence[str]) -> None:
     if patterns and (what != "operations" or form == "client"):
         raise click.UsageError("Only operations are chosen by their suite: write `list operations -k NAME`.")
     text = _TEXTS[what if form == "human" else form]()
-    click.echo((_lines_of if form == "human" else _schema_of)(text, patterns) if patterns else text, nl=False)
+    say_text((_lines_of if form == "human" else _schema_of)(text, patterns) if patterns else text)
     if what == "mutants":
-        click.echo("Every mutant cites a defect (D01 and so on): docs/defects.md explains each of them.", err=True)
+        say("Every mutant cites a defect (D01 and so on): docs/defects.md explains each of them.", err=True)
 
 
 def suites() -> str:

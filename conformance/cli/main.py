@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
+import traceback
 from types import FrameType
 
 import click
@@ -12,6 +13,7 @@ import click
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, FAULT, KIT_FAULT, UNDECIDED, finish
 from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
+from rocketmq_conformance.conformance.cli.output import say, say_text, show_error
 
 #: Containers that are made, less those that are gone, between two collections: most of what imports make stays.
 _RARELY = 50_000
@@ -84,10 +86,10 @@ def main() -> None:
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Abort:
-        click.echo("interrupted", err=True)
+        say("interrupted", err=True)
         finish(UNDECIDED)
     except click.ClickException as error:
-        error.show()
+        show_error(error)
         finish(error.exit_code)
     except click.exceptions.Exit as end:
         finish(end.exit_code)
@@ -107,8 +109,8 @@ def _end_by(error: Exception) -> None:
     from rocketmq_conformance.suites.declare.discovery import DiscoveryError  # imports every model
 
     if isinstance(error, DiscoveryError):
-        click.echo(f"Error: {error}", err=True)
+        say(f"Error: {error}", err=True)
         finish(COULD_NOT_RUN)
-    sys.excepthook(type(error), error, error.__traceback__)
-    click.echo(KIT_FAULT, err=True)
+    say_text("".join(traceback.format_exception(error)), err=True)
+    say(KIT_FAULT, err=True)
     finish(FAULT)

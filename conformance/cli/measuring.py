@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.campaign.promote import minimal_plans
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish, reported
 from rocketmq_conformance.conformance.cli.options import writable_folder
+from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.cli.promoting import print_promoted, promote_plans
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine.limits import MUTANT_CASES
@@ -29,7 +30,6 @@ from rocketmq_conformance.reports.event import CorruptionEnded, Event, PowerEnde
 from rocketmq_conformance.reports.fanout import Fanout, Report
 from rocketmq_conformance.reports.power import PowerReport
 from rocketmq_conformance.reports.start_display import StartDisplay
-from rocketmq_conformance.reports.text import clean
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -126,7 +126,7 @@ def _corpus(folder: Path) -> dict[str, list[corpus.StoredCase]]:
     try:
         return corpus.cases([folder], SUITES.values())
     except PlanError as error:
-        raise click.UsageError(clean(str(error))) from error
+        raise click.UsageError(str(error)) from error
 
 
 def _promote(plans: Path, known: dict[str, list[corpus.StoredCase]], to: Path, *, err: bool) -> None:
@@ -137,7 +137,7 @@ def _promote(plans: Path, known: dict[str, list[corpus.StoredCase]], to: Path, *
         (path,) = minimal_plans(folder)
         noticing = noticing_plan(mutant, known)
         if noticing:
-            click.echo(f"{mutant.name} is noticed by {clean(noticing.path.name)} already", err=err)
+            say(f"{mutant.name} is noticed by {noticing.path.name} already", err=err)
             continue
         one = corpus.read(path)
         known[one.suite.name] += [corpus.StoredCase(path, number, one.seed, rows) for number, rows in one.cases.items()]
@@ -145,4 +145,4 @@ def _promote(plans: Path, known: dict[str, list[corpus.StoredCase]], to: Path, *
     if chosen:
         print_promoted(promote_plans(chosen, to, "--promote"), to, err=err)
     else:
-        click.echo("Nothing was promoted.", err=err)
+        say("Nothing was promoted.", err=err)

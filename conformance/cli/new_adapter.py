@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.targets.skeletons import SKELETONS, TRIES
 
 
@@ -48,10 +49,10 @@ def new_adapter(language: str, kind: str, folder: Path) -> None:
     except OSError as error:
         raise CouldNot(f"{folder} cannot be written ({error.strerror}): name another folder.") from error
     for path in made:
-        click.echo(f"written  {path}")
+        say(f"written  {path}")
     (first, *others) = [
         f"rocketmq-conformance {command} {shlex.quote(skeleton.address)}{options}" for command, options in TRIES[kind]
     ]
-    click.echo("try it   " + " && ".join(filter(None, [f"cd {shlex.quote(str(folder))}", skeleton.build, first])))
+    say("try it   " + " && ".join(filter(None, [f"cd {shlex.quote(str(folder))}", skeleton.build, first])))
     for other in others:
-        click.echo(f"then     {other}")
+        say(f"then     {other}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.conformance.cli.output import say_text
 from rocketmq_conformance.models.release import Release
 
 if TYPE_CHECKING:
@@ -112,11 +113,11 @@ def _only(facts: GroupFacts, topics: tuple[str, ...]) -> GroupFacts:
 def write(form: str, page: Callable[[], Page], document: Callable[[], dict[str, Any]]) -> None:
     """Write a prediction to standard output."""
     if form == "json":
-        click.echo(json.dumps(document(), indent=1, ensure_ascii=False))
+        say_text(json.dumps(document(), indent=1) + "\n")
         return
     from rocketmq_conformance.reports.prediction import markdown, show
 
     if form == "markdown":
-        click.echo(markdown(page()), nl=False)
+        say_text(markdown(page()))
     else:
         show(page(), sys.stdout)

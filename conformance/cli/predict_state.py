@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.conformance.cli.output import say_text
 from rocketmq_conformance.conformance.cli.predict_options import (
     could_not,
     facts_of,
@@ -42,7 +43,7 @@ def state(
     facts = facts_of(name_servers, None, group, topics, None if time is None else in_ms(time, "--time"))
     text = to_json(facts if names else masked(facts))
     if out is None:
-        click.echo(text, nl=False)
+        say_text(text)
         return
     try:
         out.write_text(text, "utf-8")

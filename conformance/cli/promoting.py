@@ -11,9 +11,10 @@ import click
 from rocketmq_conformance.conformance.campaign.promote import Promoted, matching, minimal_plans, promote, read
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.cli.options import writable_folder
+from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine.plan import Plan, PlanError
-from rocketmq_conformance.reports.text import clean, count
+from rocketmq_conformance.reports.text import count
 
 
 def promote_minimal_plans(folder: Path, patterns: Sequence[str], to: Path | None) -> None:
@@ -21,9 +22,9 @@ def promote_minimal_plans(folder: Path, patterns: Sequence[str], to: Path | None
     try:
         plans = read(matching(minimal_plans(folder), patterns))
     except PlanError as error:
-        raise click.UsageError(clean(str(error))) from error
+        raise click.UsageError(str(error)) from error
     if not plans:
-        click.echo(f"{clean(str(folder))} kept no minimal plan: there is nothing to promote.")
+        say(f"{folder} kept no minimal plan: there is nothing to promote.")
         return
     to = corpus_folder() if to is None else to
     writable_folder(to, "--to")
@@ -35,7 +36,7 @@ def promote_plans(plans: Sequence[tuple[Path, Plan]], to: Path, option: str) -> 
     try:
         return promote(plans, to)
     except PlanError as error:
-        raise click.UsageError(clean(str(error))) from error
+        raise click.UsageError(str(error)) from error
     except OSError as error:
         raise CouldNot(
             f"Writing to {to} failed ({error.strerror or error}): name another folder with {option}."
@@ -53,17 +54,17 @@ def corpus_folder() -> Path:
 def print_promoted(done: Sequence[Promoted], to: Path, *, err: bool = False) -> None:
     """Print what was promoted and what was there, to standard output or, with ``err``, to standard error."""
     new, known = [one for one in done if one.new], [one for one in done if not one.new]
-    width = max(len(clean(one.target.name if one.new else one.source.name)) for one in done)
+    width = max(len(one.target.name if one.new else one.source.name) for one in done)
     if new:
-        click.echo(f"promoted to {clean(str(to))}", err=err)
+        say(f"promoted to {to}", err=err)
     for one in new:
-        origin = "" if one.target.name == one.source.name else f", from {clean(one.source.name)}"
-        click.echo(f"  {clean(one.target.name):<{width}}  {count(one.steps, 'step')}{origin}", err=err)
+        origin = "" if one.target.name == one.source.name else f", from {one.source.name}"
+        say(f"  {one.target.name:<{width}}  {count(one.steps, 'step')}{origin}", err=err)
     if known:
-        click.echo(f"already in {clean(str(to))}", err=err)
+        say(f"already in {to}", err=err)
     for one in known:
-        click.echo(f"  {clean(one.source.name):<{width}}  has the steps of {clean(one.target.name)}", err=err)
-    click.echo(f"{len(new):,} promoted, {len(known):,} already there. {_played(to)}", err=err)
+        say(f"  {one.source.name:<{width}}  has the steps of {one.target.name}", err=err)
+    say(f"{len(new):,} promoted, {len(known):,} already there. {_played(to)}", err=err)
 
 
 def _played(to: Path) -> str:
@@ -72,4 +73,4 @@ def _played(to: Path) -> str:
         return "Every `run` plays them first."
     if to.resolve() == Path(corpus.NAME).resolve():
         return "Every `run` in this folder plays them first."
-    return f"`run --corpus {clean(shlex.quote(str(to)))}` plays them first."
+    return f"`run --corpus {shlex.quote(str(to))}` plays them first."

@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, finish
 from rocketmq_conformance.conformance.cli.fetch import broker_jars, client_jars, fetch_jars
 from rocketmq_conformance.conformance.cli.options import release_names
+from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.cli.proving import (
     Proof,
     Work,
@@ -123,7 +124,7 @@ def java(
     left: Mapping[str, Collection[str]] = {}
     exhaustive = java_proof.EXHAUSTIVE
     if distinct and not real_clock:
-        click.echo(f"looking where {len(chosen)} releases in a row answer the same, for half a minute", err=True)
+        say(f"looking where {len(chosen)} releases in a row answer the same, for half a minute", err=True)
         exhaustive = java_proof.exhaustive_among(chosen)
         covered = covered if every else java_proof.covering_among(chosen)
         left = java_proof.repeated(chosen, covered, exhaustive)
@@ -236,9 +237,9 @@ def _compare(agreements: Iterable[Compared], out: Path | None, page_of: Callable
     found = []
     for agreement in agreements:
         found.append(agreement)
-        click.echo(str(agreement))
+        say(str(agreement))
         for difference in agreement.differences:
-            click.echo(f"  {difference}")
+            say(f"  {difference}")
     if out:
         _write_page(out, page_of(found))
     differ = any(agreement.differences for agreement in found)

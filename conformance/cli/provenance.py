@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish
+from rocketmq_conformance.conformance.cli.output import say
 
 if TYPE_CHECKING:
     from rocketmq_conformance.models.release import Release
@@ -52,17 +53,17 @@ def provenance(releases: tuple[str, ...], against: str | None, shows: bool) -> N
         except CannotRunError as error:
             raise CouldNot(str(error)) from error
         differ = differ or bool(made.findings)
-        click.echo(page.headline(made))
+        say(page.headline(made))
         for line in page.findings(made, old, new):
-            click.echo(line)
+            say(line)
     wrong = list(mistakes(rules, history))
     for line in page.mistaken(wrong):
-        click.echo(line)
+        say(line)
     for rule, citation in unpublished(rules, history):
         at = ", ".join(map(str, citation.releases))
-        click.echo(f"not published, not compared: {citation.named} @ {at} ({rule})")
+        say(f"not published, not compared: {citation.named} @ {at} ({rule})")
     for rule, words in prose(rules):
-        click.echo(f"not of RocketMQ, not compared: {words} ({rule})")
+        say(f"not of RocketMQ, not compared: {words} ({rule})")
     finish(1 if differ or wrong else 0)
 
 

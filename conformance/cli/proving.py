@@ -17,6 +17,7 @@ import click
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, UNDECIDED, CouldNot
 from rocketmq_conformance.conformance.cli.options import rule_named
+from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.kept_rows import Confirmation, KeptRows, is_confirmed, merged
 from rocketmq_conformance.conformance.proof.kinds import ALL
@@ -142,9 +143,9 @@ def settle(proof: Proof, units: Sequence[Unit], work: Work) -> int:
     rules = {kind: ALL[kind].replaced(work.selection) for kind in dict.fromkeys(unit.kind for unit in mine)}
     todo = [unit for unit in mine if not (work.resume and kept and _is_done(kept, unit, commit, rules))]
     if len(todo) < len(mine):
-        click.echo(f"{count(len(mine) - len(todo), 'unit')} of {len(mine)} confirmed on {commit} before")
+        say(f"{count(len(mine) - len(todo), 'unit')} of {len(mine)} confirmed on {commit} before")
     if kept and todo and not any(rules[unit.kind] is None or rules[unit.kind] for unit in todo):
-        click.echo("No row is kept: other suites, which are not played, reach each of these rules, too.")
+        say("No row is kept: other suites, which are not played, reach each of these rules, too.")
     differences = missing = proven = 0
     try:
         with ProofProgress(sys.stdout, len(todo)) as progress, closing(_results(proof, todo, work)) as results:
@@ -158,10 +159,10 @@ def settle(proof: Proof, units: Sequence[Unit], work: Work) -> int:
     except CannotRunError as error:
         raise CouldNot(str(error)) from error
     except KeyboardInterrupt:
-        click.echo("Stopped.")
+        say("Stopped.")
     left = len(todo) - proven
     hint = f", {count(left, 'unit')} left: go on with --resume" if left and kept else f", {left} left" if left else ""
-    click.echo(f"{count(proven, 'unit')} in {duration(time.monotonic() - began)}{hint}")
+    say(f"{count(proven, 'unit')} in {duration(time.monotonic() - began)}{hint}")
     return DIFFERENT if differences else COULD_NOT_RUN if missing else UNDECIDED if left else 0
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import click
 
+from rocketmq_conformance.conformance.cli.output import say
+
 
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; name the files that are stale.")
@@ -52,11 +54,11 @@ def regenerate(check: bool, asks_brokers: bool, reads_sources: bool, searches: b
     searched = tuple(SUITES) if searches else named
     stale = stale_files(root, check=check, asks_brokers=asks_brokers, reads_sources=reads_sources, searched=searched)
     for path in stale:
-        click.echo(f"{'stale' if check else 'written'}  {path}")
+        say(f"{'stale' if check else 'written'}  {path}")
     lacking = missing.everything(root)
     for sentence in lacking:
-        click.echo(f"missing  {sentence}")
+        say(f"missing  {sentence}")
     if not stale and not lacking:
-        click.echo("Every file is up to date, and nothing is missing.")
+        say("Every file is up to date, and nothing is missing.")
     if stale and check:
         raise click.exceptions.Exit(1)

@@ -14,6 +14,7 @@ from pathlib import Path
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli import made_texts
 from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.conformance.cli.output import say_text
 from rocketmq_conformance.conformance.engine import corpus, covering_plans, rulebook_versions
 from rocketmq_conformance.conformance.proof import proof_docs
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
@@ -162,7 +163,8 @@ def _golden(root: Path, check: bool) -> list[str]:
         )
         after = _contents(root)
     if done.returncode:
-        raise CouldNot(f"The tests that write golden files failed:\n{done.stdout}{done.stderr}")
+        say_text(done.stdout + done.stderr, err=True)
+        raise CouldNot("The tests that write golden files failed.")
     return [str(path.relative_to(root)) for path in after if after[path] != before.get(path)]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot, reported
+from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.reports import html, jsonl
 from rocketmq_conformance.reports.campaign import CampaignReport
 from rocketmq_conformance.reports.console import ConsoleReport
@@ -34,7 +35,7 @@ def write_page(events: Path, out: Path | None, *, verbose: bool) -> int:
     except OSError as error:
         raise CouldNot(f"Nothing can be written to {out} ({error.strerror}): name another file with --out.") from error
     conclusion = summary.conclusion()
-    click.echo(f"{out}  ({conclusion.verdict}{f': {conclusion.reason}' if conclusion.reason else ''})")
+    say(f"{out}  ({conclusion.verdict}{f': {conclusion.reason}' if conclusion.reason else ''})")
     return _print(events, summary) if verbose else 0
 
 

@@ -8,6 +8,7 @@ import click
 
 from rocketmq_conformance.conformance.cli.axis_options import Comparing, addresses, comparing_options, progress, write
 from rocketmq_conformance.conformance.cli.exit import finish
+from rocketmq_conformance.conformance.cli.output import say
 
 
 @click.command()
@@ -34,7 +35,7 @@ def scenario(name: str | None, names: tuple[str, ...], plan: Path | None, compar
         every = scenarios.known()
         width = max(len(one.name) for one in every)
         for one in every:
-            click.echo(f"{one.name:<{width}}  {one.title}  [{one.suite.name}]")
+            say(f"{one.name:<{width}}  {one.title}  [{one.suite.name}]")
         return
     try:
         chosen = scenarios.find(name)

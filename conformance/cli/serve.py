@@ -13,6 +13,7 @@ import click
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.cli.options import releases_option
+from rocketmq_conformance.conformance.cli.output import say
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -69,9 +70,7 @@ def serve(
             log = WireLog(file) if file or terminal else None
 
             def ready(broker: FakeBroker) -> None:
-                click.echo(
-                    f"serving name server and broker at {broker.address} (broker {profile.broker}); Ctrl-C ends it"
-                )
+                say(f"serving name server and broker at {broker.address} (broker {profile.broker}); Ctrl-C ends it")
                 if terminal and log is not None:
                     watch(broker, log)
 
@@ -92,7 +91,7 @@ def serve(
     except CannotRunError as error:
         raise CouldNot(str(error)) from error
     except KeyboardInterrupt:
-        click.echo("stopped")
+        say("stopped")
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from rocketmq_conformance.conformance.cli.options import (
     suites_option,
     through_option,
 )
+from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.reports.text import shortened
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def smoke(
 
 def _show(way: str, line: str) -> None:
     """Print a line to (">") or from ("<") an implementation, cut at what a reader takes in."""
-    click.echo(f"{way} {shortened(line, LONGEST_SHOWN)}", err=True)
+    say(f"{way} {shortened(line, LONGEST_SHOWN)}", err=True)
 
 
 def _is_program(address: str) -> bool:
@@ -129,7 +130,7 @@ def _look_at_program(address: str, suites: Sequence[Suite], judging: Judging) ->
     try:
         with opened(opening, [], on_start=display) as (stage, hello, profile):
             if people:
-                click.echo(f"note    {release_choice(hello, judging.overrides, profile)}")
+                say(f"note    {release_choice(hello, judging.overrides, profile)}")
             assert isinstance(stage.adapter, ClientProgram)
             found, suite = look_at(stage.adapter, kinds=kinds)
     except AddressError as error:
@@ -139,13 +140,13 @@ def _look_at_program(address: str, suites: Sequence[Suite], judging: Judging) ->
     able = all(one.seen or not one.needed for one in found)
     for one in found:
         if people:
-            click.echo(f"{'seen' if one.seen else 'missed':7} {one.what}" + ("" if one.seen else f": {one.hint}"))
+            say(f"{'seen' if one.seen else 'missed':7} {one.what}" + ("" if one.seen else f": {one.hint}"))
         else:
-            click.echo(json.dumps(one._asdict()))
+            say(json.dumps(one._asdict()))
     if people and able:
         judged_as = [word for item in judging.overrides.items() for word in ("--with", "=".join(item))]
         command = shlex.join(("rocketmq-conformance", "run", address, "-k", suite, *judged_as, "--max-time", "120"))
         differs = "" if all(one.seen for one in found) else "; what was missed differs there"
-        click.echo(f"next    {command}{differs}")
+        say(f"next    {command}{differs}")
     if not able:
         sys.exit(EXIT_CODES[COULD_NOT_RUN])

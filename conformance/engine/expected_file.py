@@ -34,6 +34,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.engine import plan as plans
 from rocketmq_conformance.reports import event
+from rocketmq_conformance.reports.text import clean
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Row
 
@@ -198,7 +199,10 @@ def text_of(entries: Iterable[Entry]) -> str:
 
 def _table(entry: Entry) -> str:
     values = asdict(entry)
-    lines = ["[[expected]]", *(f"{name} = {json.dumps(values[name], ensure_ascii=False)}" for name in TEXTS[:-1])]
+    lines = [
+        "[[expected]]",
+        *(f"{name} = {json.dumps(clean(values[name]), ensure_ascii=False)}" for name in TEXTS[:-1]),
+    ]
     lines.append(f"expires = {entry.expires.isoformat()}")
     lines += ["plan = '''", entry.plan.strip(), "'''", ""]
     return "\n".join(lines)

@@ -111,7 +111,7 @@ class WireLog:
     def _line(self, peer: Peer, entry: dict[str, Any]) -> None:
         if self._file is not None:
             head = {"time": self._now().isoformat(timespec="milliseconds"), "connection": peer.address}
-            self._file.write(json.dumps(head | entry, ensure_ascii=False) + "\n")
+            self._file.write(json.dumps(head | entry) + "\n")
             self._file.flush()
 
     def _remember(self, peer: Peer, by_client: bool, text: str, detail: str) -> None:

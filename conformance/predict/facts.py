@@ -125,7 +125,7 @@ def masked(facts: GroupFacts) -> GroupFacts:
 
 def to_json(facts: GroupFacts) -> str:
     """The text of a file of facts."""
-    return json.dumps({"format": FORMAT, **asdict(facts)}, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps({"format": FORMAT, **asdict(facts)}, indent=1) + "\n"
 
 
 def read_file(path: Path) -> GroupFacts:

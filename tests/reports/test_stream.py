@@ -6,6 +6,7 @@ import io
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -16,7 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import DATA
 
+from rocketmq_conformance.reports.campaign import CampaignReport
 from rocketmq_conformance.reports.console import ConsoleReport
+from rocketmq_conformance.reports.corruption import CorruptionReport
 from rocketmq_conformance.reports.decode import event_of
 from rocketmq_conformance.reports.event import (
     CaseEnded,
@@ -25,8 +28,12 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
 )
+from rocketmq_conformance.reports.folklore import FolkloreReport
+from rocketmq_conformance.reports.html import render
 from rocketmq_conformance.reports.jsonl import JsonlReport, read
 from rocketmq_conformance.reports.junit import document
+from rocketmq_conformance.reports.markdown import summary_page
+from rocketmq_conformance.reports.power import PowerReport
 from rocketmq_conformance.reports.run_summary import RunSummary
 
 #: How the last line of a pass begins; a suite may be called "Verdict: conforms".
@@ -34,9 +41,13 @@ PASS = "Verdict: conforms (exit code "
 SCHEMA = xmlschema.XMLSchema(DATA / "junit.xsd")
 
 
-def printed(stream: list[Event], width: int) -> str:
+#: What prints events; each takes any of them.
+ON_TERMINALS = (ConsoleReport, CampaignReport, PowerReport, CorruptionReport, FolkloreReport)
+
+
+def printed(stream: list[Event], width: int, kind: Any = ConsoleReport) -> str:
     out = io.StringIO()
-    report = ConsoleReport(out, width=width)
+    report = kind(out, width=width)
     for event in stream:
         report(event)
     report.close()
@@ -80,11 +91,17 @@ def test_junit_is_valid_for_any_stream(stream: list[Event]) -> None:
     SCHEMA.validate(ElementTree.fromstring(document(ledger_of(stream))))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(STREAM, st.sampled_from((20, 60, 80, 200)))
-def test_plain_output_is_lines_of_printable_text_for_any_stream(stream: list[Event], width: int) -> None:
-    text = printed(stream, width)
-    assert all(line.isprintable() and line == line.rstrip(" ") for line in text.split("\n"))
+def test_every_way_out_is_lines_of_printable_text_for_any_stream(stream: list[Event], width: int) -> None:
+    summary, events = ledger_of(stream), io.StringIO()
+    for event in stream:
+        JsonlReport(events)(event)
+    printed_texts = [printed(stream, width, report) for report in ON_TERMINALS]
+    for text in printed_texts:
+        assert all(line == line.rstrip(" ") for line in text.split("\n"))
+    for text in (*printed_texts, events.getvalue(), document(summary), render(summary), summary_page(summary)):
+        assert [line for line in text.split("\n") if not line.isprintable()] == []
 
 
 @settings(max_examples=200, deadline=None)

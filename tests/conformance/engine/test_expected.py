@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -199,6 +200,14 @@ def test_entries_are_written_as_they_are_read(whole: str, tmp_path: Path) -> Non
     read = expected_file.read(file)
     assert expected_file.text_of(read) == whole
     assert all(entry.expires > date(2026, 1, 1) and entry.rows and entry.suite in SUITES for entry in read)
+
+
+def test_an_entry_is_read_back_whatever_names_hold(whole: str, tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text(whole, "utf-8")
+    hostile = [replace(entry, implementation="a\x1b[2J\x7f\u202eb", reason="\n") for entry in expected_file.read(file)]
+    file.write_text(expected_file.text_of(hostile), "utf-8")
+    assert {entry.implementation for entry in expected_file.read(file)} == {r"a\x1b[2J\x7f\u202eb"}
 
 
 def test_an_entry_for_a_program_holds_in_any_folder() -> None:
