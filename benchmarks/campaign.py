@@ -28,7 +28,7 @@ from rocketmq_conformance.suites.declare.suite import Suite
 sys.path.insert(0, str(Path(__file__).parent))
 from tier1 import hypothesis, seeded
 
-#: What two cores must reach, as times one plain process.
+#: The aim for two cores, as times one plain process.
 TIMES = 1.7
 #: Cases of the plain process: it has no beginning that more of them would outweigh.
 PLAIN = 125_000
@@ -118,7 +118,9 @@ def main() -> None:
     rates: dict[str, float] = {}
 
     def best(name: str, measure: Callable[[], float]) -> None:
-        rates[name] = max(rates.get(name, 0.0), measure())
+        rate = measure()
+        rates[name] = max(rates.get(name, 0.0), rate)
+        print(f"{name:<40} {rate:>10,.0f} steps/s", file=sys.stderr, flush=True)
 
     for _ in range(chosen.rounds):
         best("one plain process", lambda: plain(suite, cases))
@@ -133,7 +135,7 @@ def main() -> None:
     base = rates["one plain process"]
     for name, rate in rates.items():
         print(f"{name:<40} {rate:>10,.0f} steps/s  {rate / base:6.3f} × one plain process")
-    print(f"two cores: {rates['campaign, local[2]'] / base:.2f} × one plain process (required: {TIMES})")
+    print(f"two cores: {rates['campaign, local[2]'] / base:.2f} × one plain process (aim: {TIMES})")
     print(f"tables: {size / cases:,.0f} bytes a case; with every step {full_size / chosen.some:,.0f}")
     print(f"most memory of a player: {peak >> 20} MiB")
 
