@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from rocketmq_conformance.conformance.cli.exit import finish
+from rocketmq_conformance.conformance.cli.exit import CouldNot, finish
 from rocketmq_conformance.conformance.cli.predict_options import (
     could_not,
+    counted,
     facts_of,
     group_option,
     in_ms,
+    max_repeat_option,
+    max_skip_option,
     name_servers_argument,
     page_option,
+    patience_option,
     release_option,
     state_option,
     topics_option,
     write,
 )
 from rocketmq_conformance.models.release import NEWEST, Release
-
-if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.predict.facts import GroupFacts
 
 _STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "MACHINE_ROOM")
 client_option = click.option("--client", callback=release_option, metavar="RELEASE", help="Release of the client.")
@@ -50,6 +50,7 @@ def _names(text: str | None) -> tuple[str, ...]:
 @click.option("--join", "joining", multiple=True, metavar="ID", help="A client id that joins.")
 @click.option("--leave", "leaving", multiple=True, metavar="ID", help="A client id that leaves.")
 @client_option
+@patience_option
 @state_option
 @page_option
 @could_not
@@ -64,6 +65,7 @@ def allocation(
     joining: tuple[str, ...],
     leaving: tuple[str, ...],
     client: Release | None,
+    patience: float,
     path: Path | None,
     form: str,
 ) -> None:
@@ -98,7 +100,7 @@ def allocation(
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--queues") from error
     else:
-        facts = facts_of(name_servers, path, group, topics)
+        facts = facts_of(name_servers, path, group, topics, patience=patience)
         made = group_of(facts, strategy, client or consumer_of(facts).client, _names(rooms))
     prediction = predict_allocation(made, joining, leaving)
     write(form, lambda: allocation_page(prediction), lambda: allocation_document(prediction))
@@ -118,6 +120,7 @@ def allocation(
 )
 @click.option("--online/--offline", default=None, help="With or without members; as they are unless given.")
 @client_option
+@patience_option
 @state_option
 @page_option
 @could_not
@@ -128,15 +131,16 @@ def reset(
     target: str,
     online: bool | None,
     client: Release | None,
+    patience: float,
     path: Path | None,
     form: str,
 ) -> None:
     """Predict what a reset of a topic does, queue by queue, and to members that run. It is not made.
 
-    Exits with 1 when it would be refused.
+    Exits with 1 when a broker would refuse it, or its members ignore it.
     """
     from rocketmq_conformance.conformance.predict.api import consumer_of
-    from rocketmq_conformance.conformance.predict.reset import AT_TIME, REFUSED, predict_reset
+    from rocketmq_conformance.conformance.predict.reset import AT_TIME, predict_reset
     from rocketmq_conformance.conformance.predict.reset_page import reset_document, reset_page
 
     if target not in {"end", "beginning"} and not target.isdecimal():
@@ -144,13 +148,13 @@ def reset(
     time = in_ms(int(target), "--to") if target.isdecimal() else None
     if len(topics) != 1:
         raise click.UsageError("Name the one topic of the reset with --topic.")
-    facts = facts_of(name_servers, path, group, topics, time)
+    facts = facts_of(name_servers, path, group, topics, time, patience)
     if time is not None and facts.time != time:
         raise click.UsageError(f"{path} is about the time {facts.time}, not {time}: write it again with --time {time}.")
     prediction = predict_reset(facts, topics[0], AT_TIME if time is not None else target, online)
     consumer = consumer_of(facts, client=client)
     write(form, lambda: reset_page(prediction, consumer), lambda: reset_document(prediction, consumer))
-    finish(1 if REFUSED in prediction.ways else 0)
+    finish(0 if prediction.made else 1)
 
 
 @click.command()
@@ -161,6 +165,9 @@ def reset(
 @click.option("--broker", "brokers", required=True, metavar="RANGE", help="Releases of brokers, such as 4.9.4..5.5.0.")
 @click.option("--client", "clients", metavar="RANGE", help="Releases of the client; the group's unless given.")
 @click.option("--java", type=click.IntRange(8, 99), default=17, show_default=True, help="The brokers' Java.")
+@max_skip_option
+@max_repeat_option
+@patience_option
 @state_option
 @page_option
 @could_not
@@ -172,14 +179,19 @@ def upgrade(
     brokers: str,
     clients: str | None,
     java: int,
+    max_skip: int | None,
+    max_repeat: int | None,
+    patience: float,
     path: Path | None,
     form: str,
 ) -> None:
     """Predict what other releases of the brokers and the client change for a group in its present state.
 
-    Exits with 1 when consumers would start elsewhere.
+    Exits with 1 when consumers would get another first message in any queue or, where limits are given, beyond a limit
+    for any group; with 4 when a group could not be read.
     """
     from rocketmq_conformance.conformance.predict.api import access, consumer_of
+    from rocketmq_conformance.conformance.predict.cluster import ReadGroups
     from rocketmq_conformance.conformance.predict.releases import range_of
     from rocketmq_conformance.conformance.predict.upgrade import predict_upgrade
     from rocketmq_conformance.conformance.predict.upgrade_page import upgrade_document, upgrade_page
@@ -192,7 +204,6 @@ def upgrade(
 
     wanted = releases(brokers, "--broker")
     chosen = releases(clients, "--client") if clients else ()
-    known: list[GroupFacts] = []
     if every:
         if group or path or name_servers is None:
             raise click.UsageError(
@@ -200,19 +211,31 @@ def upgrade(
             )
         from rocketmq_conformance.conformance.predict.cluster import ClusterReader
 
-        with ClusterReader(name_servers, access()) as reader:
-            known = [facts for name in reader.groups() if (facts := reader.read_if_used(name, topics)) is not None]
-        if not known:
-            raise click.UsageError("No group of this cluster consumes a topic: name a group with --group and --topic.")
+        with ClusterReader(name_servers, access(), patience) as reader, counted("groups") as progress:
+            read = reader.read_all(topics, progress)
     else:
-        known = [facts_of(name_servers, path, group, topics)]
+        read = ReadGroups((facts_of(name_servers, path, group, topics, patience=patience),))
     predictions = [
         predict_upgrade(facts, consumer_of(facts), wanted, chosen or (consumer_of(facts).client,), java)
-        for facts in known
+        for facts in read.known
     ]
     write(
         form,
-        lambda: upgrade_page(predictions),
-        lambda: upgrade_document(predictions[0]) if not every else {"groups": list(map(upgrade_document, predictions))},
+        lambda: upgrade_page(predictions, read.unused, read.popping, read.failed),
+        lambda: (
+            upgrade_document(predictions[0])
+            if not every
+            else {
+                "groups": list(map(upgrade_document, predictions)),
+                "unused": read.unused,
+                "popping": [{"group": name, "why": why} for name, why in read.popping],
+                "failed": [{"group": name, "why": why} for name, why in read.failed],
+            }
+        ),
     )
-    finish(1 if any(topic.changed for prediction in predictions for topic in prediction.topics) else 0)
+    if read.failed:
+        raise CouldNot(f"{len(read.failed)} of the groups could not be read: {', '.join(n for n, _ in read.failed)}.")
+    most = [(each.repeats, max_repeat) for each in predictions] + [(each.skips, max_skip) for each in predictions]
+    if max_repeat is None and max_skip is None:
+        finish(1 if any(each.changed for each in predictions) else 0)
+    finish(1 if any(limit is not None and count > limit for count, limit in most) else 0)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from rocketmq_conformance.reports.prediction import Page
 
 FORMATS = ("text", "json", "markdown")
+#: Seconds between two lines of progress.
+_EVERY = 10.0
 #: Numbers of 14 digits, as consumeTimestamp is written; a time in ms has 13 until 2286.
 _CONSUME_TIMESTAMPS = range(10**13, 10**14)
 
@@ -34,6 +38,19 @@ state_option = click.option(
     "path",
     type=click.Path(path_type=Path),
     help="Facts in a file of `predict state`, not a cluster.",
+)
+max_skip_option = click.option(
+    "--max-skip", type=click.IntRange(min=0), metavar="N", help="Exit with 1 when more messages are skipped."
+)
+max_repeat_option = click.option(
+    "--max-repeat", type=click.IntRange(min=0), metavar="N", help="Exit with 1 when more messages are consumed again."
+)
+patience_option = click.option(
+    "--patience",
+    type=click.FloatRange(0.1, 86_400),
+    default=10.0,
+    show_default=True,
+    help="Seconds for a server's answer.",
 )
 page_option = click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How it is written."
@@ -50,15 +67,15 @@ def release_option(context: click.Context, option: click.Parameter, value: str |
         raise click.BadParameter(str(error)) from error
 
 
-def in_ms(time: int, option: str) -> int:
+def in_ms(millis: int, option: str) -> int:
     """A time in ms since 1970, as it is; usage error where an option was given consumeTimestamp's form of one."""
-    if time in _CONSUME_TIMESTAMPS:
+    if millis in _CONSUME_TIMESTAMPS:
         raise click.BadParameter(
-            f"{time} is the year {datetime.fromtimestamp(time / 1000, UTC).year} in ms since 1970: write ms, "
+            f"{millis} is the year {datetime.fromtimestamp(millis / 1000, UTC).year} in ms since 1970: write ms, "
             "such as 1769860800000 for 2026-01-31 12:00:00 UTC, not yyyyMMddHHmmss",
             param_hint=option,
         )
-    return time
+    return millis
 
 
 def could_not(command: Callable[..., None]) -> Callable[..., None]:
@@ -82,7 +99,12 @@ def could_not(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def facts_of(
-    name_servers: str | None, path: Path | None, group: str | None, topics: tuple[str, ...], time: int | None = None
+    name_servers: str | None,
+    path: Path | None,
+    group: str | None,
+    topics: tuple[str, ...],
+    at: int | None = None,
+    patience: float = 10.0,
 ) -> GroupFacts:
     """The facts of a cluster or of a file; usage errors when neither or both are named."""
     from rocketmq_conformance.conformance.predict.api import read_group
@@ -93,7 +115,7 @@ def facts_of(
     if name_servers is not None:
         if not group:
             raise click.UsageError("Name the consumer group with --group.")
-        return read_group(name_servers, group, topics, time)
+        return read_group(name_servers, group, topics, at, patience)
     assert path is not None
     facts = read_file(path)
     if group and group != facts.group:
@@ -108,6 +130,34 @@ def _only(facts: GroupFacts, topics: tuple[str, ...]) -> GroupFacts:
     from dataclasses import replace
 
     return replace(facts, queues=tuple(queue for queue in facts.queues if queue.topic in topics))
+
+
+@contextmanager
+def counted(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Shows on standard error how many of all are done: a bar on a terminal, and elsewhere a line each 10 s."""
+    from rocketmq_conformance.reports.progress import bars
+    from rocketmq_conformance.reports.screen import Screen
+
+    screen = Screen(sys.stderr)
+    shown = bars(screen, f"{{task.completed:,.0f}} of {{task.total:,.0f}} {what}", "beside")
+    task = shown.add_task("", total=None, beside="")
+    last = time.monotonic()
+
+    def move(done: int, of: int) -> None:
+        nonlocal last
+        if screen.live:
+            shown.update(task, completed=done, total=of, refresh=True)
+        elif time.monotonic() - last >= _EVERY:
+            last = time.monotonic()
+            click.echo(f"{done:,} of {of:,} {what}", err=True)
+
+    if screen.live:
+        shown.start()
+    try:
+        yield move
+    finally:
+        if screen.live:
+            shown.stop()
 
 
 def write(form: str, page: Callable[[], Page], document: Callable[[], dict[str, Any]]) -> None:

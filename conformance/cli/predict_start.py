@@ -11,8 +11,11 @@ from rocketmq_conformance.conformance.cli.predict_options import (
     could_not,
     facts_of,
     group_option,
+    max_repeat_option,
+    max_skip_option,
     name_servers_argument,
     page_option,
+    patience_option,
     release_option,
     state_option,
     topics_option,
@@ -43,10 +46,9 @@ WHERES = {"last": "CONSUME_FROM_LAST_OFFSET", "first": "CONSUME_FROM_FIRST_OFFSE
 @click.option("--zone", default="UTC", show_default=True, help="Time zone of the client, for a consume timestamp.")
 @click.option("--model", type=click.Choice(["clustering", "broadcasting"]), help="Message model.")
 @click.option("--kind", type=click.Choice(["push", "orderly", "lite", "pull"]), help="Kind of consumer.")
-@click.option("--max-skip", type=click.IntRange(min=0), metavar="N", help="Exit with 1 when more messages are skipped.")
-@click.option(
-    "--max-repeat", type=click.IntRange(min=0), metavar="N", help="Exit with 1 when more messages are consumed again."
-)
+@max_skip_option
+@max_repeat_option
+@patience_option
 @state_option
 @page_option
 @could_not
@@ -61,6 +63,7 @@ def start(
     kind: str | None,
     max_skip: int | None,
     max_repeat: int | None,
+    patience: float,
     path: Path | None,
     form: str,
 ) -> None:
@@ -87,7 +90,7 @@ def start(
             raise click.BadParameter(
                 f"write last, first, or a time such as 20260131120000, not {timestamp!r}", param_hint="--from"
             )
-    facts = facts_of(name_servers, path, group, topics, time)
+    facts = facts_of(name_servers, path, group, topics, time, patience)
     consumer = consumer_of(
         facts,
         client=client,

@@ -14,6 +14,7 @@ from rocketmq_conformance.conformance.cli.predict_options import (
     group_option,
     in_ms,
     name_servers_argument,
+    patience_option,
     topics_option,
 )
 
@@ -23,8 +24,9 @@ from rocketmq_conformance.conformance.cli.predict_options import (
 @group_option
 @topics_option
 @click.option("--time", type=int, metavar="MS", help="Search every queue for this time (ms since the epoch), too.")
-@click.option("--names", is_flag=True, help="Keep the names of the group, its topics, brokers and members.")
+@click.option("--names", is_flag=True, help="Keep the names of the group, its topics, brokers, members and name servers.")
 @click.option("--out", type=click.Path(path_type=Path), help="The file; standard output unless given.")
+@patience_option
 @could_not
 def state(
     name_servers: str | None,
@@ -33,14 +35,15 @@ def state(
     time: int | None,
     names: bool,
     out: Path | None,
+    patience: float,
 ) -> None:
     """Write what is known about a group to a file, for --state.
 
-    It has offsets, store times and releases, no messages and no addresses; names are replaced by others.
+    It has offsets, store times and releases, and no messages; names are replaced by others.
     """
     from rocketmq_conformance.conformance.predict.facts import masked, to_json
 
-    facts = facts_of(name_servers, None, group, topics, None if time is None else in_ms(time, "--time"))
+    facts = facts_of(name_servers, None, group, topics, None if time is None else in_ms(time, "--time"), patience)
     text = to_json(facts if names else masked(facts))
     if out is None:
         say_text(text)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.cluster import ClusterReader
 from rocketmq_conformance.conformance.predict.facts import CLUSTERING, PUSH, GroupFacts
+from rocketmq_conformance.conformance.predict.server import PATIENCE
 from rocketmq_conformance.conformance.predict.start import Consumer
 from rocketmq_conformance.conformance.remoting.access import Access
 from rocketmq_conformance.conformance.targets.broker.access_settings import access_of, settings_of
@@ -14,14 +15,16 @@ from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.release import NEWEST, Release
 
 
-def read_group(name_servers: str, group: str, topics: Sequence[str] = (), time: int | None = None) -> GroupFacts:
+def read_group(
+    name_servers: str, group: str, topics: Sequence[str] = (), time: int | None = None, patience: float = PATIENCE
+) -> GroupFacts:
     """What is known about a group of the cluster of these name servers ("host:port", several between commas).
 
     Without ``topics`` they are those that its members subscribe to or that it stored offsets of. With a ``time`` (ms
-    since the epoch) starts by time are known, too. Nothing is created or changed. Credentials and TLS come from the
+    since the epoch) starts by time are known, too. ``patience`` is the timeout of a request (s). Nothing is created or changed. Credentials and TLS come from the
     environment (docs/access.md). CannotRunError with a sentence when the group cannot be read.
     """
-    with ClusterReader(name_servers, access()) as reader:
+    with ClusterReader(name_servers, access(), patience) as reader:
         return reader.read(group, topics, time)
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.answers import (
@@ -29,18 +29,21 @@ from rocketmq_conformance.conformance.predict.answers import (
 )
 from rocketmq_conformance.conformance.predict.facts import LITE, BrokerFacts, GroupFacts, QueueFacts, retry_topic
 from rocketmq_conformance.conformance.predict.releases import of_description, of_ordinal
-from rocketmq_conformance.conformance.predict.server import Server
+from rocketmq_conformance.conformance.predict.server import PATIENCE, Server
 from rocketmq_conformance.conformance.properties.defaults import parse
 from rocketmq_conformance.conformance.properties.found import MODELLED, off_default
 from rocketmq_conformance.conformance.remoting.access import OPEN, Access
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
-from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.targets.broker import requests, responses
+from rocketmq_conformance.models.broker.assignment import BROADCASTING, POP
 from rocketmq_conformance.models.broker.state import READ
-from rocketmq_conformance.models.broker.switches import SET_ZERO
+from rocketmq_conformance.models.broker.switches import ASSIGNS, SET_ZERO
 from rocketmq_conformance.models.release import Release
 
 #: How a group's topics of messages that were popped are called after its retry topic.
 _POPPED = ("_", "+")
+Kept = TypeVar("Kept")
 _SYSTEM_TOPICS = ("rmq_sys_", "RMQ_SYS_", "SCHEDULE_TOPIC_XXXX", "%DLQ%")
 
 
@@ -53,14 +56,40 @@ class _Queues:
     count: int
 
 
-class ClusterReader:
-    """Reads a cluster by its name servers, of which the first that answers is asked; a context manager."""
+class NotUsedError(CannotRunError):
+    """A group that consumes nothing, as far as its cluster knows."""
 
-    def __init__(self, name_servers: str, access: Access = OPEN) -> None:
-        self._access = access
+
+class PopsError(CannotRunError):
+    """A group that pops its messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadGroups:
+    """The groups of a cluster."""
+
+    known: tuple[GroupFacts, ...]
+    #: How many consume nothing.
+    unused: int = 0
+    #: Those that pop, and those that could not be read: (group, why).
+    popping: tuple[tuple[str, str], ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+
+
+class ClusterReader:
+    """Reads a cluster by its name servers, of which the first that answers is asked; a context manager.
+
+    What does not depend on a group is asked once: a reader shows the cluster as it was when it was first asked.
+    """
+
+    def __init__(self, name_servers: str, access: Access = OPEN, patience: float = PATIENCE) -> None:
+        self._access, self._patience = access, patience
         self._open = ExitStack()
         self._brokers: dict[str, Server] = {}
-        self._names = self._connected(name_servers.replace(";", ",").split(","))
+        self._unreachable: dict[str, CannotRunError] = {}
+        self._kept: dict[tuple[object, ...], Any] = {}
+        self.name_servers = name_servers.replace(",", ";")
+        self._names = self._connected(self.name_servers.split(";"))
 
     def __enter__(self) -> Self:
         return self
@@ -76,7 +105,7 @@ class ClusterReader:
         With a ``time`` (ms since the epoch) each queue is searched for it. CannotRunError with a sentence when that
         cannot be found out.
         """
-        brokers = self._cluster()
+        brokers = dict(self._cluster())
         releases = {name: self._release(name, address) for name, address in brokers.items()}
         members = members_of(self._broker(address).ask(requests.connection_list(group)) for address in brokers.values())
         stored = {name: self._stored(address, group) for name, address in brokers.items()}
@@ -109,23 +138,45 @@ class ClusterReader:
             where=members.where,
             time=time,
             read=datetime.now(UTC).isoformat(timespec="seconds"),
+            name_servers=self.name_servers,
+            pops=tuple(topic for topic, parts in routes.items() if self._gives_to_pop(group, topic, parts, releases)),
         )
 
-    def read_if_used(self, group: str, topics: Sequence[str] = ()) -> GroupFacts | None:
-        """The same; None for a group that consumes nothing, or that cannot be predicted."""
-        try:
-            return self.read(group, topics)
-        except CannotRunError:
-            return None
+    def read_all(
+        self, topics: Sequence[str] = (), progress: Callable[[int, int], None] = lambda done, of: None
+    ) -> ReadGroups:
+        """Every group that any broker knows, or that stored offsets, without those of brokers and tools."""
+        groups = self.groups()
+        known: list[GroupFacts] = []
+        popping: list[tuple[str, str]] = []
+        failed: list[tuple[str, str]] = []
+        for done, group in enumerate(groups):
+            progress(done, len(groups))
+            try:
+                known.append(self.read(group, topics))
+            except NotUsedError:
+                pass
+            except PopsError as error:
+                popping.append((group, str(error)))
+            except CannotRunError as error:
+                failed.append((group, str(error)))
+        progress(len(groups), len(groups))
+        unused = len(groups) - len(known) - len(popping) - len(failed)
+        return ReadGroups(tuple(known), unused, tuple(popping), tuple(failed))
 
     def groups(self) -> tuple[str, ...]:
         """The groups that any broker knows, or that stored offsets, without those of brokers and tools."""
         found: set[str] = set()
         for address in self._cluster().values():
-            found |= set(known_groups(self._broker(address).ask(ALL_GROUPS)) or ())
-            answer = self._broker(address).ask(requests.stored_offsets())
-            found |= {group for _, group, _ in stored_table(answer) or ()}
+            found |= set(self._known_groups(address) or ())
+            found |= {group for _, group, _ in self._stored_table(address) or ()}
         return tuple(sorted(group for group in found if not is_built_in(group)))
+
+    def _once(self, key: tuple[object, ...], ask: Callable[[], Kept]) -> Kept:
+        """What was asked before, or is asked now."""
+        if key not in self._kept:
+            self._kept[key] = ask()
+        return cast(Kept, self._kept[key])
 
     # --- the name server ----------------------------------------------------------------------------------------
 
@@ -133,7 +184,7 @@ class ClusterReader:
         failed: CannotRunError | None = None
         for address in addresses:
             try:
-                server = Server(address.strip(), self._access, "name server")
+                server = Server(address.strip(), self._access, "name server", self._patience)
             except CannotRunError as error:
                 failed = error
                 continue
@@ -144,10 +195,20 @@ class ClusterReader:
 
     def _cluster(self) -> dict[str, str]:
         """The address of each broker's master, by name."""
+        return self._once(("cluster",), self._ask_cluster)
+
+    def _cluster_of(self, broker: str) -> str:
+        """The name of a broker's cluster; "" where the name server does not say."""
+        return self._once(("names",), lambda: dict[str, str]()).get(broker, "")
+
+    def _ask_cluster(self) -> dict[str, str]:
         answer = self._names.ask(requests.Ask(Request.GET_BROKER_CLUSTER_INFO, {}))
         if answer.code:
             raise CannotRunError(f"The name server names no brokers ({response_name(answer.code)} {answer.remark}).")
-        table = document(answer, "the name server's brokers").get("brokerAddrTable") or {}
+        body = document(answer, "the name server's brokers")
+        table = body.get("brokerAddrTable") or {}
+        names = dict(body.get("clusterAddrTable") or {}).items()
+        self._kept["names",] = {str(broker): str(name) for name, brokers in names for broker in brokers}
         found = {str(name): master(each) for name, each in dict(table).items()}
         masters = {name: address for name, address in found.items() if address}
         if not masters:
@@ -164,6 +225,9 @@ class ClusterReader:
         return route
 
     def _find_route(self, topic: str) -> tuple[_Queues, ...] | None:
+        return self._once(("route", topic), lambda: self._ask_route(topic))
+
+    def _ask_route(self, topic: str) -> tuple[_Queues, ...] | None:
         answer = self._names.ask(requests.Ask(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}))
         if answer.code == Response.TOPIC_NOT_EXIST:
             return None
@@ -192,7 +256,7 @@ class ClusterReader:
         found = [topic for topic in every if topic != retry_topic(group) and not topic.startswith(_SYSTEM_TOPICS)]
         found = [topic for topic in found if self._find_route(topic)]
         if not found:
-            raise CannotRunError(
+            raise NotUsedError(
                 f"The group {group!r} has no members and no stored offsets here: name the topic that it is to consume "
                 "with --topic."
             )
@@ -203,20 +267,50 @@ class ClusterReader:
             for between in _POPPED:
                 name = f"{retry_topic(group)}{between}{topic}"
                 if self._find_route(name):
-                    raise CannotRunError(
+                    raise PopsError(
                         f"The group {group!r} pops its messages ({name}), as clients behind the gRPC proxy do: only "
                         "consumers that pull are predicted."
                     )
 
+    def _gives_to_pop(
+        self, group: str, topic: str, parts: Sequence[_Queues], releases: Mapping[str, Release]
+    ) -> bool:
+        """Is the mode of a group's requests POP? To a broadcasting member brokers tell it, whether it is there or not."""
+        for part in parts:
+            if ASSIGNS.on(releases[part.broker]):
+                asked = requests.assignment(topic, group, "predict", BROADCASTING, "AVG")
+                listed = responses.assigned(self._broker(part.address).try_to_ask(asked), topic)
+                if isinstance(listed, tuple) and any(isinstance(each, tuple) and each[-1] == POP for each in listed):
+                    return True
+        return False
+
     # --- brokers ------------------------------------------------------------------------------------------------
 
     def _broker(self, address: str) -> Server:
+        if address in self._unreachable:
+            raise self._unreachable[address]
         if address not in self._brokers:
-            self._brokers[address] = Server(address, self._access, "broker")
+            try:
+                self._brokers[address] = Server(address, self._access, "broker", self._patience)
+            except CannotRunError as error:
+                self._unreachable[address] = error
+                raise
             self._open.callback(self._brokers[address].close)
         return self._brokers[address]
 
+    def _known_groups(self, address: str) -> tuple[str, ...] | None:
+        """The groups that a broker knows; None when it does not show them."""
+        return self._once(("groups", address), lambda: known_groups(self._broker(address).try_to_ask(ALL_GROUPS)))
+
+    def _stored_table(self, address: str) -> dict[tuple[str, str, int], int] | None:
+        """All stored offsets of a broker; None when it does not show them."""
+        ask = requests.stored_offsets()
+        return self._once(("stored", address), lambda: stored_table(self._broker(address).try_to_ask(ask)))
+
     def _release(self, name: str, address: str) -> Release:
+        return self._once(("release", address), lambda: self._ask_release(name, address))
+
+    def _ask_release(self, name: str, address: str) -> Release:
         answer = self._broker(address).ask(requests.runtime_info())
         text = ""
         if not answer.code:
@@ -227,9 +321,17 @@ class ClusterReader:
         return release
 
     def _facts(self, name: str, address: str, group: str, release: Release, hides: bool) -> BrokerFacts:
-        server = self._broker(address)
-        known = known_groups(server.try_to_ask(ALL_GROUPS))
-        answer = server.try_to_ask(requests.configuration())
+        known = self._known_groups(address)
+        configured = self._once(("configuration", address), lambda: self._configured(name, address, release))
+        return replace(
+            configured,
+            hides_offsets=hides and not SET_ZERO.on(release),
+            knows_group=None if known is None else group in known,
+        )
+
+    def _configured(self, name: str, address: str, release: Release) -> BrokerFacts:
+        """What does not depend on a group."""
+        answer = self._broker(address).try_to_ask(requests.configuration())
         unread, configuration, doubts = "", {}, []
         if answer.code:
             unread = f"{response_name(answer.code)} {answer.remark}".strip()
@@ -246,13 +348,12 @@ class ClusterReader:
             configuration=configuration,
             unread=unread,
             doubts=tuple(doubts),
-            hides_offsets=hides and not SET_ZERO.on(release),
-            knows_group=None if known is None else group in known,
+            cluster=self._cluster_of(name),
         )
 
     def _stored(self, address: str, group: str) -> dict[tuple[str, int], int] | None:
         """The group's stored offsets by topic and queue; None when the broker does not show them."""
-        table = stored_table(self._broker(address).try_to_ask(requests.stored_offsets()))
+        table = self._stored_table(address)
         if table is None:
             return None
         return {(topic, queue): offset for (topic, other, queue), offset in table.items() if other == group}
@@ -267,24 +368,29 @@ class ClusterReader:
         time: int | None,
     ) -> Iterator[QueueFacts]:
         every = range(part.count)
-        asked: list[Callable[[int], requests.Ask]] = [
-            lambda queue: requests.query(group, topic, queue, None),
+        server = self._broker(part.address)
+
+        def ask(*makes: Callable[[int], requests.Ask]) -> list[list[Command]]:
+            answers = list(server.ask_all([make(queue) for make in makes for queue in every]))
+            return [answers[at * part.count : (at + 1) * part.count] for at in range(len(makes))]
+
+        shared: list[Callable[[int], requests.Ask]] = [
             lambda queue: requests.min_offset(topic, queue),
             lambda queue: requests.max_offset(topic, queue),
             lambda queue: requests.earliest(topic, queue),
         ]
-        if SET_ZERO.on(release):
-            asked.append(lambda queue: requests.query(group, topic, queue, False))
         if time is not None:
-            asked.append(lambda queue: requests.search(topic, queue, time, ""))
-        server = self._broker(part.address)
-        answers = list(server.ask_all([make(queue) for make in asked for queue in every]))
-        rows = [answers[at * part.count : (at + 1) * part.count] for at in range(len(asked))]
+            shared.append(lambda queue: requests.search(topic, queue, time, ""))
+        own: list[Callable[[int], requests.Ask]] = [lambda queue: requests.query(group, topic, queue, None)]
+        if SET_ZERO.on(release):
+            own.append(lambda queue: requests.query(group, topic, queue, False))
+        rows = self._once(("queues", part.broker, topic, time), lambda: ask(*shared))
+        answers = ask(*own)
         for queue in every:
-            answer, least, most, earliest = (row[queue] for row in rows[:4])
-            answered = offset(answer)
+            least, most, earliest = (row[queue] for row in rows[:3])
+            answered = offset(answers[0][queue])
             if SET_ZERO.on(release):
-                kept = offset(rows[4][queue])
+                kept = offset(answers[1][queue])
             elif stored is None:
                 kept = answered  # a stored 0 and none at all look the same
             else:

@@ -15,7 +15,7 @@ FORMAT = 1
 def start_document(prediction: StartPrediction) -> dict[str, Any]:
     """Where a group starts."""
     consumer, facts = prediction.consumer, prediction.facts
-    rules = dict.fromkeys(queue.rule for queue in prediction.queues if queue.rule)
+    rules = dict.fromkeys(name for queue in prediction.queues for name in (queue.rule, queue.moved_by) if name)
     return {
         **head("start", facts),
         "consumer": {
@@ -28,6 +28,7 @@ def start_document(prediction: StartPrediction) -> dict[str, Any]:
         },
         "repeats": prediction.repeats,
         "skips": prediction.skips,
+        "lag": prediction.lag,
         "queues": [_queue(queue) for queue in prediction.queues],
         "why": [
             {"rule": name, "sentence": rulebook.RULES[name].sentence, "source": rulebook.RULES[name].source}
@@ -80,8 +81,11 @@ def _queue(start: QueueStart) -> dict[str, Any]:
         "repeats": start.repeats,
         "skips": start.skips,
         "expired": start.expired,
+        "beyond": start.beyond,
+        "lag": start.lag,
         "since": start.since,
         "rule": start.rule,
+        "moved_by": start.moved_by,
         "rules": list(start.rules),
         "unknown": start.unknown,
         "served": start.served,

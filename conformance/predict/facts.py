@@ -40,6 +40,15 @@ class QueueFacts:
     #: What a search for ``GroupFacts.time`` finds; None when none was made.
     found: int | None = None
 
+    @property
+    def oldest(self) -> int:
+        """Offset of the oldest message that is there; max when none is: min may stay behind then."""
+        return self.max if self.earliest < 0 else self.min
+
+    def kept(self, begin: int, end: int) -> int:
+        """How many messages are there from one offset up to another one."""
+        return max(min(end, self.max) - max(begin, self.oldest), 0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerFacts:
@@ -57,6 +66,8 @@ class BrokerFacts:
     hides_offsets: bool = False
     #: Does it know the group? None when it does not show its groups.
     knows_group: bool | None = None
+    #: The cluster that it belongs to; "" when not known.
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +94,10 @@ class GroupFacts:
     time: int | None = None
     #: When it was read (ISO 8601).
     read: str = ""
+    #: The name servers that it was read by, as a command names them; "" when not known.
+    name_servers: str = ""
+    #: Topics that brokers give to the group in POP mode, to consumers that leave the allocation to them.
+    pops: tuple[str, ...] = ()
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -104,7 +119,7 @@ def retry_topic(group: str) -> str:
 
 
 def masked(facts: GroupFacts) -> GroupFacts:
-    """The same with other names: of the group, its topics, brokers and members."""
+    """The same with other names: of the group, its topics, brokers and members; and without name servers."""
     names = {facts.group: "group", retry_topic(facts.group): retry_topic("group")}
     for kind, every in (
         ("topic", facts.topics),
@@ -117,7 +132,9 @@ def masked(facts: GroupFacts) -> GroupFacts:
     return replace(
         facts,
         group="group",
-        brokers=tuple(replace(broker, name=names[broker.name]) for broker in facts.brokers),
+        name_servers="",
+        pops=tuple(names[topic] for topic in facts.pops),
+        brokers=tuple(replace(broker, name=names[broker.name], cluster="") for broker in facts.brokers),
         queues=tuple(replace(queue, topic=names[queue.topic], broker=names[queue.broker]) for queue in facts.queues),
         members=tuple(replace(member, client=names[member.client]) for member in facts.members),
     )
@@ -159,6 +176,7 @@ def _parsed(data: Any) -> GroupFacts:
             ),
             "queues": tuple(_fact(QueueFacts, each) for each in data["queues"]),
             "members": tuple(_fact(MemberFacts, each) for each in data.get("members", ())),
+            "pops": tuple(data.get("pops", ())),
         }
     )
     for broker in made.brokers:

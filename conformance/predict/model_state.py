@@ -48,8 +48,7 @@ class ModelQueue:
     def log(self, time: int | None, hot: bool) -> QueueLog:
         """The queue's log. A search for ``time`` (ms since the epoch) finds what it was observed to find."""
         facts = self.facts
-        first = facts.max if facts.earliest < 0 else facts.min  # min may stay behind when everything has expired
-        begin, end = self.number(first), self.number(facts.max)
+        begin, end = self.number(facts.oldest), self.number(facts.max)
         found = end if facts.found is None else self.number(facts.found)
         at = time or 0
         times = tuple(at + (number > found) - (number < found) for number in range(begin, end))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Protocol, TypeVar
 
-from rocketmq_conformance.conformance.predict.facts import PULL, GroupFacts, retry_topic
+from rocketmq_conformance.conformance.predict.facts import PULL, GroupFacts, QueueFacts, retry_topic
 from rocketmq_conformance.conformance.predict.remedies import Remedy, every_remedy
 from rocketmq_conformance.conformance.predict.start import (
     MAX,
@@ -19,9 +22,12 @@ from rocketmq_conformance.conformance.predict.start import (
     StartPrediction,
 )
 from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.reports.text import count
 from rocketmq_conformance.reports.prediction import BAD, CODE, DOUBTFUL, GOOD, PLAIN, Cell, Page, Section
 
-_NUMBERS = frozenset({"queue", "stored", "min", "max", "answer", "starts at"})
+_NUMBERS = frozenset({"queue", "stored", "min", "max", "answer", "starts at", "lag"})
+#: Topics of more queues than this show those that behave alike in one line.
+_EACH = 16
 _PLACES = {
     STORED: "goes on where it was",
     ZERO: "begins with the first message",
@@ -83,11 +89,13 @@ def start_answer(prediction: StartPrediction) -> Cell:
     if any(queue.source == UNKNOWN for queue in prediction.queues):
         return Cell("Not known for every queue: see below.", DOUBTFUL)
     parts = []
-    for from_stored, what in (
-        (False, f"messages that {prediction.consumer.where} leaves out"),
-        (True, "messages again"),
-    ):
-        queues = [queue for queue in prediction.queues if queue.repeats and queue.from_stored is from_stored]
+    kinds: tuple[tuple[str, Callable[[QueueStart], bool]], ...] = (
+        (f"messages that {prediction.consumer.where} leaves out", lambda queue: not queue.from_stored),
+        ("messages again", lambda queue: queue.from_stored and not queue.beyond),
+        ("existing messages where its stored offset is beyond max", lambda queue: bool(queue.beyond)),
+    )
+    for what, is_so in kinds:
+        queues = [queue for queue in prediction.queues if queue.repeats and is_so(queue)]
         if queues:
             known = [queue.since for queue in queues if queue.since is not None]
             since = f", the first of {time_text(min(known))}" if known else ""
@@ -97,12 +105,18 @@ def start_answer(prediction: StartPrediction) -> Cell:
     expired = sum(queue.expired for queue in prediction.queues)
     if expired:
         parts.append(f"{expired:,} messages expired before it consumed them.")
+    beyond = [queue for queue in prediction.queues if queue.beyond]
+    if beyond:
+        parts.append(
+            f"{'A stored offset is' if len(beyond) == 1 else f'{len(beyond):,} stored offsets are'} beyond max: was the "
+            "queue made anew, or has its broker lost messages?"
+        )
     if any(not queue.served for queue in prediction.queues):
         parts.append("It gets nothing from brokers that do not know its pulls.")
     if any(queue.source == NONE for queue in prediction.queues):
         parts.append("It does not start in every queue.")
     if parts:
-        return Cell(" ".join(parts), BAD if prediction.repeats or prediction.skips else DOUBTFUL)
+        return Cell(" ".join(parts), BAD if prediction.repeats or prediction.skips or beyond else DOUBTFUL)
     return Cell("It consumes nothing again and skips nothing.", GOOD)
 
 
@@ -113,29 +127,91 @@ def _is_retry(facts: GroupFacts, topic: str) -> bool:
 def _topic(prediction: StartPrediction, topic: str) -> Section:
     queues = [queue for queue in prediction.queues if queue.facts.topic == topic]
     several = len({queue.facts.broker for queue in queues}) > 1
-    columns = ("queue", "stored", "min", "max", "answer", "starts at", "so it …")
-    return Section(f"Topic {topic}", columns, tuple(_row(queue, several) for queue in queues), numbers=_NUMBERS)
+    columns = ("queue", "stored", "min", "max", "answer", "starts at", "lag", "so it …")
+    lag = sum(queue.lag for queue in queues)
+    total = (Cell(f"{count(len(queues), 'queue')}, lag {lag:,}."),) if len(queues) > 1 else ()
+    rows = tuple(_row(alike, several) for alike in gathered(queues, _behaviour))
+    return Section(f"Topic {topic}", columns, rows, total, _NUMBERS)
 
 
-def _row(start: QueueStart, several: bool) -> tuple[Cell, ...]:
-    facts = start.facts
-    bad = BAD if start.repeats or start.skips else PLAIN
-    place = "?" if start.start is None else f"{start.start:,}"
-    if start.first != start.start and start.first is not None:
-        place += f" → {start.first:,}"
+class OfQueue(Protocol):
+    """Something that is said of one queue."""
+
+    @property
+    def facts(self) -> QueueFacts:
+        """The queue."""
+        ...
+
+
+Said = TypeVar("Said", bound=OfQueue)
+
+
+def gathered(queues: Sequence[Said], behaviour: Callable[[Said], Hashable]) -> list[list[Said]]:
+    """The rows of a table: each queue alone or, where they are many, those of a broker that behave alike together."""
+    if len(queues) <= _EACH:
+        return [[queue] for queue in queues]
+    found: dict[Hashable, list[Said]] = {}
+    for queue in queues:
+        found.setdefault((queue.facts.broker, behaviour(queue)), []).append(queue)
+    return list(found.values())
+
+
+def names_of(queues: Sequence[OfQueue], several: bool) -> str:
+    """The queues of one row, by their ids: "0–3, 7"; with their broker where there are ``several``."""
+    runs: list[list[int]] = []
+    for number in sorted(queue.facts.queue for queue in queues):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1] = [runs[-1][0], number]
+        else:
+            runs.append([number])
+    text = ", ".join("–".join(map(str, run)) for run in runs)
+    return f"{queues[0].facts.broker}:{text}" if several else text
+
+
+def span(numbers: Sequence[int | None], none: str = "–") -> str:
+    """The least and the greatest of the numbers of one row, of which all are None or none is."""
+    known = [number for number in numbers if number is not None]
+    if not known:
+        return none
+    return " … ".join(f"{number:,}" for number in sorted({min(known), max(known)}))
+
+
+def _behaviour(start: QueueStart) -> Hashable:
+    """Queues with the same one may stand in one row."""
+    counted = (start.repeats, start.skips, start.expired, start.beyond)
+    facts = (start.facts.stored is None, start.facts.answer is None)
+    return (start.source, start.rule, start.moved_by, start.unknown, start.served, *facts, *map(bool, counted))
+
+
+def _row(alike: Sequence[QueueStart], several: bool) -> tuple[Cell, ...]:
+    """The row of queues that behave alike."""
+    known = [queue.since for queue in alike if queue.since is not None]
+    start = replace(
+        alike[0],
+        repeats=sum(queue.repeats for queue in alike),
+        skips=sum(queue.skips for queue in alike),
+        expired=sum(queue.expired for queue in alike),
+        beyond=max(queue.beyond for queue in alike),
+        since=min(known, default=None),
+    )
+    bad = BAD if start.repeats or start.skips or start.beyond else PLAIN
+    place = span([queue.start for queue in alike], "?")
+    if start.moved_by:
+        place += f" → {span([queue.first for queue in alike])}"
     return (
-        Cell(f"{facts.broker}:{facts.queue}" if several else str(facts.queue)),
-        Cell("–" if facts.stored is None else f"{facts.stored:,}"),
-        Cell(f"{facts.min:,}"),
-        Cell(f"{facts.max:,}"),
-        Cell("none" if facts.answer is None else f"{facts.answer:,}"),
+        Cell(names_of(alike, several)),
+        Cell(span([queue.facts.stored for queue in alike])),
+        Cell(span([queue.facts.min for queue in alike])),
+        Cell(span([queue.facts.max for queue in alike])),
+        Cell(span([queue.facts.answer for queue in alike], "none")),
         Cell(place, bad),
+        Cell(f"{sum(queue.lag for queue in alike):,}"),
         Cell(_consequence(start), DOUBTFUL if start.source in {UNKNOWN, NONE} else bad),
     )
 
 
 def _consequence(start: QueueStart) -> str:
-    """What it means for one queue."""
+    """What it means for one queue, or for those that behave alike."""
     if start.unknown:
         return f"is not known: {start.unknown}"
     if start.source == NONE:
@@ -143,19 +219,23 @@ def _consequence(start: QueueStart) -> str:
     if not start.served:
         return "gets nothing: the broker does not know its pulls"
     parts = []
+    if start.beyond:
+        parts.append(f"stands {start.beyond:,} beyond max, and is sent elsewhere ({start.moved_by})")
     if start.repeats:
         since = "" if start.since is None else f", from {time_text(start.since)} on"
-        again = "again" if start.from_stored else "existing messages"
+        again = "again" if start.from_stored and not start.beyond else "existing messages"
         parts.append(f"consumes {start.repeats:,} {again}{since}")
     if start.skips:
         parts.append(f"skips {start.skips:,}")
     if start.expired:
         parts.append(f"misses {start.expired:,} that expired")
+    if not parts and start.moved_by:
+        parts.append(f"is sent to the next message ({start.moved_by})")
     return "; ".join(parts) or _PLACES[start.source]
 
 
 def _why(prediction: StartPrediction) -> list[Section]:
-    counted = Counter(queue.rule for queue in prediction.queues if queue.rule)
+    counted = Counter(name for queue in prediction.queues for name in (queue.rule, queue.moved_by) if name)
     lines = []
     for name, count in counted.most_common():
         rule = rulebook.RULES[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 
 from rocketmq_conformance.conformance.predict.facts import BROADCASTING, LITE, ORDERLY, PULL, GroupFacts, retry_topic
@@ -12,6 +13,7 @@ from rocketmq_conformance.conformance.predict.reset import (
     BY_MEMBERS,
     BY_TOOL,
     END,
+    IGNORED,
     REFUSED,
     reset_queues,
 )
@@ -23,10 +25,10 @@ SKIPPING = "4.9.3"
 #: A group that never committed, as the name of one that did.
 DONOR = "OTHER_GROUP"
 _PLACES = {END: "max", BEGINNING: "min", AT_TIME: "that time"}
-#: Why a broker refuses a reset, by its error.
+#: Why a broker refuses a reset, and the words that mqadmin prints, by its error.
 REFUSALS = {
-    "SYSTEM_ERROR": "a queue has no stored offset",
-    "SUBSCRIPTION_GROUP_NOT_EXIST": "the broker does not know the group",
+    "SYSTEM_ERROR": 'a queue has no stored offset (mqadmin: "THe consumer group <{group}> not exist")',
+    "SUBSCRIPTION_GROUP_NOT_EXIST": 'the broker does not know the group (mqadmin: "Group {group} does not exist")',
 }
 
 
@@ -60,15 +62,25 @@ def remedies(facts: GroupFacts, topic: str, consumer: Consumer) -> tuple[Remedy,
 
 def command_of(facts: GroupFacts, topic: str, target: str) -> str:
     """The command of mqadmin that asks for a reset."""
-    names = f"-n NAMESRV -g {facts.group} -t {topic}"
+    names = f"{_at(facts)} -g {shlex.quote(facts.group)} -t {shlex.quote(topic)}"
     if target == END:
         return f"mqadmin skipAccumulatedMessage {names}"
     return f"mqadmin resetOffsetByTime {names} -s {0 if target == BEGINNING else facts.time}"
 
 
+def _at(facts: GroupFacts) -> str:
+    """The option that names the cluster's name servers."""
+    return f"-n {shlex.quote(facts.name_servers) if facts.name_servers else 'NAMESRV'}"
+
+
+def refusal(error: str, group: str) -> str:
+    """Why a broker refuses a reset of a group."""
+    return f"{error}, {REFUSALS[error].format(group=group)}" if error in REFUSALS else error
+
+
 def effect_on_members(ways: tuple[str, ...], consumer: Consumer) -> str:
     """What a reset does to consumers that run."""
-    if BY_MEMBERS in ways and consumer.kind == LITE:
+    if IGNORED in ways or (BY_MEMBERS in ways and consumer.kind == LITE):
         return "running lite pull consumers ignore the request, and nothing is moved (WHOLE-RESET-LITE)"
     if BY_MEMBERS in ways:
         # W01 is about orderly consumers
@@ -85,12 +97,15 @@ def effect_on_members(ways: tuple[str, ...], consumer: Consumer) -> str:
 def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> Remedy:
     commands: list[tuple[str, str]] = []
     if any(broker.knows_group is False for broker in facts.brokers):
-        commands.append(
-            (
-                f"mqadmin updateSubGroup -n NAMESRV -c CLUSTER -g {facts.group}",
-                "creates the group, which must be there first",
+        lacking = (broker.cluster for broker in facts.brokers if broker.knows_group is False)
+        for cluster in sorted(set(lacking)):
+            where = f"{_at(facts)} -c {shlex.quote(cluster) if cluster else 'CLUSTER'}"
+            commands.append(
+                (
+                    f"mqadmin updateSubGroup {where} -g {shlex.quote(facts.group)}",
+                    "creates the group, which must be there first",
+                )
             )
-        )
         facts = replace(facts, brokers=tuple(replace(broker, knows_group=True) for broker in facts.brokers))
     online = bool(facts.members)
     found = reset_queues(facts, target, online)
@@ -98,7 +113,8 @@ def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> R
     if "SYSTEM_ERROR" in errors:
         commands.append(
             (
-                f"mqadmin cloneGroupOffset -n NAMESRV -s {DONOR} -d {facts.group} -t {topic} -o true",
+                f"mqadmin cloneGroupOffset {_at(facts)} -s {DONOR} -d {shlex.quote(facts.group)} "
+                f"-t {shlex.quote(topic)} -o true",
                 "copies the offsets of a group that has consumed every queue: without any this release refuses a reset",
             )
         )
@@ -110,7 +126,9 @@ def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> R
         errors = {each.error for each in found if each.way == REFUSED}
     ways = tuple(dict.fromkeys(each.way for each in found))
     if errors:
-        effect = "; ".join(f"is refused: {REFUSALS.get(error, error)}" for error in sorted(errors))
+        effect = "; ".join(f"is refused: {refusal(error, facts.group)}" for error in sorted(errors))
+    elif IGNORED in ways:
+        effect = "is ignored by its lite pull consumers: stop them first"
     else:
         by = " and ".join(ways)
         effect = f"{by} moves every queue to {_PLACES[target]}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFacts, QueueFacts
+from rocketmq_conformance.conformance.predict.facts import LITE, BrokerFacts, GroupFacts, QueueFacts
 from rocketmq_conformance.conformance.predict.model_state import ModelQueue, broker_profile, model_queue
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
 from rocketmq_conformance.conformance.predict.start import PredictError
@@ -23,8 +23,10 @@ from rocketmq_conformance.models.release import Release
 
 #: Where a reset leads: max, min, or where a search for a time leads.
 END, BEGINNING, AT_TIME = "end", "beginning", "time"
-#: Who moves the group: the broker, its members, or the tool that asked, by commits. Or it is refused.
+#: Who moves the group: the broker, its members, or the tool that asked, by commits. Or the broker refuses it.
 BY_BROKER, BY_MEMBERS, BY_TOOL, REFUSED = "the broker", "the members", "the tool", "refused"
+#: Lite pull consumers are asked to reset, and ignore it (WHOLE-RESET-LITE).
+IGNORED = "ignored"
 #: No message is older, and to a broker a negative time means max.
 _TIMES = {END: -1, BEGINNING: 0}
 
@@ -34,7 +36,7 @@ class QueueReset:
     """What a reset does to one queue. Offsets in messages."""
 
     facts: QueueFacts
-    #: Who moves it: BY_BROKER, BY_MEMBERS, BY_TOOL, or REFUSED.
+    #: Who moves it: BY_BROKER, BY_MEMBERS, BY_TOOL, or REFUSED or IGNORED.
     way: str
     #: Why it is refused; "" when it is not.
     error: str = ""
@@ -43,10 +45,21 @@ class QueueReset:
     rules: tuple[str, ...]
 
     @property
-    def moved(self) -> int:
-        """By how many messages: negative backwards, which are consumed again."""
+    def repeats(self) -> int:
+        """Messages that are consumed again; 0 for a group without a stored offset."""
         before = self.facts.stored
-        return 0 if before is None or self.after is None else self.after - before
+        return 0 if before is None or self.after is None else self.facts.kept(self.after, before)
+
+    @property
+    def skips(self) -> int:
+        """Messages that are there and are skipped; 0 for a group without a stored offset."""
+        before = self.facts.stored
+        return 0 if before is None or self.after is None else self.facts.kept(before, self.after)
+
+    @property
+    def lag(self) -> int | None:
+        """Messages that are there to be consumed afterwards; None where it is not known."""
+        return None if self.after is None else self.facts.kept(self.after, self.facts.max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +80,26 @@ class ResetPrediction:
     def ways(self) -> tuple[str, ...]:
         """Who moves the group, by every broker."""
         return tuple(dict.fromkeys(queue.way for queue in self.queues))
+
+    @property
+    def made(self) -> bool:
+        """Is it made in every queue?"""
+        return not {REFUSED, IGNORED} & set(self.ways)
+
+    @property
+    def repeats(self) -> int:
+        """Messages that are consumed again, in all queues."""
+        return sum(queue.repeats for queue in self.queues)
+
+    @property
+    def skips(self) -> int:
+        """Messages that are there and are skipped, in all queues."""
+        return sum(queue.skips for queue in self.queues)
+
+    @property
+    def lag(self) -> int:
+        """Messages that are there to be consumed afterwards, in all queues where that is known."""
+        return sum(queue.lag or 0 for queue in self.queues)
 
 
 def predict_reset(
@@ -113,6 +146,8 @@ def summary_of_reset(resets: tuple[QueueReset, ...]) -> str:
     for each in resets:
         if each.way == REFUSED:
             found.append(f"refused ({each.error})")
+        elif each.way == IGNORED:
+            found.append("ignored by its lite pull consumers")
         else:
             found.append(f"by {each.way}{'' if each.after is None else _place(each)}")
     return ", ".join(dict.fromkeys(found))
@@ -144,9 +179,13 @@ def _reset(
     pairs, pushed = answer
     assert isinstance(pairs, tuple)
     offsets = {pair[0]: pair[1] for pair in pairs if isinstance(pair, tuple)}
-    way = BY_BROKER if pushed is None else BY_MEMBERS
+    way = BY_BROKER if pushed is None else IGNORED if facts.kind == LITE else BY_MEMBERS
     found = []
     for queue in queues:
+        if way == IGNORED:
+            stands = queue.facts.stored
+            found.append(QueueReset(facts=queue.facts, way=way, after=stands, rules=(*why.rules, "WHOLE-RESET-LITE")))
+            continue
         number = offsets.get(queue.facts.queue)
         if way == BY_BROKER:
             asked = query_offset(rules, after, group, topic, queue.facts.queue)[1]

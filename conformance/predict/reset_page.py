@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.predict.documents import head
-from rocketmq_conformance.conformance.predict.pages import releases_text
-from rocketmq_conformance.conformance.predict.remedies import REFUSALS, command_of, effect_on_members
-from rocketmq_conformance.conformance.predict.reset import REFUSED, ResetPrediction
+from rocketmq_conformance.conformance.predict.pages import gathered, names_of, releases_text, span
+from rocketmq_conformance.conformance.predict.remedies import command_of, effect_on_members, refusal
+from rocketmq_conformance.conformance.predict.reset import IGNORED, REFUSED, QueueReset, ResetPrediction
 from rocketmq_conformance.conformance.predict.start import Consumer
+from rocketmq_conformance.reports.text import count
 from rocketmq_conformance.reports.prediction import BAD, CODE, GOOD, PLAIN, Cell, Page, Section
 
 
@@ -19,33 +21,21 @@ def reset_page(prediction: ResetPrediction, consumer: Consumer) -> Page:
     title = (
         f"Reset of {facts.group} in {prediction.topic} to its {prediction.target}: {releases_text(facts)}, {members}"
     )
-    refused = [queue for queue in prediction.queues if queue.way == REFUSED]
-    if refused:
-        errors = dict.fromkeys(queue.error for queue in refused)
-        reasons = (f"{error}, {REFUSALS[error]}" if error in REFUSALS else error for error in errors)
-        answer = Cell(f"It is refused: {'; '.join(reasons)}.", BAD)
-    else:
-        answer = Cell(f"Moved by {' and '.join(prediction.ways)}.", GOOD)
-    rows = tuple(
-        (
-            Cell(f"{queue.facts.broker}:{queue.facts.queue}"),
-            Cell("–" if queue.facts.stored is None else f"{queue.facts.stored:,}"),
-            Cell("–" if queue.after is None else f"{queue.after:,}", BAD if queue.moved < 0 else PLAIN),
-            Cell(_moved(queue.moved)),
-        )
-        for queue in prediction.queues
-    )
+    rows = tuple(_row(alike) for alike in gathered(prediction.queues, _behaviour))
+    repeats, skips, lag = prediction.repeats, prediction.skips, prediction.lag
+    total = f"{count(len(prediction.queues), 'queue')}: {repeats:,} again, {skips:,} skipped, lag {lag:,}."
     others = " · ".join(f"{releases}: {what}" for releases, what in prediction.others)
     effect = effect_on_members(prediction.ways, consumer)
     return Page(
         title,
-        answer,
+        _answer(prediction),
         (
             Section(
                 f"Topic {prediction.topic}",
-                ("queue", "stored", "after", "so it …"),
+                ("queue", "stored", "max", "after", "lag", "so it …"),
                 rows,
-                numbers=frozenset({"stored", "after"}),
+                (Cell(total),) if any(queue.after is not None for queue in prediction.queues) else (),
+                frozenset({"stored", "max", "after", "lag"}),
             ),
             Section("Members", lines=(Cell(f"{effect[:1].upper()}{effect[1:]}."),)),
             Section("Other releases of the broker", lines=(Cell(others),)),
@@ -54,8 +44,53 @@ def reset_page(prediction: ResetPrediction, consumer: Consumer) -> Page:
     )
 
 
-def _moved(count: int) -> str:
-    return f"consumes {-count:,} again" if count < 0 else f"skips {count:,}" if count else ""
+def _answer(prediction: ResetPrediction) -> Cell:
+    """Who moves the group, or who does not: by broker, where brokers differ."""
+    group = prediction.facts.group
+    said: dict[str, list[str]] = {}
+    for queue in prediction.queues:
+        if queue.way == REFUSED:
+            text = f"is refused: {refusal(queue.error, group)}"
+        elif queue.way == IGNORED:
+            text = "is ignored by its lite pull consumers, and nothing is moved"
+        else:
+            text = f"is made by {queue.way}"
+        said.setdefault(text, []).append(queue.facts.broker)
+    style = GOOD if prediction.made else BAD
+    if len(said) == 1:
+        return Cell(f"It {next(iter(said))}.", style)
+    parts = [f"On {', '.join(dict.fromkeys(brokers))} it {text}" for text, brokers in said.items()]
+    stops = ". mqadmin stops at the first broker that refuses" if REFUSED in prediction.ways else ""
+    return Cell(f"{'; '.join(parts)}{stops}.", style)
+
+
+def _behaviour(queue: QueueReset) -> Hashable:
+    """Queues with the same one may stand in one row."""
+    nothing = queue.facts.stored is None, queue.after is None, queue.after == queue.facts.stored
+    return (queue.way, queue.error, bool(queue.repeats), bool(queue.skips), *nothing)
+
+
+def _row(alike: Sequence[QueueReset]) -> tuple[Cell, ...]:
+    """The row of queues that a reset does the same to."""
+    first = alike[0]
+    repeats, skips = sum(queue.repeats for queue in alike), sum(queue.skips for queue in alike)
+    lag = sum(queue.lag or 0 for queue in alike)
+    if repeats or skips:
+        said = f"consumes {repeats:,} again" if repeats else f"skips {skips:,}"
+    elif first.after is None or first.after == first.facts.stored:
+        said = "stays where it is"
+    elif first.facts.stored is None:
+        said = "begins there"
+    else:
+        said = "is moved; nothing comes again, nothing is skipped"
+    return (
+        Cell(names_of(alike, True)),
+        Cell(span([queue.facts.stored for queue in alike])),
+        Cell(span([queue.facts.max for queue in alike])),
+        Cell(span([queue.after for queue in alike]), BAD if repeats else PLAIN),
+        Cell("–" if first.lag is None else f"{lag:,}"),
+        Cell(said),
+    )
 
 
 def reset_document(prediction: ResetPrediction, consumer: Consumer) -> dict[str, Any]:
@@ -65,6 +100,9 @@ def reset_document(prediction: ResetPrediction, consumer: Consumer) -> dict[str,
         "topic": prediction.topic,
         "target": prediction.target,
         "online": prediction.online,
+        "repeats": prediction.repeats,
+        "skips": prediction.skips,
+        "lag": prediction.lag,
         "members": effect_on_members(prediction.ways, consumer),
         "queues": [
             {
@@ -72,6 +110,9 @@ def reset_document(prediction: ResetPrediction, consumer: Consumer) -> dict[str,
                 "queue": queue.facts.queue,
                 "stored": queue.facts.stored,
                 "after": queue.after,
+                "repeats": queue.repeats,
+                "skips": queue.skips,
+                "lag": queue.lag,
                 "way": queue.way,
                 "error": queue.error,
                 "rules": list(queue.rules),

@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.broker.refusals import (
     refuses_account,
 )
 
-#: Timeout of a request (s).
+#: Timeout of a request (s), where no other one is given.
 PATIENCE = 10.0
 #: Queries that are outstanding on a connection at the same time.
 _TOGETHER = 500
@@ -25,14 +25,14 @@ _TOGETHER = 500
 class Server:
     """One server of the cluster; what goes wrong with it is a CannotRunError with a sentence."""
 
-    def __init__(self, address: str, access: Access, what: str) -> None:
+    def __init__(self, address: str, access: Access, what: str, patience: float = PATIENCE) -> None:
         self._access = access
         self._name = f"{what} at {address}"
         host, _, port = address.rpartition(":")
         if not host or not port.isdecimal():
             raise CannotRunError(f"{address!r} is no address: write HOST:PORT, such as 127.0.0.1:9876.")
         try:
-            self._connection = Connection(host.strip("[]"), int(port), PATIENCE, access=access)
+            self._connection = Connection(host.strip("[]"), int(port), patience, access=access)
         except OSError as error:
             raise CannotRunError(
                 not_encrypted(address, error) or f"No {self._name} answers ({error}): name another address."

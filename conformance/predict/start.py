@@ -79,13 +79,17 @@ class QueueStart:
     from_stored: bool = False
     #: Messages that have expired before the group consumed them.
     expired: int = 0
+    #: How far the stored offset is beyond max: the queue was made anew, or its broker lost messages.
+    beyond: int = 0
+    #: Messages that are there to be consumed once it has started.
+    lag: int = 0
     #: Store time of the first message that it takes again (ms since the epoch); None when not known.
     since: int | None = None
-    #: The rule that decides, and all that take part.
+    #: The rule that decides, the one by which the first pull is sent elsewhere ("" when it is not), and all that take
+    #: part.
     rule: str = ""
+    moved_by: str = ""
     rules: tuple[str, ...] = ()
-    #: Those of them that say where it starts, and not what it gets first.
-    decided: tuple[str, ...] = ()
     #: Why it is not known; "" when it is.
     unknown: str = ""
     #: Does the broker know the client's pulls? It gets nothing when it does not.
@@ -112,6 +116,11 @@ class StartPrediction:
     def skips(self) -> int:
         """Retained messages that are skipped, in all queues."""
         return sum(queue.skips for queue in self.queues)
+
+    @property
+    def lag(self) -> int:
+        """Messages that are there to be consumed once it has started, in all queues."""
+        return sum(queue.lag for queue in self.queues)
 
 
 def predict_start(facts: GroupFacts, consumer: Consumer) -> StartPrediction:
@@ -181,7 +190,6 @@ def _queue_start(
             source=NONE,
             rule=whys[-1].rules[0],
             rules=_rules(whys),
-            decided=_rules(whys),
         )
     if queue.found is None and queue.max > queue.min and _source(queue, whys[-1]) == TIME:
         why = "no search for this time was made"
@@ -194,7 +202,6 @@ def _queue_start(
             source=_source(queue, whys[-1]),
             rule="BQ-PULL-LITE",
             rules=(*_rules(whys), "BQ-PULL-LITE"),
-            decided=(*_rules(whys), "BQ-PULL-LITE"),
             served=False,
         )
     first, pulls = whole.first_message(model, state.broker, _WHOLE[consumer.kind], mapped.index, found)[1:]
@@ -205,8 +212,8 @@ def _queue_start(
             first=mapped.offset(first),
             source=_source(queue, whys[-1]),
             rule=_deciding_rule(queue, whys),
+            moved_by=pulls[0].rules[-1] if first != found else "",
             rules=_rules((*whys, *pulls)),
-            decided=_rules(whys),
         ),
         facts.group,
         consumer,
@@ -269,20 +276,21 @@ def _compared(start: QueueStart, group: str, consumer: Consumer) -> QueueStart:
     elif queue.topic == retry_topic(group) or consumer.kind == PULL:
         wanted = start.first
     elif consumer.where == FIRST:
-        wanted = queue.min
+        wanted = queue.oldest
     elif consumer.where == TIMESTAMP:
         wanted = queue.max if queue.found is None else queue.found
     else:
         wanted = queue.max
-    begin = max(min(wanted, queue.max), queue.min)
-    repeats = max(begin - start.first, 0)
+    repeats = queue.kept(start.first, wanted)
     return replace(
         start,
         repeats=repeats,
-        skips=max(start.first - begin, 0),
+        skips=queue.kept(wanted, start.first),
         from_stored=stored is not None,
-        expired=max(queue.min - wanted, 0),
-        since=queue.earliest if repeats and start.first == queue.min and queue.earliest >= 0 else None,
+        expired=max(queue.oldest - wanted, 0),
+        beyond=max((stored or 0) - queue.max, 0),
+        lag=queue.kept(start.first, queue.max),
+        since=queue.earliest if repeats and start.first <= queue.oldest else None,
     )
 
 
@@ -295,6 +303,11 @@ def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) 
         notes.append("A pull consumer starts where its application says; 0 is what the client itself computes.")
     if consumer.client > KNOWN:
         notes.append(f"Client {consumer.client} is newer than the newest known one: predicted as {KNOWN}.")
+    if facts.pops:
+        notes.append(
+            f"Brokers give {', '.join(facts.pops)} to this group in POP mode: consumers that leave the allocation to "
+            "them (clientRebalance=false) pop, which is not predicted."
+        )
     for broker in facts.brokers:
         if Release.parse(broker.release) > KNOWN:
             notes.append(f"Broker {broker.name} {broker.release} is newer than the newest known one: as {KNOWN}.")

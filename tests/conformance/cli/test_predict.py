@@ -10,6 +10,9 @@ import pytest
 from command_line import kit
 from predicted_broker import GROUP, TOPIC, cluster, join
 
+from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.predict.cluster import ClusterReader
+
 MEMBERS = ("predict", "allocation", "--members", "a@1,b@1", "--queues", "4")
 
 
@@ -24,7 +27,7 @@ def test_where_a_group_starts_as_text_json_and_markdown(tmp_path: Path) -> None:
         "It consumes 75 messages that CONSUME_FROM_LAST_OFFSET leaves out, the first of 2023-11-14 22:13:20 UTC."
         in text.stdout
     )
-    command = "mqadmin skipAccumulatedMessage -n NAMESRV -g app -t orders"
+    command = f"mqadmin skipAccumulatedMessage -n {broker.address} -g app -t orders"
     assert command in text.stdout
     assert f"\n\n```\n{command}\n```\n\n" in page.stdout
     found = json.loads(document.stdout)
@@ -65,7 +68,7 @@ def test_resets_allocations_and_upgrades(tmp_path: Path) -> None:
         every = kit("predict", "upgrade", broker.address, "--all", "--broker", "5.5.0", cwd=tmp_path)
     assert [queue["after"] for queue in json.loads(end.stdout)["queues"]] == [75, 75, 0, 30]
     assert {queue["way"] for queue in json.loads(end.stdout)["queues"]} == {"the members"}
-    assert "Moved by the tool" in beginning.stdout
+    assert "It is made by the tool." in beginning.stdout
     assert "consumes 7 again" in beginning.stdout
     assert [queue["after"] for queue in json.loads(time.stdout)["queues"]][:2] == [0, 50]
     assert [len(share["queues"]) for share in json.loads(shares.stdout)["shares"]] == [5]  # one of the retry topic
@@ -75,21 +78,52 @@ def test_resets_allocations_and_upgrades(tmp_path: Path) -> None:
     assert [end.returncode, beginning.returncode, shares.returncode, upgrade.returncode, every.returncode] == [0] * 5
 
 
-def test_an_upgrade_that_changes_where_an_empty_queue_starts(tmp_path: Path) -> None:
+def test_an_upgrade_is_about_messages_and_not_about_how_a_start_is_found(tmp_path: Path) -> None:
     with cluster("4.9.7") as broker:
         words = (broker.address, "--group", GROUP, "--topic", TOPIC)
-        found = kit("predict", "upgrade", *words, "--broker", "4.9.7..5.5.0", "--client", "4.9.8..5.0.0", cwd=tmp_path)
-        at_once = kit("predict", "upgrade", *words, "--broker", "5.5.0", cwd=tmp_path)
+        # an empty queue starts at max instead of 0, which is the same offset
+        same = kit("predict", "upgrade", *words, "--broker", "4.9.7..5.5.0", cwd=tmp_path)
+        # and client 5.0.0 takes no answer of 0
+        found = kit("predict", "upgrade", *words, "--broker", "5.5.0", "--client", "4.9.8..5.0.0", cwd=tmp_path)
+        within = [
+            kit("predict", "upgrade", *words, "--broker", "5.5.0", "--client", "5.0.0", *limits, cwd=tmp_path)
+            for limits in (("--max-skip", "75"), ("--max-skip", "74"), ("--max-repeat", "0"))
+        ]
         refused = kit("predict", "reset", *words, "--to", "end", cwd=tmp_path)
-    assert found.returncode == 1
-    assert "group app, client 5.5.0 (push, clustering, CONSUME_FROM_LAST_OFFSET)" in found.stdout
-    assert "5.1.0, switch BQ-G3 (BQ-QUERY-G3): " in found.stdout
-    assert "client 5.0.0 starts on broker" in found.stdout
-    # what comes between the present release and the one that is asked for is part of the way
-    assert at_once.returncode == 1
-    assert "5.5.0, switch BQ-G3 (BQ-QUERY-G3): " in at_once.stdout
+    assert (same.returncode, found.returncode) == (0, 1)
+    assert "group app, client 5.5.0 (push, clustering, CONSUME_FROM_LAST_OFFSET)" in same.stdout
+    assert "No start changes." in same.stdout
+    assert "Starts change for app (orders): 0 messages are consumed again and 75 skipped, at most." in found.stdout
+    assert "client 4.9.8–5.0.0-PREVIEW on broker 5.5.0: as now" in found.stdout
+    assert "client 5.0.0 on broker 5.5.0: 1 queue changed; 0 messages are consumed again, 75 skipped" in found.stdout
+    assert "broker-a:0 starts at 75 (now starts at 0), 75 skipped" in found.stdout
+    assert [each.returncode for each in within] == [0, 1, 0]
     assert refused.returncode == 1
-    assert "It is refused: SYSTEM_ERROR, a queue has no stored offset." in refused.stdout
+    assert "It is refused: SYSTEM_ERROR, a queue has no stored offset" in refused.stdout
+
+
+def test_an_upgrade_names_the_switches_between_the_present_release_and_the_next(tmp_path: Path) -> None:
+    with cluster("4.9.3", {0: 100}) as broker:
+        words = (broker.address, "--group", GROUP, "--topic", TOPIC, "--format", "json")
+        found = kit("predict", "upgrade", *words, "--broker", "5.5.0", "--client", "4.9.3", cwd=tmp_path)
+    topic = json.loads(found.stdout)["topics"][0]
+    assert found.returncode == 1
+    assert (topic["repeats"], topic["skips"]) == (0, 75)
+    moved = {"broker": "broker-a", "queue": 0, "now": 0, "then": 75, "repeats": 0, "skips": 75}
+    assert topic["starts"] == [{"clients": "4.9.3", "brokers": [{"releases": "5.5.0", "queues": [moved]}]}]
+    assert "BQ-PULL-3" in {switch["id"] for change in topic["changes"] for switch in change["switches"]}
+
+
+def test_groups_that_cannot_be_read_end_an_upgrade_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: object) -> None:
+        raise CannotRunError("The broker does not answer.")
+
+    monkeypatch.setattr(ClusterReader, "read", fails)
+    with cluster(stored={0: 7}) as broker:
+        every = kit("predict", "upgrade", broker.address, "--all", "--broker", "5.5.0", cwd=tmp_path)
+    assert every.returncode == 4
+    assert "app: The broker does not answer." in every.stdout
+    assert "1 of the groups could not be read: app." in every.stderr
 
 
 def test_equal_client_ids_leave_queues_without_an_owner(tmp_path: Path) -> None:

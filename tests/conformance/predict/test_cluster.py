@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from guarded import ACL_1, ACL_2, Guard, guarded
 from predicted_broker import GROUP, TIME, TOPIC, cluster, join
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.broker import CLUSTER, FakeBroker
 from rocketmq_conformance.conformance.predict.api import access, consumer_of, read_group
 from rocketmq_conformance.conformance.predict.cluster import ClusterReader
-from rocketmq_conformance.conformance.predict.facts import masked, read_file, to_json
+from rocketmq_conformance.conformance.predict.facts import GroupFacts, masked, read_file, to_json
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped, range_of
+from rocketmq_conformance.conformance.predict.start import Consumer, predict_start
 from rocketmq_conformance.conformance.proof import java
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.broker.wire import ordinal
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
@@ -36,6 +39,8 @@ READS = {
     Request.GET_EARLIEST_MSG_STORETIME,
     Request.SEARCH_OFFSET_BY_TIMESTAMP,
 }
+#: And what brokers from 5.0.0 on know.
+LATER_READS = {Request.QUERY_ASSIGNMENT}
 
 
 @pytest.mark.parametrize("release", ["4.9.7", "5.5.0"])
@@ -45,7 +50,9 @@ def test_nothing_is_created_or_changed(release: str) -> None:
         for group in (GROUP, "unknown"):
             read_group(broker.address, group, [TOPIC], TIME)
         assert broker.state == before
-        assert {request for request in Request if broker.arrived(request)} == READS
+        assert {request for request in Request if broker.arrived(request)} == READS | (
+            LATER_READS if release == "5.5.0" else set()
+        )
 
 
 @pytest.mark.parametrize("release", ["4.9.7", "5.5.0"])
@@ -78,6 +85,41 @@ def test_the_groups_of_a_cluster() -> None:
     with cluster(stored={0: 7}) as broker, ClusterReader(broker.address) as reader:
         broker.create_group("other")
         assert reader.groups() == (GROUP, "other")
+
+
+def test_every_group_is_read_and_those_left_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = ClusterReader.read
+
+    def reads(reader: ClusterReader, group: str, *args: Any) -> GroupFacts:
+        if group == "late":
+            raise CannotRunError("The broker does not answer.")
+        return read(reader, group, *args)
+
+    monkeypatch.setattr(ClusterReader, "read", reads)
+    seen = []
+    with cluster(stored={0: 7}) as broker, ClusterReader(broker.address) as reader:
+        for group in ("idle", "late", "popping"):
+            broker.create_group(group)
+        broker.create_topic(f"%RETRY%popping_{TOPIC}", 1)
+        found = reader.read_all([], lambda done, of: seen.append((done, of)))
+        named = reader.read_all([TOPIC])
+        # the queues, the offsets and the properties of a broker do not depend on a group
+        asked = [Request.GET_MIN_OFFSET, Request.GET_ALL_CONSUMER_OFFSET, Request.GET_BROKER_CONFIG]
+        assert [broker.arrived(request) for request in asked] == [4, 1, 1]
+    assert ([known.group for known in found.known], found.unused) == ([GROUP], 2)
+    assert found.failed == named.failed == (("late", "The broker does not answer."),)
+    assert ([group for group, _ in named.popping], named.unused) == (["popping"], 0)
+    assert seen == [(done, 4) for done in range(5)]
+
+
+def test_a_mode_of_requests_is_read_though_the_group_has_no_members() -> None:
+    with cluster(stored={0: 7}) as broker, join(broker) as line:
+        assert read_group(broker.address, GROUP).pops == ()
+        asked = requests.set_mode(TOPIC, GROUP, "POP", 0)
+        assert line.call(asked.code, asked.ext, asked.body).code == 0
+        known = read_group(broker.address, GROUP)
+    assert known.pops == (TOPIC,)
+    assert any("POP mode" in note for note in predict_start(known, Consumer()).notes)
 
 
 def test_properties_off_the_default_are_read() -> None:
@@ -146,7 +188,9 @@ def test_facts_survive_their_file_and_are_masked(tmp_path: Path) -> None:
     path.write_text(to_json(known))
     assert read_file(path) == known
     hidden = to_json(masked(known))
-    assert not [name for name in (GROUP, TOPIC, "10.0.0.1", broker.address, "broker-a") if f'"{name}' in hidden]
+    assert (known.name_servers, known.brokers[0].cluster) == (broker.address, CLUSTER)
+    secrets = (GROUP, TOPIC, "10.0.0.1", broker.address, "broker-a", CLUSTER)
+    assert not [name for name in secrets if f'"{name}' in hidden]
     assert [queue.stored for queue in masked(known).queues] == [queue.stored for queue in known.queues]
 
 

@@ -84,6 +84,31 @@ def test_stored_offsets_win_and_invalid_ones_are_corrected() -> None:
     ]
     old = read("4.9.3", {0: 100})
     assert (old.queues[0].start, old.queues[0].first, old.queues[0].repeats) == (100, 0, 75)
+    assert [(queue.beyond, queue.moved_by) for queue in (new.queues[0], old.queues[0])] == [(25, "BQ-PULL-3")] * 2
+    assert (new.queues[1].moved_by, new.queues[2].moved_by) == ("BQ-PULL-STATUS", "")
+    assert (new.lag, old.lag) == (25, 75)
+    for found, said in ((new, "stands 25 beyond max, and is sent elsewhere (BQ-PULL-3)"), (old, "existing messages")):
+        assert said in markdown(start_page(found))
+        assert "A stored offset is beyond max" in start_page(found).answer.text
+
+
+def test_numbers_of_messages_count_what_is_there() -> None:
+    # a broker of 4.x whose messages have all expired still shows min 0
+    made = replace(facts(release="4.9.7", stored=1, answer=1, most=3).queues[0], earliest=-1)
+    gone = replace(facts(release="4.9.7"), queues=(made,))
+    assert (start(gone).first, start(gone).skips, start(gone).expired, start(gone).lag) == (3, 0, 2, 0)
+    assert start(replace(gone, queues=(replace(made, stored=None),)), where=FIRST).expired == 0
+
+
+def test_queues_that_behave_alike_are_one_row_where_they_are_many() -> None:
+    one = facts(stored=70, answer=70).queues[0]
+    made = [replace(one, queue=queue) for queue in range(1000)]
+    made[5] = replace(made[5], stored=None, answer=0)
+    found = start_page(predict_start(replace(facts(), queues=tuple(made)), Consumer()))
+    rows = [[cell.text for cell in row] for row in found.sections[0].rows]
+    assert [row[0] for row in rows] == ["0–4, 6–999", "5"]
+    assert rows[0][1:] == ["70", "0", "75", "70", "70", "4,995", "goes on where it was"]
+    assert found.sections[0].lines[0].text == "1,000 queues, lag 5,070."
 
 
 def test_client_releases_that_start_alike_are_one_range() -> None:
@@ -168,6 +193,17 @@ def test_remedies_follow_from_what_the_broker_does_with_a_reset() -> None:
 
     assert commands("5.1.4") == ["updateSubGroup", "cloneGroupOffset", "skipAccumulatedMessage"]
     assert commands("5.2.0") == ["updateSubGroup", "skipAccumulatedMessage"]
+
+
+def test_commands_are_ready_to_paste() -> None:
+    made = facts(release="5.2.0")
+    broker = replace(made.brokers[0], knows_group=False, cluster="Default Cluster")
+    known = replace(made, group="it's", name_servers="a:1;b:2", brokers=(broker,))
+    commands = [command for command, _ in remedies(known, TOPIC, Consumer())[0].commands]
+    assert commands == [
+        "mqadmin updateSubGroup -n 'a:1;b:2' -c 'Default Cluster' -g 'it'\"'\"'s'",
+        "mqadmin skipAccumulatedMessage -n 'a:1;b:2' -g 'it'\"'\"'s' -t orders",
+    ]
 
 
 def test_what_a_reset_does_to_members_depends_on_who_makes_it_and_on_their_kind() -> None:
