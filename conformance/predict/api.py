@@ -21,8 +21,9 @@ def read_group(
     """What is known about a group of the cluster of these name servers ("host:port", several between commas).
 
     Without ``topics`` they are those that its members subscribe to or that it stored offsets of. With a ``time`` (ms
-    since the epoch) starts by time are known, too. ``patience`` is the timeout of a request (s). Nothing is created or changed. Credentials and TLS come from the
-    environment (docs/access.md). CannotRunError with a sentence when the group cannot be read.
+    since the epoch) starts by time are known, too. ``patience`` is the timeout of a request (s). Nothing is created or
+    changed. Credentials and TLS come from the environment (docs/access.md). CannotRunError with a sentence when the
+    group cannot be read.
     """
     with ClusterReader(name_servers, access(), patience) as reader:
         return reader.read(group, topics, time)

@@ -272,10 +272,8 @@ class ClusterReader:
                         "consumers that pull are predicted."
                     )
 
-    def _gives_to_pop(
-        self, group: str, topic: str, parts: Sequence[_Queues], releases: Mapping[str, Release]
-    ) -> bool:
-        """Is the mode of a group's requests POP? To a broadcasting member brokers tell it, whether it is there or not."""
+    def _gives_to_pop(self, group: str, topic: str, parts: Sequence[_Queues], releases: Mapping[str, Release]) -> bool:
+        """Is the mode of a group's requests POP? Brokers answer a broadcasting member, whether it is there or not."""
         for part in parts:
             if ASSIGNS.on(releases[part.broker]):
                 asked = requests.assignment(topic, group, "predict", BROADCASTING, "AVG")

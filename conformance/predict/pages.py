@@ -22,8 +22,8 @@ from rocketmq_conformance.conformance.predict.start import (
     StartPrediction,
 )
 from rocketmq_conformance.models import rulebook
-from rocketmq_conformance.reports.text import count
 from rocketmq_conformance.reports.prediction import BAD, CODE, DOUBTFUL, GOOD, PLAIN, Cell, Page, Section
+from rocketmq_conformance.reports.text import count
 
 _NUMBERS = frozenset({"queue", "stored", "min", "max", "answer", "starts at", "lag"})
 #: Topics of more queues than this show those that behave alike in one line.
@@ -108,8 +108,7 @@ def start_answer(prediction: StartPrediction) -> Cell:
     beyond = [queue for queue in prediction.queues if queue.beyond]
     if beyond:
         parts.append(
-            f"{'A stored offset is' if len(beyond) == 1 else f'{len(beyond):,} stored offsets are'} beyond max: was the "
-            "queue made anew, or has its broker lost messages?"
+            f"Beyond max: {count(len(beyond), 'stored offset')}. Was the queue made anew, or has its broker lost messages?"
         )
     if any(not queue.served for queue in prediction.queues):
         parts.append("It gets nothing from brokers that do not know its pulls.")
@@ -237,9 +236,9 @@ def _consequence(start: QueueStart) -> str:
 def _why(prediction: StartPrediction) -> list[Section]:
     counted = Counter(name for queue in prediction.queues for name in (queue.rule, queue.moved_by) if name)
     lines = []
-    for name, count in counted.most_common():
+    for name, times in counted.most_common():
         rule = rulebook.RULES[name]
-        queues = "" if len(counted) == 1 else f" ({count} of {len(prediction.queues)} queues)"
+        queues = "" if len(counted) == 1 else f" ({times} of {len(prediction.queues)} queues)"
         lines.append(Cell(f"{rule.id}{queues}: {rule.sentence} [{rule.source}]"))
     return [Section("Why", lines=tuple(lines))]
 

@@ -10,8 +10,8 @@ from rocketmq_conformance.conformance.predict.pages import gathered, names_of, r
 from rocketmq_conformance.conformance.predict.remedies import command_of, effect_on_members, refusal
 from rocketmq_conformance.conformance.predict.reset import IGNORED, REFUSED, QueueReset, ResetPrediction
 from rocketmq_conformance.conformance.predict.start import Consumer
-from rocketmq_conformance.reports.text import count
 from rocketmq_conformance.reports.prediction import BAD, CODE, GOOD, PLAIN, Cell, Page, Section
+from rocketmq_conformance.reports.text import count
 
 
 def reset_page(prediction: ResetPrediction, consumer: Consumer) -> Page:

@@ -9,8 +9,8 @@ from rocketmq_conformance.conformance.predict.documents import head
 from rocketmq_conformance.conformance.predict.pages import consumer_text, gathered, names_of, releases_text, span
 from rocketmq_conformance.conformance.predict.start import summary
 from rocketmq_conformance.conformance.predict.upgrade import Moves, QueueMove, TopicUpgrade, UpgradePrediction
-from rocketmq_conformance.reports.text import count
 from rocketmq_conformance.reports.prediction import BAD, DOUBTFUL, GOOD, PLAIN, Cell, Page, Section
+from rocketmq_conformance.reports.text import count
 
 #: Titles of the groups that are left out, by why.
 POPPING, FAILED = "Groups that pop, which is not predicted", "Groups that could not be read"

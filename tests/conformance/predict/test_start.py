@@ -89,7 +89,7 @@ def test_stored_offsets_win_and_invalid_ones_are_corrected() -> None:
     assert (new.lag, old.lag) == (25, 75)
     for found, said in ((new, "stands 25 beyond max, and is sent elsewhere (BQ-PULL-3)"), (old, "existing messages")):
         assert said in markdown(start_page(found))
-        assert "A stored offset is beyond max" in start_page(found).answer.text
+        assert "Beyond max: 1 stored offset." in start_page(found).answer.text
 
 
 def test_numbers_of_messages_count_what_is_there() -> None:
