@@ -141,7 +141,8 @@ class Consumers:
 
     def compile(self, consumer: Consumer) -> Filters:
         """BQ-HB-FILTER: what is compiled once this consumer was registered."""
-        return compile_subscriptions(self._storage.rules, self.filters, consumer.group, consumer.subscriptions)[0]
+        storage, subscribed = self._storage, consumer.subscriptions
+        return compile_subscriptions(storage.rules, self.filters, consumer.group, subscribed, storage.state.topics)[0]
 
     def unregister(self, number: int, group: str) -> tuple[int, ...]:
         """BQ-HB-6: the same of a connection that unregisters."""

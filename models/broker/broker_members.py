@@ -193,7 +193,8 @@ class BrokerMembersModel:
             state = state._replace(broker=broker, members=after)
             state = _notified(state, [(one, consumer.group) for one in cast("tuple[int, ...]", notified)])
             if consumer.group in after:
-                filters, kinds = compile_subscriptions(self.rules, state.filters, consumer.group, held)
+                topics = broker.topics
+                filters, kinds = compile_subscriptions(self.rules, state.filters, consumer.group, held, topics)
                 state = state._replace(filters=filters)
                 why = _also(why, "BQ-HB-FILTER", kinds[0]) if kinds else why
             reasons.append(_also(why, "BQ-GROUP-LOOKUP", "group created") if created else why)

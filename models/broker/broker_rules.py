@@ -67,6 +67,7 @@ class BrokerRules(ProfileFields):
     scans_entries: bool = in_broker(switches.SCANS_ENTRIES)
     scans_one_more: bool = in_broker(switches.SCANS_ONE_MORE)
     unknown_group_skipped: bool = in_broker(switches.UNKNOWN_GROUP_SKIPPED)
+    known_topics_compiled: bool = in_broker(switches.KNOWN_TOPICS_COMPILED)
     broadcast_unnotified: bool = in_broker(switches.BROADCAST_UNNOTIFIED)
     server_reset: bool = _is_true(configuration.SERVER_RESET)
     reset_names_topic: bool = in_broker(switches.RESET_NAMES_TOPIC)

@@ -6,7 +6,7 @@ no member any more, and what was compiled stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -20,9 +20,11 @@ RULES = (
         "BQ-HB-FILTER",
         "What a heartbeat subscribes to by another language than tags is compiled, whether or not the broker answers "
         "such expressions, and kept by group and topic: the first expression that can be compiled, then only one of a "
-        "greater version. A newer one that cannot be compiled removes it, an empty one changes nothing. It outlives "
-        "the members, the group and the topic.",
-        "ConsumerFilterManager#register, ConsumerFilterManager.FilterDataMapByTopic#register @ 4.1.0, 4.9.7, 5.5.0; "
+        "greater version. A newer one that cannot be compiled removes it, an empty one changes nothing, and from 5.5.1 "
+        "one for a topic that the broker does not have changes nothing, too. It outlives the members, the group and "
+        "the topic.",
+        "ConsumerFilterManager#register @ 4.1.0, 4.9.7, 5.5.0, 5.5.1; "
+        "ConsumerFilterManager.FilterDataMapByTopic#register @ 4.1.0, 4.9.7, 5.5.0; "
         "DefaultConsumerIdsChangeListener#handle @ 4.1.0, 4.9.7, 5.5.0",
         releases="4.1.0+",
     ),
@@ -42,11 +44,15 @@ NO_FILTERS: Filters = MappingProxyType({})
 
 
 def compile_subscriptions(
-    rules: BrokerRules, filters: Filters, group: str, subscriptions: Mapping[str, RegisteredSubscription]
+    rules: BrokerRules,
+    filters: Filters,
+    group: str,
+    subscriptions: Mapping[str, RegisteredSubscription],
+    topics: Container[str],
 ) -> tuple[Filters, tuple[str, ...]]:
-    """The filters after a heartbeat, and what became of each expression, by topic."""
+    """The filters after a heartbeat, and what became of each expression, by topic. ``topics`` are the broker's."""
     after = dict(filters)
-    kinds = tuple(_compile(rules, after, group, subscriptions))
+    kinds = tuple(_compile(rules, after, group, subscriptions, topics))
     return (after if kinds else filters), kinds
 
 
@@ -55,6 +61,7 @@ def _compile(
     filters: dict[tuple[str, str], CompiledFilter],
     group: str,
     subscriptions: Mapping[str, RegisteredSubscription],
+    topics: Container[str],
 ) -> Iterator[str]:
     for topic, subscribed in sorted(subscriptions.items()):
         if names_tags(rules, subscribed.kind):
@@ -62,6 +69,8 @@ def _compile(
         key, old = (group, topic), filters.get((group, topic))
         if not subscribed.text:
             yield "empty expression"
+        elif rules.known_topics_compiled and topic not in topics:
+            yield "unknown topic"
         elif old is not None and subscribed.version <= old.version:
             yield "older expression kept"
         elif subscribed.kind == SQL92 and compiled(subscribed.text) is not None:

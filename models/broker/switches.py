@@ -230,6 +230,13 @@ UNKNOWN_GROUP_SKIPPED = Switch(
     rules=("BQ-HB-1",),
     source="ClientManageProcessor#heartBeat",
 )
+KNOWN_TOPICS_COMPILED = Switch(
+    "BQ-HB-FILTER",
+    "What is subscribed to a topic that the broker does not have is not compiled",
+    v5="5.5.1",
+    rules=("BQ-HB-FILTER", "BQ-PULL-FILTER"),
+    source="ConsumerFilterManager#register",
+)
 BROADCAST_UNNOTIFIED = Switch(
     "BQ-HB-3",
     "Members of broadcasting groups are not notified of changes",

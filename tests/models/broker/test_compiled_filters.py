@@ -13,12 +13,15 @@ from rocketmq_conformance.models.broker.pull import RegisteredSubscription
 from rocketmq_conformance.models.profile import Profile
 
 NEW, OLDEST = BrokerRules.of(Profile()), BrokerRules.of(Profile.of(broker="4.0.0"))
+WITH_TOPICS = BrokerRules.of(Profile.of(broker="5.5.1"))
 
 
-def after(filters: Filters, text: str, version: int, kind: str = "SQL92") -> tuple[Filters, tuple[str, ...]]:
+def after(
+    filters: Filters, text: str, version: int, kind: str = "SQL92", rules: BrokerRules = NEW, topics: str = ""
+) -> tuple[Filters, tuple[str, ...]]:
     """What is kept after a heartbeat of G that subscribes to T, and what became of the expression."""
     subscribed = {"T": RegisteredSubscription(frozenset(), version, kind, text), "U": RegisteredSubscription(None, 9)}
-    return compile_subscriptions(NEW, filters, "G", subscribed)
+    return compile_subscriptions(rules, filters, "G", subscribed, topics)
 
 
 def test_the_first_expression_that_can_be_compiled_is_kept_until_a_newer_one_comes() -> None:
@@ -43,4 +46,12 @@ def test_tags_are_not_compiled() -> None:
     for kind in ("TAG", ""):
         assert after(kept, "a", 4, kind) == (kept, ())
     by_sql = {"T": RegisteredSubscription(frozenset(), 1, "SQL92", "a > 1")}
-    assert compile_subscriptions(OLDEST, NO_FILTERS, "G", by_sql) == ({}, ())
+    assert compile_subscriptions(OLDEST, NO_FILTERS, "G", by_sql, "T") == ({}, ())
+
+
+def test_from_5_5_1_an_expression_for_a_topic_that_the_broker_does_not_have_changes_nothing() -> None:
+    assert after(NO_FILTERS, "a > 1", 3, rules=WITH_TOPICS) == ({}, ("unknown topic",))
+    kept, kinds = after(NO_FILTERS, "a > 1", 3, rules=WITH_TOPICS, topics="T")
+    assert (kept, kinds) == ({("G", "T"): CompiledFilter("a > 1", 3)}, ("compiled",))
+    for text in ("a < 1", "a >"):
+        assert after(kept, text, 4, rules=WITH_TOPICS) == (kept, ("unknown topic",))

@@ -447,6 +447,15 @@ class CompiledWhereAnswered(Consumers):
         return super().compile(consumer) if self._storage.rules.filters_properties else self.filters
 
 
+class CompiledByTopic(Consumers):
+    """Nothing is compiled for a topic that the broker does not have, as from 5.5.1."""
+
+    def compile(self, consumer: Consumer) -> Filters:
+        subscribed, topics = consumer.subscriptions, self._storage.state.topics
+        there = {topic: held for topic, held in subscribed.items() if topic in topics}
+        return super().compile(consumer._replace(subscriptions=there))
+
+
 class BrokenFindsAll(Consumers):
     """A pull by an expression that was not compiled finds every message."""
 
@@ -540,6 +549,7 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _consumers("compiled-leaves", "D213", "What was compiled goes with the last member.", CompiledLeaves),
     _consumers("compiled-broken-kept", "D213", "A newer broken expression leaves the older one.", BrokenKeepsCompiled),
     _consumers("compiled-if-answered", "D213", "Expressions are compiled where answered.", CompiledWhereAnswered),
+    _consumers("compiled-by-topic", "D213", "Nothing is compiled for a topic that is not there.", CompiledByTopic),
     _consumers("registered-broken-all", "D213", "A broken expression is for everything.", BrokenFindsAll),
     _consumers("registered-any-compiled", "D213", "A pull may know what was not compiled.", AnyCompiled),
     _consumers("registered-refused-first", "D213", "Where SQL92 is refused nothing else counts.", RefusedFirst),
