@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.cli.predict_options import (
 @topics_option
 @click.option("--time", type=int, metavar="MS", help="Search every queue for this time (ms since the epoch), too.")
 @click.option(
-    "--names", is_flag=True, help="Keep all names: of the group, its topics, brokers, members and name servers."
+    "--names", is_flag=True, help="Keep the names of the group, its topics, brokers and members, and name servers."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="The file; standard output unless given.")
 @patience_option

@@ -108,7 +108,7 @@ def start_answer(prediction: StartPrediction) -> Cell:
     beyond = [queue for queue in prediction.queues if queue.beyond]
     if beyond:
         parts.append(
-            f"Beyond max: {count(len(beyond), 'stored offset')}. Was the queue made anew, or has its broker lost messages?"
+            f"Beyond max: {count(len(beyond), 'stored offset')}. Was a queue made anew, or has a broker lost messages?"
         )
     if any(not queue.served for queue in prediction.queues):
         parts.append("It gets nothing from brokers that do not know its pulls.")
