@@ -35,10 +35,26 @@ DEFAULT = ParameterSource.DEFAULT
 _HERE = "rocketmq_conformance.conformance.cli"
 #: The commands of the group by name; what they need is imported when they are used.
 COMMANDS = {
-    "diff": Lazy(f"{_HERE}.campaign_diff:diff", "Compare what two stored campaigns with the same plans did."),
-    "promote": Lazy(f"{_HERE}.campaign_promote:promote", "Put minimal plans of a campaign into the corpus."),
-    "run": Lazy(f"{_HERE}.campaign:run", "Play cases on every ADDRESS, and compare."),
-    "trend": Lazy(f"{_HERE}.campaign_trend:trend", "Compare the latest of several stored campaigns with those before."),
+    "diff": Lazy(
+        f"{_HERE}.campaign_diff:diff",
+        "Compare what two stored campaigns with the same plans did.",
+        "campaign diff monday tuesday",
+    ),
+    "promote": Lazy(
+        f"{_HERE}.campaign_promote:promote",
+        "Put minimal plans of a campaign into the corpus.",
+        "campaign promote nightly",
+    ),
+    "run": Lazy(
+        f"{_HERE}.campaign:run",
+        "Play cases on every ADDRESS, and compare.",
+        "campaign run port --cases 100000 --out nightly",
+    ),
+    "trend": Lazy(
+        f"{_HERE}.campaign_trend:trend",
+        "Compare the latest of several stored campaigns with those before.",
+        "campaign trend monday tuesday wednesday",
+    ),
 }
 
 

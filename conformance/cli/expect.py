@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot, finish
+from rocketmq_conformance.conformance.cli.lazy_group import example_of
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
     address_argument,
@@ -37,7 +38,7 @@ def expect() -> None:
     """Keep a file of expected divergences, which `run --expected FILE` takes."""
 
 
-@expect.command()
+@expect.command(epilog=example_of("expect add known.toml conformance-out --reason 'see PROJ-7' --owner 'clients team'"))
 @file_argument
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--reason", required=True, help="Why the implementation diverges.")
@@ -116,7 +117,7 @@ def _in_any_folder(implementation: str) -> str:
     return " ".join([f"*/{Path(command).name}" if command.startswith("/") else command, *words])
 
 
-@expect.command()
+@expect.command(epilog=example_of("expect verify known.toml client:./my-consumer"))
 @file_argument
 @address_argument
 @quirks_option
@@ -128,7 +129,7 @@ def verify(file: Path, address: str, quirks: bool, judging: Judging) -> None:
     finish(1 if any(one.fault for one in found) else 0)
 
 
-@expect.command()
+@expect.command(epilog=example_of("expect prune known.toml client:./my-consumer"))
 @file_argument
 @address_argument
 @quirks_option

@@ -16,7 +16,14 @@ class Lazy(NamedTuple):
     place: str
     #: Short enough for one line of the group's help; the command's own help says more.
     sentence: str
+    #: Words after the program's name that are worth trying; no words for a group, whose commands have theirs.
+    example: str = ""
     hidden: bool = False
+
+
+def example_of(words: str) -> str:
+    """The last lines of a command's help."""
+    return f"\b\nExample:\n  rocketmq-conformance {words}"
 
 
 class LazyGroup(click.Group):
@@ -36,6 +43,8 @@ class LazyGroup(click.Group):
             return super().get_command(ctx, cmd_name)
         module, _, name = self.lazy[cmd_name].place.partition(":")
         command: click.Command = getattr(import_module(module), name)
+        if example := self.lazy[cmd_name].example:
+            command.epilog = example_of(example)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

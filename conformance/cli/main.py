@@ -20,28 +20,81 @@ _RARELY = 50_000
 _HERE = "rocketmq_conformance.conformance.cli"
 #: The commands by name: a module each.
 COMMANDS = {
-    "bisect": Lazy(f"{_HERE}.bisect:bisect", "Find the release at which the answers to a plan changed."),
+    "bisect": Lazy(
+        f"{_HERE}.bisect:bisect",
+        "Find the release at which the answers to a plan changed.",
+        "bisect found.plan.jsonl --broker 4.7.1..5.5.0",
+    ),
     "campaign": Lazy(f"{_HERE}.campaign:campaign", "Play very many seeded cases with Spark, and keep them as tables."),
-    "diff": Lazy(f"{_HERE}.diff:diff", "Compare what several addresses answer to the same plans."),
-    "enumerate": Lazy(f"{_HERE}.enumerate:enumerate_", "List every plan of a suite up to a bound, and play them."),
+    "diff": Lazy(
+        f"{_HERE}.diff:diff",
+        "Compare what several addresses answer to the same plans.",
+        "diff broker:5.4.0 broker:5.5.0 -k broker-offsets",
+    ),
+    "enumerate": Lazy(
+        f"{_HERE}.enumerate:enumerate_",
+        "List every plan of a suite up to a bound, and play them.",
+        "enumerate start-push --steps 2 --values 2",
+    ),
     "expect": Lazy(f"{_HERE}.expect:expect", "Keep a file of expected divergences: add, verify, prune."),
-    "explain": Lazy(f"{_HERE}.explain:explain", "Show what a rule requires, of which releases, by which source."),
-    "fetch": Lazy(f"{_HERE}.fetch:fetch", "Download the jars of real clients and brokers."),
-    "list": Lazy(f"{_HERE}.list:list_", "Name the suites, rules, operations or mutants."),
-    "matrix": Lazy(f"{_HERE}.matrix:matrix", "Show rule by rule what each of many releases does."),
-    "new-adapter": Lazy(f"{_HERE}.new_adapter:new_adapter", "Write a program to start from, in Go, Java or Python."),
-    "power": Lazy(f"{_HERE}.power:power", "Run the mutants and print which were noticed, and how soon."),
+    "explain": Lazy(
+        f"{_HERE}.explain:explain",
+        "Show what a rule requires, of which releases, by which source.",
+        "explain BQ-QUERY-G3",
+    ),
+    "fetch": Lazy(
+        f"{_HERE}.fetch:fetch", "Download the jars of real clients and brokers.", "fetch broker:5.5.0 java-client:5.5.0"
+    ),
+    "list": Lazy(f"{_HERE}.list:list_", "Name the suites, rules, operations or mutants.", "list suites"),
+    "matrix": Lazy(
+        f"{_HERE}.matrix:matrix",
+        "Show rule by rule what each of many releases does.",
+        "matrix --brokers 4.9.7..5.5.0 -k broker-offsets",
+    ),
+    "new-adapter": Lazy(
+        f"{_HERE}.new_adapter:new_adapter",
+        "Write a program to start from, in Go, Java or Python.",
+        "new-adapter --language go my-adapter",
+    ),
+    "power": Lazy(
+        f"{_HERE}.power:power", "Run the mutants and print which were noticed, and how soon.", "power first-takes-all"
+    ),
     "predict": Lazy(f"{_HERE}.predict:predict", "Predict what a group of a real cluster will do."),
     "prove": Lazy(f"{_HERE}.prove:prove", "Check the model itself against real RocketMQ."),
-    "provenance": Lazy(f"{_HERE}.provenance:provenance", "Compare the Java methods that rules name across releases."),
+    "provenance": Lazy(
+        f"{_HERE}.provenance:provenance",
+        "Compare the Java methods that rules name across releases.",
+        "provenance 5.4.0 5.5.0",
+    ),
     "regenerate": Lazy(f"{_HERE}.regenerate:regenerate", "Rewrite the files that are made from the code.", hidden=True),
-    "replay": Lazy(f"{_HERE}.replay:replay", "Run the cases of a plan file again."),
-    "report": Lazy(f"{_HERE}.report:report", "Make one HTML page of a stored run or campaign."),
-    "run": Lazy(f"{_HERE}.run:run", "Judge an address: generate plans, run them, and compare."),
-    "scenario": Lazy(f"{_HERE}.scenario:scenario", "Play a plan that is told step by step."),
-    "serve": Lazy(f"{_HERE}.serve:serve", "Run a fake name server and broker, answered by the model."),
-    "shrink": Lazy(f"{_HERE}.shrink:shrink", "Find the shortest plan that shows a divergence."),
-    "smoke": Lazy(f"{_HERE}.smoke:smoke", "Check with a few short cases that an adapter is wired up."),
+    "replay": Lazy(
+        f"{_HERE}.replay:replay", "Run the cases of a plan file again.", "replay found.plan.jsonl java-client:5.5.0"
+    ),
+    "report": Lazy(
+        f"{_HERE}.report:report", "Make one HTML page of a stored run or campaign.", "report conformance-out"
+    ),
+    "run": Lazy(
+        f"{_HERE}.run:run",
+        "Judge an address: generate plans, run them, and compare.",
+        "run broker:5.5.0 -k broker-offsets --seed 5",
+    ),
+    "scenario": Lazy(f"{_HERE}.scenario:scenario", "Play a plan that is told step by step.", "scenario new-group port"),
+    "serve": Lazy(
+        f"{_HERE}.serve:serve",
+        "Run a fake name server and broker, answered by the model.",
+        "serve --topic orders=4 --with broker=5.5.0",
+    ),
+    "shrink": Lazy(
+        f"{_HERE}.shrink:shrink", "Find the shortest plan that shows a divergence.", "shrink found.plan.jsonl port"
+    ),
+    "smoke": Lazy(
+        f"{_HERE}.smoke:smoke",
+        "Check with a few short cases that an adapter is wired up.",
+        "smoke client:./my-consumer",
+    ),
+    "switches": Lazy(
+        f"{_HERE}.switches:switches", "Show what changes from one release to another.", "switches 5.3.3..5.5.0"
+    ),
 }
 
 

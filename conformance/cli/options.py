@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -246,8 +247,17 @@ def selected_names(patterns: Sequence[str], names: Collection[str], what: str = 
     found = {pattern: select(pattern, names) for pattern in patterns}
     for pattern, some in found.items():
         if not some:
-            raise click.UsageError(f"No {what} matches {pattern!r}; there are {', '.join(names)}.")
+            raise click.UsageError(f"No {what} matches {pattern!r}: {_instead(pattern, names, what)}")
     return {name for some in found.values() for name in some}
+
+
+def _instead(pattern: str, names: Collection[str], what: str) -> str:
+    """What somebody who named nothing may have meant, and for a suite what the kit does not judge."""
+    near = get_close_matches(pattern, names, 3, 0.75)
+    meant = f"is it {' or '.join(near)}?" if near else f"`list {what}s` names them all."
+    if what == "suite" and not near:
+        return f"producing, transactions, ACLs and storage are not judged; {meant}"
+    return meant
 
 
 def suite_notes(patterns: Sequence[str]) -> tuple[str, ...]:

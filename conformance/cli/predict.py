@@ -9,13 +9,31 @@ from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
 _HERE = "rocketmq_conformance.conformance.cli"
 #: The commands of the group by name; what they need is imported when they are used.
 COMMANDS = {
-    "allocation": Lazy(f"{_HERE}.predict_more:allocation", "Who gets which queues, and what moves."),
-    "reset": Lazy(f"{_HERE}.predict_more:reset", "What a reset does, queue by queue and to members that run."),
-    "start": Lazy(
-        f"{_HERE}.predict_start:start", "Where a group's consumers start, and what they consume again or skip."
+    "allocation": Lazy(
+        f"{_HERE}.predict_more:allocation",
+        "Who gets which queues, and what moves.",
+        "predict allocation --members 10.0.0.1@1,10.0.0.2@1 --queues broker-a:4",
     ),
-    "state": Lazy(f"{_HERE}.predict_state:state", "Write what is known about a group to a file, with names masked."),
-    "upgrade": Lazy(f"{_HERE}.predict_more:upgrade", "What other releases change for a group, or for all of them."),
+    "reset": Lazy(
+        f"{_HERE}.predict_more:reset",
+        "What a reset does, queue by queue and to members that run.",
+        "predict reset 127.0.0.1:9876 --group app --topic orders --to end",
+    ),
+    "start": Lazy(
+        f"{_HERE}.predict_start:start",
+        "Where a group's consumers start, and what they consume again or skip.",
+        "predict start 127.0.0.1:9876 --group app",
+    ),
+    "state": Lazy(
+        f"{_HERE}.predict_state:state",
+        "Write what is known about a group to a file, with names masked.",
+        "predict state 127.0.0.1:9876 --group app --out facts.json",
+    ),
+    "upgrade": Lazy(
+        f"{_HERE}.predict_more:upgrade",
+        "What other releases change for a group, or for all of them.",
+        "predict upgrade 127.0.0.1:9876 --all --broker 4.9.7..5.5.0",
+    ),
 }
 
 

@@ -9,18 +9,29 @@ from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
 _PROOFS = "rocketmq_conformance.conformance.cli.proofs"
 #: The commands of the group by name; what they need is imported when they are used.
 COMMANDS = {
-    "all": Lazy(f"{_PROOFS}:all_", "Prove everything: all releases of clients and brokers, and all pairs."),
-    "broker": Lazy(f"{_PROOFS}:broker", "Ask real brokers, started from jars."),
+    "all": Lazy(
+        f"{_PROOFS}:all_", "Prove everything: all releases of clients and brokers, and all pairs.", "prove all"
+    ),
+    "broker": Lazy(f"{_PROOFS}:broker", "Ask real brokers, started from jars.", "prove broker 5.5.0"),
     "folklore": Lazy(
         "rocketmq_conformance.conformance.cli.folklore:folklore",
         "Ask where new groups start, and how they are made to start at the end.",
+        "prove folklore",
     ),
-    "java": Lazy(f"{_PROOFS}:java", "Ask the classes of real Java clients."),
-    "page": Lazy(f"{_PROOFS}:page", "Write the page of what was proven."),
-    "pairs": Lazy(f"{_PROOFS}:pairs", "Ask every pair of a real client and a real broker."),
-    "predict": Lazy(f"{_PROOFS}:predict", "Compare what `predict` says with what real consumers and brokers do."),
-    "upgrades": Lazy(f"{_PROOFS}:upgrades", "Compare what `predict upgrade` says with what the next broker shows."),
-    "whole": Lazy(f"{_PROOFS}:whole", "Run whole Java consumers, with threads and sockets."),
+    "java": Lazy(f"{_PROOFS}:java", "Ask the classes of real Java clients.", "prove java 5.5.0"),
+    "page": Lazy(f"{_PROOFS}:page", "Write the page of what was proven.", "prove page"),
+    "pairs": Lazy(f"{_PROOFS}:pairs", "Ask every pair of a real client and a real broker.", "prove pairs"),
+    "predict": Lazy(
+        f"{_PROOFS}:predict",
+        "Compare what `predict` says with what real consumers and brokers do.",
+        "prove predict --brokers 5.5.0 --few",
+    ),
+    "upgrades": Lazy(
+        f"{_PROOFS}:upgrades",
+        "Compare what `predict upgrade` says with what the next broker shows.",
+        "prove upgrades 4.9.7,5.5.0",
+    ),
+    "whole": Lazy(f"{_PROOFS}:whole", "Run whole Java consumers, with threads and sockets.", "prove whole"),
 }
 
 

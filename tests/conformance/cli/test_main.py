@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from unittest.mock import patch
 
 import click
 import pytest
@@ -29,6 +32,35 @@ def test_the_help_of_a_group_has_one_line_for_each_command(group: LazyGroup) -> 
     text = CliRunner().invoke(group, ["--help"]).output
     listed = text.partition("Commands:\n")[2].splitlines()
     assert [line.split()[0] for line in listed] == [name for name, entry in group.lazy.items() if not entry.hidden]
+
+
+def test_every_command_has_an_example_that_can_be_read() -> None:
+    seen: list[str] = []
+    lacking = []
+    with patch.object(click.Command, "invoke", lambda self, context: seen.append(context.command_path)):
+        for path, command in _commands("", cli):
+            _, found, example = (command.epilog or "").partition("rocketmq-conformance ")
+            if not found or not f"{example} ".startswith(f"{path} "):
+                lacking.append(path)
+                continue
+            cli.main(shlex.split(example), standalone_mode=False)
+    assert lacking == []
+    assert len(seen) > 30
+
+
+def _commands(path: str, group: click.Group) -> Iterator[tuple[str, click.Command]]:
+    """Every command that help names, by its words."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        entry = group.lazy.get(name) if isinstance(group, LazyGroup) else None
+        if command is None or (entry is not None and entry.hidden):
+            continue
+        words = f"{path} {name}".strip()
+        if isinstance(command, click.Group):
+            yield from _commands(words, command)
+        else:
+            yield words, command
 
 
 def test_help_imports_no_suite_and_no_report() -> None:
