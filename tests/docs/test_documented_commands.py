@@ -78,6 +78,7 @@ SMALL: dict[str, tuple[str, ...]] = {
     "report conformance-out/port-1729": (),
     "run python:minimal_port:make": (*PORT[:1], "python:minimal_port:make", *PORT[2:8]),
     "scenario": (),
+    "switches 5.3.3..5.5.0": (),
     "scenario new-group port": (),
     "smoke python:minimal_port:make": (),
     "run mutant:NAME --out found": FOUND,
