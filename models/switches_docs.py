@@ -20,8 +20,8 @@ what each number means and where the change can be read.
   the line did not get it. "5.0.0 to before 5.1.0" was taken back in 5.1.0. The previews of 5.0.0 left the main line
   around 4.9.1: what is in all of 5.x is there since 5.0.0-PREVIEW.
 - One number can stand for several changes that belong together.
-- `rocketmq-conformance switches 5.3.3..5.5.0` shows those between two releases, and `explain RULE` what a rule demands and
-  in which releases it was read.
+- `rocketmq-conformance switches 5.3.3..5.5.0` shows those between two releases, and `explain RULE` what a rule demands
+  and in which releases it was read.
 - Sources name the class and the method of the Java source of RocketMQ.
 """
 _HEAD = """| number | what changed | 4.x since | 5.x since | rule | source |
