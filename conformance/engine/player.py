@@ -344,8 +344,8 @@ class Player:
         """A difference on a real clock counts when it shows every time; otherwise the case is undecided. Where several
         parts of the answer differ, those count that do so every time.
 
-        ``again`` is what came of its plan when it was played again; that is done now if there is nothing. Of a kind
-        that showed every time in one case, others are not played again.
+        ``again`` is what came of its plan when it was played again; that is done now if there is nothing. A kind that
+        showed every time in one case counts in others as soon as it shows.
         """
         fingerprint = fingerprint_of(self.suite, judged.steps[-1])
         if fingerprint in self._repeated:
@@ -356,6 +356,8 @@ class Player:
         for one in again:
             if isinstance(one, BROKEN):
                 raise one
+            if one.verdict == DIVERGES and fingerprint_of(self.suite, one.steps[-1]) in self._repeated:
+                return one
             shown.append(fingerprints_of(self.suite, one.steps[-1]) if one.verdict == DIVERGES else {})
         repeated = {part for kind, part in kinds.items() if all(kind in others for others in shown)}
         if not repeated:

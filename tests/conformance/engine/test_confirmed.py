@@ -22,6 +22,9 @@ from rocketmq_conformance.suites.declare.answer_parts import first_difference
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
+NOTHING_SEEN: Seen = (((-1, -1),) * 4, (), (-1,) * 4)
+PLACED, GIVEN, STORED = ((0, 12),) * 4, ((0, 0, 0, 12),), (12,) * 4
+
 
 class Differs:
     """Answers wrongly in the first ``wrong`` plays of a case, and then as the model does; ``ahead`` are under way."""
@@ -102,6 +105,20 @@ def test_a_kind_that_has_shown_every_time_is_not_played_again() -> None:
         assert adapter.plays == 4
 
 
+def test_such_a_kind_counts_in_a_play_that_was_to_confirm_another_one() -> None:
+    rows = [whole_push.SUITE.row(whole_push.Look())]
+    places, given, stored = NOTHING_SEEN
+    always, once = (places, given, STORED), (PLACED, given, stored)
+    for lanes in (1, 4):
+        stage = Stage(Flickers(lanes, *[always] * 3, once, NOTHING_SEEN, always), Profile())
+        hello_of(stage)
+        player = Player(stage, Judge(whole_push.SUITE, Profile()))
+        found = [played for number in range(2) for played in player.play([(number, rows)])]
+        stage.close()
+        assert [played.verdict for played in found] == [DIVERGES, DIVERGES]
+        assert found[1].differences[-1].steps[-1].observed == always
+
+
 def test_cases_come_in_their_order_after_one_that_is_played_again() -> None:
     adapter = Differs(1, 4, ahead=2)
     stage = Stage(adapter, Profile())
@@ -121,10 +138,6 @@ def test_a_difference_that_does_not_repeat_is_undecided_with_its_counts() -> Non
             found, reason, plays = verdict(wrong, lanes)
             assert (found, plays) == (UNDECIDED, 3)
             assert reason.startswith(f"it differed in {wrong} of 3 plays: prepare(")
-
-
-NOTHING_SEEN: Seen = (((-1, -1),) * 4, (), (-1,) * 4)
-PLACED, GIVEN, STORED = ((0, 12),) * 4, ((0, 0, 0, 12),), (12,) * 4
 
 
 def test_what_differs_every_time_counts_though_another_part_does_so_at_times() -> None:
