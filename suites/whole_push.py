@@ -42,7 +42,7 @@ MOVES = whole.Moves(
     ),
     parts={
         "places": (
-            *(*_LOCKED, *_RESET, "WHOLE-SHARE", "WHOLE-MOVED"),
+            *(*_LOCKED, *_RESET, "WHOLE-SHARE", "WHOLE-MOVED-ANEW", "WHOLE-MOVED"),
             *("START-BC-1", "REB-BC-1", "REB-SVC-WAKE", "REB-SVC-1"),
         ),
         "brought": (*_RESET, "WHOLE-FIRST", "WHOLE-SHARE"),
@@ -199,7 +199,7 @@ SUITE = Suite(
     cases=40,
     show=show,
     rules=(
-        *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-RESET"),
+        *("WHOLE-FIRST", "WHOLE-MOVED", "WHOLE-MOVED-ANEW", "WHOLE-COMMIT", "WHOLE-SHARE", "WHOLE-RESET"),
         *("WHOLE-UNREAD", "WHOLE-MISTAKEN", "WHOLE-PULL", "WHOLE-LIST", "WHOLE-LOST", "WHOLE-REPEAT", "REB-ROUTE-1"),
         *whole_end.RULES_OF_ENDS,
         *("WHOLE-UNHEARD", "WHOLE-SILENT", "WHOLE-CUT", "WHOLE-LATE"),

@@ -121,6 +121,8 @@ def cases() -> Iterator[TableCase]:
         moves = (Fail(COMMIT, "silent"), Join(), Look(), Mend(), Look())
         yield TableCase("commits are lost for a while", kind, moves)
         yield TableCase("told another offset", kind, (Join(), Look(), ResetTo(3), Look(), Arrive(), Look()))
+    moves = (Fail(PULL), Join(), Look(), Mend(), Fail(MEMBERS), Look(), Mend(), Look())
+    yield TableCase("sent elsewhere without a list", PUSH, moves, stored=2, shape="expired")
     yield TableCase("pulls: silent", PUSH, _until_mended(Fail(PULL, SILENT)))
     yield TableCase("members: cut", PUSH, _until_mended(Fail(MEMBERS, CUT)))
     yield TableCase("stored offset: late", PUSH, (Fail(QUERY, LATE), Join(), Look(), Arrive(), Look()))

@@ -44,6 +44,8 @@ class ClientRules(ProfileFields):
     allows_no_body: bool = in_client(switches.ALLOWS_NO_BODY, mends=True)
     #: Does a run commit, and so fail, when nothing is aside (CONS-2-COMMIT)?
     commits_nothing: bool = read(lambda profile: profile.accidents)
+    #: Does a queue that is sent elsewhere begin anew, whatever fails then (WHOLE-MOVED-ANEW)?
+    begins_anew: bool = read(lambda profile: profile.accidents)
     skips_uncached: bool = in_client(switches.SKIPS_UNCACHED)
     cleans_counted: bool = in_client(switches.CLEANS_COUNTED, mends=True)
     cleans_guarded: bool = in_client(switches.CLEANS_GUARDED, mends=True)

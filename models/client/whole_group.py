@@ -78,7 +78,7 @@ from rocketmq_conformance.models.client.whole_moves import (
 )
 from rocketmq_conformance.models.client.whole_queues import LOST, WholeQueues, is_known
 from rocketmq_conformance.models.outcome import Err
-from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
+from rocketmq_conformance.models.rule import Level, Reason, Rule, reasons_by_kind
 
 RULES = (
     Rule(
@@ -130,6 +130,14 @@ RULES = (
         "What a lost commit said the next one says. When none follows, because the consumer ends, the messages are "
         "given again to whoever takes the queue next.",
         "RemoteBrokerOffsetStore#persistAll, RebalanceImpl#updateProcessQueueTableInRebalance @ 4.9.7, 5.5.0",
+    ),
+    Rule(
+        "WHOLE-MOVED-ANEW",
+        "A push consumer that is sent elsewhere begins the queue anew even where it cannot, and is given nothing of "
+        "it: while commits fail it begins where it is sent away from, again and again, and without the list of members "
+        "or the stored offset it does not begin. One that pulls on where it is sent loses nothing.",
+        "DefaultMQPushConsumerImpl#pullMessage, RebalanceImpl#updateProcessQueueTableInRebalance @ 4.9.7, 5.5.0",
+        level=Level.QUIRK,
     ),
     Rule(
         "WHOLE-REPEAT",
@@ -202,6 +210,7 @@ RULES = (
 
 _LIST = reasons_by_kind(("WHOLE-LIST",), "keeps", "takes nothing", beneath=("REB-CLU-1",))
 _REREAD = reasons_by_kind(("WHOLE-REREAD",), "waits", "pulls from -1")
+_ANEW = Reason(("WHOLE-MOVED-ANEW",), "sent elsewhere in vain")
 _PUT_OFF = Reason(("WHOLE-PULL",), "put off")
 _FOUND_NOTHING = Reason(("WHOLE-COMMIT",), "found nothing", beneath=("PULL-NON-1",))
 _NOTHING_BESIDE = Reason(("PULL-NON-1",), "found nothing beside what is held")
@@ -367,7 +376,10 @@ class WholeGroupModel(WholeQueues):
         if first != member.pulls[queue]:
             group = hiding(group, queue)
         if group.kind == PUSH and group.fails.keys() & {COMMIT, MEMBERS, QUERY} and _is_moved(found):
-            return self._moved(group._replace(reasons=group.reasons + found), broker, name, queue)
+            if self.start.client.begins_anew:
+                return self._moved(group._replace(reasons=(*group.reasons, *found, _ANEW)), broker, name, queue)
+            if COMMIT in group.fails:
+                broker = broker._replace(stored=before)
         group = group._replace(broker=broker, reasons=group.reasons + found)
         end = log_of(broker, queue).max
         member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})

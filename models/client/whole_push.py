@@ -293,6 +293,9 @@ def shown(state: WholePushState, seen: Value, why: Reason) -> Answer[WholePushSt
 def reason_of(fired: tuple[str, ...], given: bool) -> Reason:
     """Why push consumers show what they show, by the rules that fired; ``given``: were messages given?"""
     fired = tuple(rule for rule in fired if rule.startswith(_SHOWN))
+    if "WHOLE-MOVED-ANEW" in fired:
+        first = dict.fromkeys(("WHOLE-MOVED-ANEW", *fired))
+        return Reason(tuple(first), "sent elsewhere in vain", quirk=True, either=True)
     if "WHOLE-MOVED" in fired:
         return Reason(fired, "sent elsewhere")
     if "WHOLE-RESET" in fired:

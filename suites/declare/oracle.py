@@ -8,7 +8,7 @@ step may have happened (:mod:`measured_time`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -208,7 +208,9 @@ class Oracle:
         """Judge an accident of Java, which need not be repeated, and follow the implementation in what it did."""
         if self._elapsed is None:
             self._state = step.before
-            return self._among_possibilities(step.row, step.observed, indeterminate=False)
+            found = self._among_possibilities(step.row, step.observed, indeterminate=False)
+            assert isinstance(found, Agreed | Differs)
+            return replace(found, step=found.step._replace(unshown=step.unshown))
         spec = self._suite.operations[step.row[0]].spec
         judgement = self._as_far_as_said(spec, step)
         if isinstance(judgement, Agreed):

@@ -57,7 +57,7 @@ from rocketmq_conformance.suites import (
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
-from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 
 #: What is to be said of a step that clients with standard timers may show as late as it was seen.
 _LATE = "it was seen in the time that standard timers have, and too late at this pace"
@@ -76,11 +76,13 @@ _STORED_AFTER = {
 
 
 class _Followed(NamedTuple):
-    """A step as the model has it: the state before it, the client ids that were known, the answer, and why."""
+    """A step as the model has it: the state before it, the client ids that were known, the state after it, the answer,
+    and why."""
 
     operation: Operation
     before: Any
     ids: tuple[str, ...]
+    after: Any
     expected: Expected
     why: Reason
 
@@ -99,7 +101,7 @@ class WatchedGroup:
         access: GivenAccess,
     ) -> None:
         self.suite = suite
-        self._bound = suite.bind(profile)
+        self._bound, self._mended = suite.bind(profile), suite.bind(profile.mended())
         self._state = self._bound.initial
         self._timing = timing
         self._clock = Clock(interrupted)
@@ -152,7 +154,7 @@ class WatchedGroup:
         """Follow an operation by the model: its answer, and why."""
         for traffic in self._traffic():
             traffic.outdated = False
-        self._followed = self._follow(operation, self._state)
+        self._adopt(self._follow(self._bound, operation, self._state))
         self._points.begin(operation, self._followed.why.rules, self.case.traffic.sent)
         return self._followed.expected, self._followed.why
 
@@ -160,15 +162,25 @@ class WatchedGroup:
         """The same for the step that is under way, by the client ids that members have shown by now."""
         followed = self._followed
         if followed.ids != self.members.seen_ids():
-            self._followed = self._follow(followed.operation, followed.before)
-            self._points.rules = frozenset(self._followed.why.rules)
+            self._adopt(self._follow(self._bound, followed.operation, followed.before))
         return self._followed.expected, self._followed.why
 
-    def _follow(self, operation: Operation, before: Any) -> _Followed:
+    def _follow_without(self, seen: Value) -> None:
+        """Follow a client without an accident of Java once queues are where such a client has them."""
+        if self._followed.why.quirk is True and isinstance(seen, tuple):
+            mended = self._follow(self._mended, self._followed.operation, self._followed.before)
+            if isinstance(mended.expected, tuple) and mended.expected[0] == seen[0]:
+                self._bound = self._mended
+                self._adopt(mended)
+
+    def _adopt(self, followed: _Followed) -> None:
+        self._followed, self._state = followed, followed.after
+        self._points.rules = frozenset(followed.why.rules)
+
+    def _follow(self, bound: BoundModel, operation: Operation, before: Any) -> _Followed:
         ids = self.members.seen_ids()
-        state = self._bound.learn(before, ids) if self._bound.learn else before
-        self._state, expected, why = self._bound.handlers[type(operation)](state, *operation.args)
-        return _Followed(operation, before, ids, expected, why)
+        state = bound.learn(before, ids) if bound.learn else before
+        return _Followed(operation, before, ids, *bound.handlers[type(operation)](state, *operation.args))
 
     def variables(self, name: str) -> dict[str, str]:
         """The environment of a member."""
@@ -206,7 +218,9 @@ class WatchedGroup:
 
         def owners() -> bool:
             nonlocal seen
-            seen, expected = self._shown(brought), self._decided()[0]
+            seen = self._shown(brought)
+            self._follow_without(seen)
+            expected = self._decided()[0]
             return isinstance(seen, tuple) and isinstance(expected, tuple) and seen[:2] == expected[:2]
 
         def everything() -> bool:

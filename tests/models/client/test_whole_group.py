@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.proof import whole_real
 from rocketmq_conformance.conformance.proof.whole_cases import TableCase, cases, handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import expected
 from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client import whole_group
 from rocketmq_conformance.models.client.fixtures import STORED_KEYS
 from rocketmq_conformance.models.client.start import FIRST, StartModel
@@ -60,7 +61,7 @@ def alone(owns: bool, stored: int, *given: int) -> Observation:
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("table", "count"), [(EVERY, 112), (HANDOVERS, 32)], ids=["scripted", "handovers"])
+@pytest.mark.parametrize(("table", "count"), [(EVERY, 113), (HANDOVERS, 32)], ids=["scripted", "handovers"])
 def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[TableCase], count: int) -> None:
     assert len(table) == count
     assert len({str(case) for case in table}) == count
@@ -148,6 +149,7 @@ KNOWN = [
     ("stored offset: the second answer is no-field", ORDERLY, "5.5.0", [alone(True, 7), alone(True, 13, 7, 6)]),
     ("stored offset: the second answer is SYSTEM_ERROR", ORDERLY, "4.9.8", [alone(True, 7), alone(True, 13, 12, 1)]),
     ("commits are lost for a while", PUSH, "5.5.0", [alone(True, 7, 7, 5), alone(True, 12)]),
+    ("sent elsewhere without a list", PUSH, "5.5.0", [alone(True, 2), alone(False, 4), alone(True, 12, 4, 8)]),
     ("told another offset", PUSH, "5.5.0", [alone(True, 12, 7, 5), alone(True, 12, 3, 9), alone(True, 13, 12, 1)]),
     # one who subscribes to another topic goes on in it where the group was
     ("another topic is subscribed to", PUSH, "5.5.0", SUBSCRIBED),
@@ -272,6 +274,12 @@ class _NeverRepeats(WholeGroupModel):
         return with_member(after, name, member._replace(memory=memory))
 
 
+class _PullsOn(WholeGroupModel):
+    def _moved(self, group: WholeGroup, broker: BrokerState, name: str, queue: int) -> Any:
+        after, found = self._pull_queue(group._replace(fails={}), name, queue)
+        return after._replace(fails=group.fails), found
+
+
 class _NeverReset(WholeGroupModel):
     def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         return group
@@ -328,6 +336,7 @@ WRONG: list[tuple[type[WholeGroupModel], str]] = [
     (_AlwaysPulls, "WHOLE-PULL"),
     (_AlwaysCommits, "WHOLE-LOST"),
     (_NeverRepeats, "WHOLE-REPEAT"),
+    (_PullsOn, "WHOLE-MOVED-ANEW"),
     (_StoresLate, "WHOLE-BUSY"),
     (_NeverReset, "WHOLE-RESET"),
     (_ResetsAll, "WHOLE-RESET-LITE"),

@@ -286,13 +286,22 @@ def test_who_is_sent_elsewhere_needs_requests_to_begin_anew(
 ) -> None:
     joined = (model.prepare, 1, "expired", 2, where), (model.fail, PULL, "SYSTEM_ERROR"), (model.join, 0)
     begun, seen, why = after(*joined, (model.fail, fails, "SYSTEM_ERROR"))
-    assert (seen, why.kind) == (((place,), (), (stored,)), "sent elsewhere")
+    assert (seen, why.kind) == (((place,), (), (stored,)), "sent elsewhere in vain")
     _, seen, _ = model.look(begun)
     assert seen == ((place,), (), (stored,))
     _, seen, _ = model.mend(begun)
     first = 12 if place == (0, 12) else 4
     given = ((0, 0, 4, 8),) if first == 4 else ()
     assert seen == (((0, 12),), given, (12,))
+
+
+@pytest.mark.parametrize(("fails", "stored"), [(COMMIT, 2), (LIST, 12), (QUERY, 12)])
+def test_a_client_that_does_not_begin_anew_is_given_what_is_where_it_was_sent(fails: str, stored: int) -> None:
+    mended = WholePushModel(Profile().mended())
+    joined = (mended.prepare, 1, "expired", 2, LAST), (mended.fail, PULL, "SYSTEM_ERROR"), (mended.join, 0)
+    begun, seen, why = after(*joined, (mended.fail, fails, "SYSTEM_ERROR"))
+    assert (seen, why.quirk) == ((((0, 12),), ((0, 0, 4, 8),), (stored,)), False)
+    assert mended.mend(begun)[1] == (((0, 12),), (), (12,))
 
 
 # --- a topic that gains and loses queues ------------------------------------------------------------------------

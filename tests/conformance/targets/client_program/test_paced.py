@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from places import ROOT
 
 from rocketmq_conformance import run
+from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.outcome import Err, Ok, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, HOLDS, NOT_REACHED, RulesJudged, SuiteEnded
@@ -101,6 +105,32 @@ def test_heartbeats_fail_once_a_member_pulls_where_it_was_sent_while_commits_fai
         whole_push.Fail("HEART_BEAT", "SYSTEM_ERROR"),
     )
     assert found == (((0, 0),), (), (0,))
+
+
+@pytest.mark.parametrize("command", [COMMAND, f"{ODD} goes-on"])
+@pytest.mark.parametrize("fails", ["UPDATE_CONSUMER_OFFSET", "GET_CONSUMER_LIST_BY_GROUP"])
+def test_who_is_sent_elsewhere_in_vain_may_pull_on_there(command: str, fails: str) -> None:
+    steps = (
+        whole_push.Prepare(1, "expired", 2, "CONSUME_FROM_LAST_OFFSET"),
+        whole_push.Fail("PULL_MESSAGE", "SYSTEM_ERROR"),
+        whole_push.Join(0),
+        whole_push.Fail(fails, "SYSTEM_ERROR"),
+        whole_push.Send(0),
+        whole_push.Mend(),
+    )
+    # a step in which the kit waits for what such a client does not do takes longer than all of these do
+    program = ClientProgram(command, PACE, timing=replace(Timing.of(PACE), margin=60.0))
+    group, began = program.group(whole_push.SUITE), time.monotonic()
+    judge = Judge(whole_push.SUITE, Profile(), quirks=False)
+    try:
+        judged = judge.judge(
+            [whole_push.SUITE.row(step) for step in steps], lambda row: group.do(whole_push.SUITE.operation(row))
+        )
+    finally:
+        group.close()
+        program.close()
+    assert (judged.verdict, len(judged.steps)) == (CONFORMS, len(steps)), judged.steps[-1]
+    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize("end", ["closes", "stays"])
