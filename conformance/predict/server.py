@@ -26,17 +26,12 @@ class Server:
     """One server of the cluster; what goes wrong with it is a CannotRunError with a sentence."""
 
     def __init__(self, address: str, access: Access, what: str, patience: float = PATIENCE) -> None:
-        self._access = access
+        self._access, self._address, self._patience = access, address, patience
         self._name = f"{what} at {address}"
         host, _, port = address.rpartition(":")
         if not host or not port.isdecimal():
             raise CannotRunError(f"{address!r} is no address: write HOST:PORT, such as 127.0.0.1:9876.")
-        try:
-            self._connection = Connection(host.strip("[]"), int(port), patience, access=access)
-        except OSError as error:
-            raise CannotRunError(
-                not_encrypted(address, error) or f"No {self._name} answers ({error}): name another address."
-            ) from error
+        self._connection = self._connected()
 
     def close(self) -> None:
         """Close the connection."""
@@ -62,7 +57,18 @@ class Server:
                 raise CannotRunError(refused_account(self._connection.address, answer, self._access))
         return answers
 
+    def _connected(self) -> Connection:
+        host, _, port = self._address.rpartition(":")
+        try:
+            return Connection(host.strip("[]"), int(port), self._patience, access=self._access)
+        except OSError as error:
+            raise CannotRunError(
+                not_encrypted(self._address, error) or f"No {self._name} answers ({error}): name another address."
+            ) from error
+
     def _exchange(self, asks: Sequence[requests.Ask]) -> list[Command]:
+        if self._connection.closed:
+            self._connection = self._connected()
         connection = self._connection
         try:
             numbers = [connection.post(ask.code, ask.ext, ask.body) for ask in asks]
@@ -71,6 +77,7 @@ class Server:
                 answer = connection.collect()
                 answers[answer.opaque] = answer
         except OSError as error:
+            connection.close()  # what is answered late would be taken for answers to the next requests
             reason = broken(connection) if isinstance(error, ConnectionError) else ""
             raise CannotRunError(reason or f"The {self._name} does not answer ({error}): try again.") from error
         return [answers[number] for number in numbers]

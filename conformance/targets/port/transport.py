@@ -9,6 +9,7 @@ from typing import Protocol
 from rocketmq_conformance.conformance.adapter import AdapterError, Answered, Case, Exchange
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
 
 #: Timeout of a request to the fake broker, which is on this machine (s).
 TIMEOUT = 0.5
@@ -121,20 +122,12 @@ class Sockets:
         self, topic: str, broker: str, code: int, ext: dict[str, str], one_way: bool = False, body: bytes = b""
     ) -> Answered:
         """One request."""
-        connection = self._connected(self._address(topic, broker))
-        try:
-            if one_way:
-                connection.send(code, ext, body)
-                return 0, "", {}, b""
-            answer = connection.call(code, ext, body, timeout=TIMEOUT)
-        except ConnectionError:
-            self._drop(connection)
-            raise
+        answer = self._asked(self._address(topic, broker), code, ext, one_way, body)
         return answer.code, answer.remark or "", answer.ext, answer.body
 
     def route(self, topic: str) -> bytes:
         """The body of a topic's route; its brokers are known from then on."""
-        answer = self._connected(self._name_server).call(_ROUTE, {"topic": topic}, timeout=TIMEOUT)
+        answer = self._asked(self._name_server, _ROUTE, {"topic": topic})
         if answer.code != 0:
             raise NoRouteError(topic)
         for broker, address in masters(answer.body).items():
@@ -155,12 +148,13 @@ class Sockets:
                 raise NoRouteError(topic)
         return self._addresses[place]
 
-    def _connected(self, address: str) -> Connection:
-        if address not in self._connections:
+    def _asked(self, address: str, code: int, ext: dict[str, str], one_way: bool = False, body: bytes = b"") -> Command:
+        """One request; the next one has a new connection when this one breaks. A late answer is dropped."""
+        connection = self._connections.get(address)
+        if connection is None or connection.closed:
             host, _, port = address.rpartition(":")
-            self._connections[address] = Connection(host, int(port))
-        return self._connections[address]
-
-    def _drop(self, connection: Connection) -> None:
-        connection.close()
-        self._connections = {a: c for a, c in self._connections.items() if c is not connection}
+            connection = self._connections[address] = Connection(host, int(port))
+        if one_way:
+            connection.send(code, ext, body)
+            return Command(0)
+        return connection.call(code, ext, body, timeout=TIMEOUT)

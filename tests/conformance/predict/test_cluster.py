@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import time
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from rocketmq_conformance.conformance.predict.api import access, consumer_of, re
 from rocketmq_conformance.conformance.predict.cluster import ClusterReader
 from rocketmq_conformance.conformance.predict.facts import GroupFacts, masked, read_file, to_json
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped, range_of
+from rocketmq_conformance.conformance.predict.server import Server
 from rocketmq_conformance.conformance.predict.start import Consumer, predict_start
 from rocketmq_conformance.conformance.proof import java
+from rocketmq_conformance.conformance.remoting.access import OPEN
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.broker.wire import ordinal
@@ -179,6 +182,15 @@ def test_what_cannot_be_read_is_one_sentence(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv("ROCKETMQ_CONFORMANCE_TLS", "perhaps")
         with pytest.raises(CannotRunError, match="write one of on, off, insecure"):
             read_group(broker.address, GROUP, [TOPIC])
+
+
+def test_a_late_answer_is_not_taken_for_the_next_one() -> None:
+    with cluster() as broker, closing(Server(broker.address, OPEN, "broker", patience=0.1)) as server:
+        broker.faults.arm(Request.GET_MAX_OFFSET, "slow:300*1")
+        with pytest.raises(CannotRunError, match=f"The broker at {broker.address} does not answer"):
+            server.ask(requests.max_offset(TOPIC, 0))
+        time.sleep(0.3)
+        assert [answer.ext for answer in server.ask_all([requests.max_offset(TOPIC, 1)])] == [{"offset": "75"}]
 
 
 def test_facts_survive_their_file_and_are_masked(tmp_path: Path) -> None:

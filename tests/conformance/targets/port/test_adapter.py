@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import ClassVar
+from types import SimpleNamespace
+from typing import ClassVar, cast
 
 import pytest
 from every import every
+from predicted_broker import TOPIC, cluster
 
-from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.adapter import AdapterError, Case
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets import port as package
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
@@ -126,6 +130,15 @@ def test_the_port_is_the_model_over_sockets(name: str, stage: Stage) -> None:
     suite = SUITES[name]
     assert stage.calls(suite) is None
     assert first_difference(stage, suite, 15, done(stage, suite)) is None
+
+
+def test_a_connection_that_broke_is_not_used_again_for_routes_either() -> None:
+    with cluster() as broker, closing(transport.Sockets()) as sockets:
+        sockets.begin(cast(Case, SimpleNamespace(name_server=lambda: broker.address)))
+        broker.faults.arm(Request.GET_ROUTEINFO_BY_TOPIC, "cut*1")
+        with pytest.raises(ConnectionError):
+            sockets.route(TOPIC)
+        assert transport.masters(sockets.route(TOPIC))
 
 
 def test_every_client_suite_has_a_part() -> None:
