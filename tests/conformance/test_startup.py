@@ -6,7 +6,15 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import Overdue
-from rocketmq_conformance.conformance.startup import more_time, phase, report_progress, starting, time_left
+from rocketmq_conformance.conformance.startup import (
+    allow,
+    more_time,
+    phase,
+    report_progress,
+    start_limit,
+    starting,
+    time_left,
+)
 
 
 class Watch:
@@ -64,6 +72,19 @@ def test_a_start_without_a_limit_leaves_phases_their_own() -> None:
         watch.now = 1e6
         assert time_left(20) == 20
         assert more_time() == ""
+
+
+def test_a_start_has_the_time_of_the_one_that_it_is_part_of_else_what_its_process_allows() -> None:
+    try:
+        assert start_limit(180) == 180
+        allow(5)
+        assert start_limit(180) == 5
+        with starting(None):
+            assert start_limit(180) == 5
+        with starting(10):
+            assert start_limit(180) == 10
+    finally:
+        allow(None)
 
 
 def hang(watch: Watch) -> None:

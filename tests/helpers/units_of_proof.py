@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.unit import Unit
+from rocketmq_conformance.conformance.startup import start_limit
 
 UNITS = [Unit("java", f"5.{number}.0") for number in range(6)]
 
@@ -15,6 +16,11 @@ UNITS = [Unit("java", f"5.{number}.0") for number in range(6)]
 def prove(unit: Unit) -> ProofResult:
     """Nothing differs."""
     return ProofResult(unit=unit, lines=[], rows=[])
+
+
+def limit(unit: Unit) -> ProofResult:
+    """How long a start may take there."""
+    return ProofResult(unit=unit, lines=[f"{start_limit(180):g}"], rows=[])
 
 
 def die(unit: Unit, folder: Path) -> ProofResult:

@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.selection import Selection
 from rocketmq_conformance.conformance.proof.side_by_side import More
 from rocketmq_conformance.conformance.proof.unit import JAVA, Shard, Unit
+from rocketmq_conformance.conformance.startup import allow, allowed
 from rocketmq_conformance.reports.proof import ProofRow
 
 ROW = ProofRow("ALLOC-AVG-1", "pure", "5.5.0", 3, 0)
@@ -151,6 +152,14 @@ def test_a_shard_proves_its_part_alone(tmp_path: Path) -> None:
 
         settle(proof, both, Work(shard=Shard(number, 2)))
     assert asked == both
+
+
+def test_each_start_may_take_as_long_as_the_option_says() -> None:
+    try:
+        CliRunner().invoke(cli, ["prove", "broker", "--start-timeout", "7", "newest"])
+        assert allowed() == 7
+    finally:
+        allow(None)
 
 
 def test_what_cannot_run_at_all_is_one_sentence() -> None:

@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 from threading import Barrier
 
-from units_of_proof import UNITS, die, linger, prove
+from units_of_proof import UNITS, die, limit, linger, prove
 
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.side_by_side import in_processes, one_by_one, prove_side_by_side
 from rocketmq_conformance.conformance.proof.unit import Unit
+from rocketmq_conformance.conformance.startup import allow
 
 
 def test_each_unit_is_proven_once() -> None:
@@ -49,6 +50,15 @@ def test_processes_find_what_one_finds_and_leave_room_for_others() -> None:
     missing = partial(ProofResult.missing, error=RuntimeError("a function that other processes can import"))
     found = [done.unit for done in in_processes(missing, UNITS, 2, lambda: True, each=2)]
     assert sorted(map(str, found)) == sorted(map(str, UNITS))
+
+
+def test_a_start_in_these_processes_has_the_time_that_the_first_one_allows() -> None:
+    allow(7)
+    try:
+        limits = {line for done in in_processes(limit, UNITS[:3], 2, lambda: True, each=1) for line in done.lines}
+    finally:
+        allow(None)
+    assert limits == {"7"}
 
 
 def test_a_unit_whose_process_dies_is_proven_again_and_then_not_judged(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +20,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address, through
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.process import free_port
@@ -429,7 +432,7 @@ class StockedFake:
 
     def __init__(self, release: Release, prepare: Callable[[Path], None], lease: float, limit: float) -> None:
         self.logs: Mapping[str, Sequence[QueueLog]] = {}
-        self.release, self._prepare, self.lease = release, prepare, lease
+        self.release, self._prepare, self.lease, self.limit = release, prepare, lease, limit
 
     def __enter__(self) -> Self:
         StockedFake.begun.append(self)
@@ -449,9 +452,10 @@ class StockedFake:
         return self._fake.running
 
 
-def test_a_broker_that_the_kit_starts_has_old_messages_in_stock_and_the_next_one_follows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def stocked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brokers that the kit starts have one topic of each kind in stock."""
+
     def write(home: Path, topics: Mapping[str, Sequence[QueueLog]], stored: object) -> None:
         StockedFake.begun[int(str(home))].logs = topics
 
@@ -459,6 +463,26 @@ def test_a_broker_that_the_kit_starts_has_old_messages_in_stock_and_the_next_one
     monkeypatch.setattr(real, "Cluster", StockedFake)
     monkeypatch.setattr(real, "write_store", write)
     monkeypatch.setattr(real, "_COPIES", 1)
+
+
+@pytest.mark.usefixtures("stocked")
+def test_a_broker_that_is_started_later_in_the_thread_of_a_case_has_as_much_time() -> None:
+    with starting(7):
+        broker = real_broker("broker:5.2.0")
+        broker.hello()
+
+    def case() -> int:
+        one = ProxiedCase(broker)
+        one.prepare(1, "gone", -1, LAST)
+        return one.max_offset(0)
+
+    with closing(broker), ThreadPoolExecutor(1) as threads:
+        assert [threads.submit(case).result() for _ in range(2)] == [12, 12]
+        assert [one.limit for one in StockedFake.begun] == [7, 7]
+
+
+@pytest.mark.usefixtures("stocked")
+def test_a_broker_that_the_kit_starts_has_old_messages_in_stock_and_the_next_one_follows() -> None:
     broker = real_broker("broker:5.2.0")
     hello = broker.hello()
     assert (broker.hello().broker, hello.broker, hello.java, len(StockedFake.begun)) == ("5.2.0", "5.2.0", 17, 1)
