@@ -254,7 +254,9 @@ class Oracle:
         self._possible = after_step(one for one, _ in allowed)
         if len(self._possible) > MOST:
             raise TooMany
-        first, *others = [step for _, step in allowed] or [judgement.step for _, judgement in judged]
+        # what is done in neither of two ways is not an accident
+        wrong = sorted((judgement.step for _, judgement in judged), key=lambda step: step.why.quirk is True)
+        first, *others = [step for _, step in allowed] or wrong
         step = first._replace(others=tuple(others))
         if not allowed:
             self._lost = True

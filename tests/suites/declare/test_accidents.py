@@ -9,10 +9,14 @@ from every import every
 
 from rocketmq_conformance.conformance.engine.control import carries
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
-from rocketmq_conformance.models.outcome import Err, Outcome, Result, outcome_of
+from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.client.whole_moves import COMMIT
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Value, outcome_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, accident
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
+from rocketmq_conformance.suites import whole_push
+from rocketmq_conformance.suites.declare.answer_parts import responsible
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Duration, Values
 from rocketmq_conformance.suites.declare.measured_time import Span
@@ -127,6 +131,23 @@ def test_an_accident_may_be_one_that_is_done_in_two_ways_only() -> None:
     assert [judged(java, (GET, 98)).verdict, judged(sane, (GET, -2)).verdict] == [CONFORMS, CONFORMS]
     assert [judged(java, (GET, -2)).verdict, judged(other).verdict] == [DIVERGES, DIVERGES]
     assert judged((put(-2), Err("NEGATIVE"))).verdict == DIVERGES
+
+
+def test_what_is_done_in_neither_of_two_ways_is_not_blamed_on_the_accident() -> None:
+    row, suite = whole_push.SUITE.row, whole_push.SUITE
+    sent_elsewhere = whole_push.Prepare(1, "expired", 2, LAST), whole_push.Silence(COMMIT), whole_push.Join(0)
+    java = (((-1, -1),), (), (2,))
+    goes_on, other = (((0, 12),), ((0, 0, 4, 8),), (2,)), (((0, 12),), (), (2,))
+
+    def blamed(shown: Value, *, quirks: bool) -> str:
+        answers = iter([Ok(None), Ok(java), Ok(shown)])
+        ended = Judge(suite, Profile(), quirks=quirks).judge([*map(row, sent_elsewhere)], lambda row: next(answers))
+        assert len(ended.steps) == 3
+        return "" if ended.verdict == CONFORMS else responsible(suite, ended.steps[-1])
+
+    assert [blamed(java, quirks=quirks) for quirks in (True, False)] == ["", ""]
+    assert [blamed(goes_on, quirks=quirks) for quirks in (True, False)] == ["WHOLE-MOVED-ANEW", ""]
+    assert [blamed(other, quirks=quirks) for quirks in (True, False)] == ["WHOLE-MOVED-ANEW", "WHOLE-FIRST"]
 
 
 def test_on_a_real_clock_what_follows_an_accident_that_was_not_javas_is_left_out() -> None:
