@@ -47,6 +47,8 @@ def block(divergence: DivergenceFound, title: str, about: Sequence[tuple[str, Re
     ]
     if about:
         parts += [grid(list(about)), ""]
+    if divergence.consequence:
+        parts += [grid([(clean(divergence.harm), Text(clean(divergence.consequence), style="bold"))]), ""]
     parts += [grid(_rules(divergence)), "", grid(_answers(divergence)), ""]
     states = _states(divergence)
     if states:

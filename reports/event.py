@@ -170,6 +170,10 @@ class CaseEnded(Event):
     rule: str = ""
 
 
+#: What a divergence may do to messages, the worst first.
+HARMS = ("lost", "skipped", "out of order", "repeated", "stalled", "late", "only different")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DivergenceStep(Event):
     """One step of a divergence's minimal plan."""
@@ -236,6 +240,9 @@ class DivergenceFound(Event):
     warning: str = ""
     #: Why the difference decides nothing, with what may explain it; "" for a divergence.
     doubt: str = ""
+    #: What it does to messages, one of HARMS, in a word and in a sentence; "" where that is not known.
+    harm: str = ""
+    consequence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

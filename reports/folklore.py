@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.rule import Rule
 from rich.text import Text
 
-from rocketmq_conformance.reports.divergence_block import grid
+from rocketmq_conformance.reports.divergence_block import grid, three
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
@@ -144,7 +144,7 @@ def _header(event: FolkloreStarted) -> list[RenderableType]:
         ("folklore", Text(clean(event.sentence))),
         ("releases", Text(f"{_names(event.releases)}, of broker and client alike")),
     ]
-    rows += [(clean(name), Text(clean(sentence))) for name, sentence, _ in event.steps]
+    rows += [(clean(name), Text(clean(sentence))) for name, sentence, _ in map(three, event.steps)]
     return [title, "", grid(rows)]
 
 

@@ -9,7 +9,7 @@ from rocketmq_conformance.reports.divergence_block import diverging_step, shrink
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep
 from rocketmq_conformance.reports.html_sequence import Diagram, diagram
 from rocketmq_conformance.reports.html_text import Piece, clipped, count, figure, first_items, mark_differences, share
-from rocketmq_conformance.reports.kinds import Kind, kinds_of
+from rocketmq_conformance.reports.kinds import Kind, harm_rank, kinds_of
 from rocketmq_conformance.reports.run_summary import RunSummary
 
 #: Kinds that are shown in full, kinds that get a line, and the lengths of the lists of a kind.
@@ -97,6 +97,9 @@ class Story:
     #: Names of the two answers, in a heading and in a sentence.
     heads: tuple[str, str]
     words: tuple[str, str]
+    #: What it does to messages, in a word and in a sentence.
+    harm: str
+    consequence: str
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,8 @@ class Stories:
 
 
 def stories(summary: RunSummary, divergences: Sequence[DivergenceFound]) -> Stories:
-    """The kinds among ``divergences``, those of most cases first, else in the order in which they were found."""
-    ordered = sorted(kinds_of(divergences), key=lambda kind: -kind.cases)
+    """The kinds among ``divergences``, those that do most harm first, and of these those of most cases."""
+    ordered = sorted(kinds_of(divergences), key=lambda kind: (harm_rank(kind.exemplar), -kind.cases))
     lines, more = first_items(ordered[FULL:], LINES)
     return Stories(
         [_story(summary, number, kind) for number, kind in enumerate(ordered[:FULL], 1)],
@@ -174,6 +177,8 @@ def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
         plan=clipped(one.plan, 4000),
         heads=heads,
         words=words,
+        harm=clipped(one.harm, 40),
+        consequence=clipped(one.consequence, 400),
     )
 
 

@@ -35,6 +35,7 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
 )
+from rocketmq_conformance.reports.kinds import harm_rank
 from rocketmq_conformance.reports.rule_results import rule_results
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import clean, count, profile
@@ -141,7 +142,9 @@ def _rule_cases(
         failed = [found for found in divergences if found.rules and found.rules[0].get("id", "") == one.rule]
         if failed:
             by_fingerprint = {divergence.fingerprint: divergence for divergence in reversed(failed)}
-            message = f"expected {failed[0].expected}, observed {failed[0].observed}"
+            worst = min(failed, key=harm_rank)
+            does = f"{worst.harm}: {worst.consequence} " if worst.consequence else ""
+            message = f"{does}expected {worst.expected}, observed {worst.observed}"
             bodies = [
                 plain_text(divergence, _WIDTH, summary.case_name(divergence.suite, divergence.case))
                 for divergence in reversed(by_fingerprint.values())

@@ -7,14 +7,14 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from rocketmq_conformance.reports.event import MODEL, DivergenceFound
+from rocketmq_conformance.reports.event import HARMS, MODEL, DivergenceFound
 
 #: Kinds that a short report shows: in all, and of one suite.
 MOST, MOST_OF_SUITE = 10, 3
 
 _LEVELS = {"MUST": 0, "SHOULD": 1}
 _Ranked = TypeVar("_Ranked")
-#: What decides which are shown: the suite, the level, the number of cases, and the responsible rule.
+#: What decides which are shown: the suite, how much it matters, the number of cases, and the responsible rule.
 Rank = tuple[Hashable, int, int, Hashable]
 
 
@@ -35,12 +35,17 @@ class Kind:
         return sum(max(1, one.cases) for one in self.divergences)
 
 
+def harm_rank(divergence: DivergenceFound) -> int:
+    """0 for the worst that a divergence may do to messages; those of which it is not known come last."""
+    return HARMS.index(divergence.harm) if divergence.harm in HARMS else len(HARMS)
+
+
 def kinds_of(divergences: Iterable[DivergenceFound]) -> list[Kind]:
-    """The kinds, in the order in which they were found."""
+    """The kinds: what does most harm comes first, and of two that do the same the one that was found first."""
     kinds: dict[tuple[str, str, str, str], list[DivergenceFound]] = {}
     for one in divergences:
         kinds.setdefault((one.suite, one.address, one.against, one.fingerprint), []).append(one)
-    return [Kind(same) for same in kinds.values()]
+    return sorted((Kind(same) for same in kinds.values()), key=lambda kind: harm_rank(kind.exemplar))
 
 
 def level(rules: Iterable[dict[str, str]]) -> int:
@@ -56,14 +61,15 @@ def first_kinds(kinds: Sequence[Kind]) -> list[Kind]:
 def _rank(kind: Kind) -> Rank:
     one = kind.exemplar
     rule = one.rules[0].get("id", "") if one.rules else ""
-    return one.suite, level(one.rules) if one.against == MODEL else len(_LEVELS) + 1, kind.cases, rule
+    binding = level(one.rules) if one.against == MODEL else len(_LEVELS) + 1
+    return one.suite, binding * (len(HARMS) + 1) + harm_rank(one), kind.cases, rule
 
 
 def chosen(found: Sequence[_Ranked], ranks: Sequence[Rank]) -> list[_Ranked]:
     """At most ``MOST`` of what was found, and ``MOST_OF_SUITE`` of a suite.
 
-    Those of a MUST come first, among them the rarest of every suite before the second one of any; and of a suite one
-    of each rule before a second one of any.
+    Those of a MUST come first, among them those that do most harm, then the rarest of every suite before the second one
+    of any; and of a suite one of each rule before a second one of any.
     """
     of_rule: Counter[Hashable] = Counter()
     turns = {}

@@ -147,6 +147,7 @@ def _divergence(summary: RunSummary, kind: Kind) -> list[str]:
     # inside an element of HTML that begins a line nothing is read as Markdown
     where = escape(clean(f"{one.suite}, {summary.case_name(one.suite, one.case)}{of}{more}"), quote=False)
     lines = [f"<details><summary>{noun(one)}: {where}</summary>", ""]
+    lines += [f"**{_text(one.harm)}**: {_text(one.consequence)}", ""] if one.consequence else []
     lines += [f"- {_text(rule.get('id', '?'))}: {_text(rule.get('sentence', ''))}" for rule in one.rules]
     if one.steps:
         lines += ["", "| step | |", "|---:|---|"]

@@ -1,4 +1,4 @@
-"""The short block of a divergence: the rule, the minimal plan, both answers and the replay line in a dozen lines."""
+"""The short block of a divergence: what it does, its rule, the minimal plan and both answers, in 14 lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, common_ends, count
 
 #: Lines of a block, with its headline, its replay line and the blank line behind it.
-LINES = 12
+LINES = 14
 #: Lines between the headline and the replay line.
 _BODY = LINES - 3
 #: Lines of the rule and of the operation that was answered differently: the first pair with which the whole plan
@@ -50,17 +50,19 @@ class ShortBlock:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Rule(Text(clean(self._title), style="bold red"), style="red", align="left")
         one, width = self._divergence, options.max_width
+        does = Cut(Text(clean(one.consequence), style="bold"), 2, label=clean(one.harm)) if one.consequence else None
+        first = does.lines(console, width) if does else []
         facts = [line for cut in _facts(one) for line in cut.lines(console, width)]
         answers = [line for cut in _answers(one) for line in cut.lines(console, width)]
         for rule_lines, operation_lines in _ROOM:
             rule = Cut(_rules(one.rules), rule_lines, label="rule").lines(console, width) if one.rules else []
-            room = _BODY - len(rule) - len(facts) - len(answers)
+            room = _BODY - len(first) - len(rule) - len(facts) - len(answers)
             plan = [cut.lines(console, width) for cut in _plan(one.steps, operation_lines)]
             if sum(map(len, plan)) <= room:
                 break
         else:
             plan = _end_of(plan, room)
-        yield from (*rule, *facts, *(line for lines in plan for line in lines), *answers)
+        yield from (*first, *rule, *facts, *(line for lines in plan for line in lines), *answers)
 
 
 def _facts(divergence: DivergenceFound) -> list[Cut]:

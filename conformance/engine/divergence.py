@@ -16,6 +16,7 @@ from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.reports.text import shortened
 from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is_accident, named_parts, responsible
+from rocketmq_conformance.suites.declare.consequence import consequence_of
 from rocketmq_conformance.suites.declare.discovery import rules
 from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -52,6 +53,7 @@ def divergence_event(
     first = responsible(suite, last)
     differing = differing_parts(suite.operations[last.row[0]].spec, last.expected, last.observed)
     accidental = is_accident(last.why, differing)
+    consequence = consequence_of(suite, last)
     by_step = list(zip(steps, messages or [[] for _ in steps], strict=True))
     return event.DivergenceFound(
         suite=suite.name,
@@ -70,6 +72,8 @@ def divergence_event(
         parts=_parts(suite, last),
         warning=_warning(suite, steps, messages),
         doubt=doubt,
+        harm=consequence.harm.value,
+        consequence=consequence.sentence,
         plan=plan,
         replay=shlex.join(["rocketmq-conformance", *command]),
     )

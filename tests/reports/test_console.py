@@ -101,7 +101,7 @@ def test_a_kill_matrix_prints_the_golden_text() -> None:
 @pytest.mark.parametrize(("verbose", "place"), [(False, 1), (True, 3)])
 def test_the_documented_blocks_are_what_is_printed(verbose: bool, place: int) -> None:
     documented = (GOLDEN.parents[1] / "docs" / "failure.md").read_text("utf-8").split("```\n")[place]
-    assert documented.startswith("Divergence 2: ")
+    assert documented.startswith(f"Divergence {2 if verbose else 1}: ")
     assert documented in printed(events("diverges"), verbose=verbose)
 
 
@@ -265,7 +265,8 @@ def test_of_each_suite_a_few_kinds_are_shown_those_of_a_must_and_the_rare_ones_f
 
 def test_repeats_are_a_count_and_verbose_a_line_each() -> None:
     short = printed(events("diverges"))
-    assert "Divergence 2: remote-store, case 17 and 1 more ─" in short
+    # it does more harm than the one that was found before it
+    assert "Divergence 1: remote-store, case 17 and 1 more ─" in short
     assert "again:" not in short
     verbose = printed(events("diverges"), verbose=True)
     for text in (short, verbose):

@@ -1,0 +1,112 @@
+"""What a divergence does to messages: derived from what was expected and observed, and no more than these show."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocketmq_conformance.models.outcome import Err, Expected, agrees
+from rocketmq_conformance.models.rule import Reason
+from rocketmq_conformance.reports.event import HARMS
+from rocketmq_conformance.suites.declare.consequence import Consequence, Harm, consequence_of
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.oracle import Step
+
+WHY = Reason(("RULE",), "")
+NOT_FOUND = Err("QUERY_NOT_FOUND")
+
+
+def does(suite: str, operation: str, expected: Expected, observed: Expected, why: Reason = WHY) -> Consequence:
+    """The consequence of a step of a suite, of which the answers alone are made."""
+    made = SUITES[suite]
+    row = next(at for at, one in enumerate(made.operations) if one.spec.name == operation)
+    return consequence_of(made, Step((row, ()), None, None, expected, observed, why))
+
+
+def whole(**parts: tuple[Expected, Expected]) -> Consequence:
+    """The consequence of a step of ``whole-push`` whose parts differ so."""
+    same: dict[str, tuple[Expected, Expected]] = {"places": ((), ()), "brought": ((), ()), "stored": ((), ())}
+    both = {**same, **parts}
+    wanted, given = (tuple(pair[at] for pair in both.values()) for at in (0, 1))
+    return does("whole-push", "look", wanted, given)
+
+
+#: What is expected, what is observed, how bad that is, and words of the sentence.
+CASES: list[tuple[tuple[str, str, Expected, Expected], Harm, str]] = [
+    (("start-push", "start", 0, 12), Harm.SKIPPED, "starts at 12 instead of 0: messages in between are never given"),
+    (("start-push", "start", 12, 0), Harm.REPEATED, "messages in between come again"),
+    (("start-push", "start", 12, -1), Harm.STALLED, "finds no start"),
+    (("start-push", "start", Err("CLIENT"), 12), Harm.SKIPPED, "where nothing says where the group stands"),
+    (("remote-store", "read", -2, -1), Harm.SKIPPED, "A question that failed reads as none"),
+    (("remote-store", "read", -1, -2), Harm.STALLED, "reads as a failure"),
+    (("remote-store", "read", 5, -1), Harm.SKIPPED, "A stored offset, 5, reads as none"),
+    (("remote-store", "persist_all", ((0, 5),), ()), Harm.REPEATED, "is not committed"),
+    (("remote-store", "persist_all", ((0, 5),), ((0, 9),)), Harm.SKIPPED, "9 is stored instead of 5"),
+    (("broker-offsets", "query", NOT_FOUND, 0), Harm.REPEATED, "ConsumeFromWhere counts for nothing"),
+    (("broker-offsets", "query", NOT_FOUND, 7), Harm.SKIPPED, "is answered 7"),
+    (("broker-offsets", "query", 7, NOT_FOUND), Harm.SKIPPED, "not answered that it stands at 7"),
+    (("broker-offsets", "query", NOT_FOUND, Err("SYSTEM_ERROR")), Harm.STALLED, "a start waits"),
+    (("broker-offsets", "max", 7, Err("SYSTEM_ERROR")), Harm.STALLED, "The broker does not answer"),
+    (("broker-offsets", "commit", None, Err("SYSTEM_ERROR")), Harm.REPEATED, "A commit is refused"),
+    (("allocation", "allocate_averagely", (1, 2), (1, 2, 3)), Harm.REPEATED, "takes queues of others"),
+    (("allocation", "allocate_averagely", (1, 2), (1,)), Harm.STALLED, "leaves queues to others"),
+    (("allocation", "allocate_averagely", Err("ILLEGAL_ARGUMENT"), ()), Harm.DIFFERENT, "does not show in this plan"),
+    (("broker-locks", "lock", ((), 0, 1), ((0,), 0, 1)), Harm.DISORDER, "granted twice"),
+    (
+        ("broker-filters", "pull_filtered", ("SUCCESS", 3, 0, 3, (1, 2)), ("SUCCESS", 3, 0, 3, (1,))),
+        Harm.SKIPPED,
+        "left out",
+    ),
+]
+
+
+def test_answers_say_what_a_divergence_does() -> None:
+    offenders = []
+    for answers, harm, words in CASES:
+        found = does(*answers)
+        if found.harm is not harm or words not in found.sentence:
+            offenders.append((answers, found))
+    assert offenders == []
+
+
+def test_whole_consumers_show_the_worst_of_what_differs() -> None:
+    mine, theirs, unpulled = (0, 12), (1, 12), (-1, -1)
+    brought = ((0, 0, 0, 12),)
+    assert whole(places=((mine,), (unpulled,))).harm is Harm.STALLED
+    assert whole(places=((mine,), (theirs,))).harm is Harm.STALLED
+    assert whole(places=((unpulled,), (mine,))).harm is Harm.REPEATED
+    assert whole(places=((mine,), ((0, 20),))).harm is Harm.SKIPPED
+    assert whole(brought=(brought, ())).sentence.startswith("12 messages are not given")
+    assert whole(brought=(brought, (*brought, *brought))).harm is Harm.REPEATED
+    assert whole(stored=((12, -1), (12, "-1 was sent"))).sentence.startswith("A negative offset is stored")
+    assert whole(stored=((12,), (7,)), places=((mine,), (unpulled,))).harm is Harm.REPEATED
+
+
+def test_what_a_rule_about_time_decides_is_late_and_an_accident_does_nothing() -> None:
+    look = ((((0, 12),), (), ()), (((-1, -1),), (), ()))
+    assert does("whole-push", "look", *look, Reason(("REB-SVC-WAKE",), "")).harm is Harm.LATE  # type: ignore[arg-type]
+    assert does("remote-store", "read", 5, 0, Reason(("OFF-R-READ",), "", quirk=True)).sentence.startswith(
+        "Java answers"
+    )
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 20) | st.sampled_from(["retry", "dead", "SUCCESS"]),
+    lambda inner: st.lists(inner, max_size=5).map(tuple),
+    max_leaves=12,
+)
+ANSWERS = VALUES | st.sampled_from([NOT_FOUND, Err("SYSTEM_ERROR")])
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(SUITES)), ANSWERS, ANSWERS, st.data())
+def test_any_answer_has_a_sentence(suite: str, expected: Expected, observed: Expected, data: st.DataObject) -> None:
+    operation = data.draw(st.sampled_from([one.spec.name for one in SUITES[suite].operations]))
+    if not agrees(expected, observed):
+        found = does(suite, operation, expected, observed)
+        assert found.harm.value in HARMS
+        assert found.sentence.endswith(".")
+
+
+def test_reports_know_every_harm_in_its_order() -> None:
+    assert tuple(harm.value for harm in Harm) == HARMS
