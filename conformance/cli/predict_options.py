@@ -149,7 +149,7 @@ def counted(what: str) -> Iterator[Callable[[int, int], None]]:
             shown.update(task, completed=done, total=of, refresh=True)
         elif time.monotonic() - last >= _EVERY:
             last = time.monotonic()
-            click.echo(f"{done:,} of {of:,} {what}", err=True)
+            say(f"{done:,} of {of:,} {what}", err=True)
 
     if screen.live:
         shown.start()

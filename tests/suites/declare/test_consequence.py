@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +29,7 @@ def whole(**parts: tuple[Expected, Expected]) -> Consequence:
     """The consequence of a step of ``whole-push`` whose parts differ so."""
     same: dict[str, tuple[Expected, Expected]] = {"places": ((), ()), "brought": ((), ()), "stored": ((), ())}
     both = {**same, **parts}
-    wanted, given = (tuple(pair[at] for pair in both.values()) for at in (0, 1))
+    wanted, given = (cast(Expected, tuple(pair[at] for pair in both.values())) for at in (0, 1))
     return does("whole-push", "look", wanted, given)
 
 
@@ -84,7 +86,7 @@ def test_whole_consumers_show_the_worst_of_what_differs() -> None:
 
 def test_what_a_rule_about_time_decides_is_late_and_an_accident_does_nothing() -> None:
     look = ((((0, 12),), (), ()), (((-1, -1),), (), ()))
-    assert does("whole-push", "look", *look, Reason(("REB-SVC-WAKE",), "")).harm is Harm.LATE  # type: ignore[arg-type]
+    assert does("whole-push", "look", *look, Reason(("REB-SVC-WAKE",), "")).harm is Harm.LATE
     assert does("remote-store", "read", 5, 0, Reason(("OFF-R-READ",), "", quirk=True)).sentence.startswith(
         "Java answers"
     )
