@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot
-from rocketmq_conformance.conformance.cli.output import say_text
+from rocketmq_conformance.conformance.cli.output import say, say_text
 from rocketmq_conformance.models.release import Release
 
 if TYPE_CHECKING:
