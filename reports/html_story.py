@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocketmq_conformance.reports.divergence_block import diverging_step, shrinking
+from rocketmq_conformance.reports.divergence_block import diverging_step, shrinking, three
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep
 from rocketmq_conformance.reports.html_sequence import Diagram, diagram
 from rocketmq_conformance.reports.html_text import Piece, clipped, count, figure, first_items, mark_differences, share
@@ -129,6 +129,7 @@ def stories(summary: RunSummary, divergences: Sequence[DivergenceFound]) -> Stor
 def _line(number: int, kind: Kind) -> KindLine:
     one = kind.exemplar
     step = diverging_step(one.steps)
+    answers = _answers(one)
     return KindLine(
         number=number,
         suite=clipped(one.suite, 120),
@@ -136,8 +137,8 @@ def _line(number: int, kind: Kind) -> KindLine:
         against=clipped(one.against, 200),
         rule=clipped(one.rules[0].get("id", "?"), 80) if one.rules else "no rule",
         operation=clipped(step.operation, 300) if step else "no step",
-        expected=clipped(one.expected, 160),
-        observed=clipped(one.observed, 160),
+        expected=clipped(answers[0], 160),
+        observed=clipped(answers[1], 160),
         cases=count(kind.cases, "case"),
         fingerprint=clipped(one.fingerprint, 80),
         # A command that was cut would be another command.
@@ -149,7 +150,7 @@ def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
     one = kind.exemplar
     rules, more_rules = first_items(one.rules, RULES)
     separates, more_separates = first_items(one.separates, SEPARATORS)
-    expected, observed = mark_differences(one.expected, one.observed)
+    expected, observed = mark_differences(*_answers(one))
     steps = [_step(step) for step in one.steps[-STEPS:]]
     # Of two implementations, what was expected is what the other one did.
     names = clipped(one.against, 60), clipped(one.address, 60) or "the other"
@@ -179,6 +180,16 @@ def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
         words=words,
         harm=clipped(one.harm, 40),
         consequence=clipped(one.consequence, 400),
+    )
+
+
+def _answers(one: DivergenceFound) -> tuple[str, str]:
+    """What was expected and observed: of an answer with named parts those that differ."""
+    if not one.parts:
+        return one.expected, one.observed
+    parts = [three(part) for part in one.parts]
+    return "; ".join(f"{name}: {expected}" for name, expected, _ in parts), "; ".join(
+        f"{name}: {observed}" for name, _, observed in parts
     )
 
 
