@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from rocketmq_conformance.conformance.predict import releases as known
 from rocketmq_conformance.conformance.predict.releases import RELEASES, range_of
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
-from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.release import KNOWN, Release
 
 #: How each side's published releases are addressed.
 BROKER, CLIENT = "broker:", "java-client:"
@@ -62,12 +62,13 @@ def _releases(prefix: str, text: str) -> tuple[Release, ...]:
 
 
 def release_of(address: str) -> Release | None:
-    """The published release that an address stands for, without other options; None for any other address."""
+    """The release that an address stands for, without other options, if the rules know it; None for any other
+    address."""
     one = _ONE.fullmatch(address)
     if one is None:
         return None
     release = Release.parse(one[2])
-    return release if release in RELEASES else None
+    return release if release in RELEASES or release == KNOWN else None
 
 
 def names_of(addresses: Iterable[str], order: Iterable[str]) -> str:

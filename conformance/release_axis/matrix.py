@@ -150,7 +150,7 @@ def _first(found: Sequence[Parting], one: Sequence[str], other: Sequence[str]) -
 
 
 def switches_between(one: str, other: str, rules: Iterable[str]) -> tuple[Switch, ...]:
-    """The known changes of rules between two published releases of one side; none for other addresses."""
+    """The known changes of rules between two releases of one side; none for other addresses."""
     first, second = release_of(one), release_of(other)
     if first is None or second is None:
         return ()

@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.release_axis.addresses import (
     release_of,
 )
 from rocketmq_conformance.conformance.release_axis.cache import lasting
+from rocketmq_conformance.conformance.release_axis.matrix import switches_between
 
 
 def test_releases_and_ranges_stand_for_addresses() -> None:
@@ -55,6 +56,11 @@ def test_neighbours_are_written_as_ranges() -> None:
     assert names_of(("port",), ("port", *order)) == "port"
     assert release_of("broker:127.0.0.1:10911") is None
     assert release_of("java-client:9.9.9") is None
+
+
+def test_what_parts_the_newest_releases_is_a_known_change_though_one_is_published_in_part() -> None:
+    known = switches_between("broker:5.5.0", "broker:5.5.1", ["BQ-PULL-FILTER", "BQ-GROUP-3"])
+    assert [switch.id for switch in known] == ["BQ-GROUP-3", "BQ-HB-FILTER"]
 
 
 def test_only_what_is_the_same_tomorrow_is_kept() -> None:
