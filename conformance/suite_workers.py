@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import FrameType
 
@@ -97,7 +97,9 @@ class _Worker:
         context = get_context("spawn")  # what the first process has open cannot be forked
         self.connection, other = context.Pipe()
         self.process = context.Process(target=_work, args=(other, number, opening, options, names))
-        self.process.start()
+        resource_tracker.ensure_running()  # the first start would do it, and let Ctrl-C through
+        with _undisturbed(signal.SIGINT):  # which it inherits
+            self.process.start()
         other.close()
         #: What it plays.
         self.part: _Part | None = None
@@ -218,7 +220,7 @@ class SuiteWorkers:
         part = worker.part
         assert part is not None
         try:
-            with _undisturbed():
+            with _undisturbed(signal.SIGINT, signal.SIGTERM):
                 message = worker.connection.recv()
         except (EOFError, OSError):
             self._lose(worker, part)
@@ -261,17 +263,20 @@ class SuiteWorkers:
         for worker in self._begun:
             worker.end()
         deadline = time.monotonic() + _END_PATIENCE
-        for worker in self._begun:
-            worker.process.join(max(0.0, deadline - time.monotonic()))
-            worker.process.kill()
-            worker.process.join()
+        try:
+            for worker in self._begun:
+                worker.process.join(max(0.0, deadline - time.monotonic()))
+        finally:  # Ctrl-C again: they have no more time
+            for worker in self._begun:
+                worker.process.kill()
+                worker.process.join()
 
 
 # --- in a worker ---------------------------------------------------------------------------------------------------
 
 
 class _GoneError(Exception):
-    """The first process takes nothing any more."""
+    """There is nothing to hand over, or the first process takes nothing any more."""
 
 
 def _work(connection: Connection, number: int, opening: Opening, options: Options, names: Sequence[str]) -> None:
@@ -279,9 +284,11 @@ def _work(connection: Connection, number: int, opening: Opening, options: Option
     # Ctrl-C reaches all processes of a terminal: the first one says when the others end
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     log = options.out / f"worker-{number}" if options.out else None
-    suites = {name: SUITES[name] for name in names}
     with suppress(KeyboardInterrupt, EOFError, _GoneError):
+        suites = {name: SUITES[name] for name in names}
         try:
             with opened(opening, list(suites.values()), log=log) as (stage, hello, profile), rare_collections():
                 runner = Runner(stage, hello, profile, options)
@@ -290,12 +297,13 @@ def _work(connection: Connection, number: int, opening: Opening, options: Option
                     _play(connection, runner, suites[name], share)
         except (AddressError, AdapterError, CannotRunError) as error:
             _send(connection, _NotOpened(str(error)))
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _play(connection: Connection, runner: Runner, suite: Suite, share: float | None) -> None:
     """Play a suite, and hand over its events, some at a time."""
     events: list[Event] = []
-    sent = time.monotonic()
+    sent, before = time.monotonic(), runner.last
 
     def receive(one: Event) -> None:
         nonlocal events, sent
@@ -312,13 +320,14 @@ def _play(connection: Connection, runner: Runner, suite: Suite, share: float | N
     except OSError as error:
         _send(connection, error)
         return
-    assert runner.last is not None
+    if runner.last is None or runner.last is before:  # interrupted before it began
+        raise _GoneError
     _send(connection, _SuitePlayed(events, runner.last, peak_memory()))
 
 
 def _send(connection: Connection, message: object) -> None:
     try:
-        with _undisturbed():
+        with _undisturbed(signal.SIGINT, signal.SIGTERM):
             connection.send(message)
     except OSError as error:
         raise _GoneError from error
@@ -329,12 +338,12 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let nobody interrupt what must be sent or received as a whole; on Windows workers are ended instead."""
+def _undisturbed(*signals: signal.Signals) -> Iterator[None]:
+    """Let nobody interrupt what must be sent, received or started whole; on Windows workers are ended instead."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield
     finally:

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache, total_ordering
 from types import ModuleType
 
-_FORM = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-(PREVIEW|ALPHA|incubating))?")
+_FORM = re.compile(r"([0-9]{1,6})\.([0-9]{1,6})\.([0-9]{1,6})(?:-(PREVIEW|ALPHA|incubating))?")
 #: Order of the stages that may follow the numbers; a plain release is newest.
 _STAGES = ("PREVIEW", "ALPHA", "")
 
@@ -49,6 +49,8 @@ def _release(text: str) -> Release:
     if not found:
         raise ValueError(f"{text!r} is not a RocketMQ release; write one such as 4.9.8 or 5.5.0")
     major, minor, patch, stage = found.groups()
+    if int(major) < 4:
+        raise ValueError(f"{text} is older than 4.0.0, with which the rules begin; write one such as 4.9.8 or 5.5.0")
     return Release(int(major), int(minor), int(patch), "" if stage in (None, "incubating") else stage)
 
 

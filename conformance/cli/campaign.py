@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from rocketmq_conformance.conformance.cli.exit import FAULT, KIT_FAULT, CouldNot, Interrupted, finish, reported
 from rocketmq_conformance.conformance.cli.lazy_group import Lazy, LazyGroup
 from rocketmq_conformance.conformance.cli.options import (
+    Number,
     chosen_suites,
     default_out,
     like_option,
@@ -91,12 +92,10 @@ def campaign() -> None:
 @click.option("--partitions", type=click.IntRange(min=1), help="Partitions of every Spark job.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the campaign; all workers must see it.")
 @click.option("--resume", is_flag=True, help="Go on with the campaign in --out.")
-@click.option("--max-time", type=click.FloatRange(min=0), help="Begin no block of cases after so many seconds.")
+@click.option("--max-time", type=Number(min=0), help="Begin no block of cases after so many seconds.")
 @click.option("--max-divergences", type=click.IntRange(min=1), help="Begin none after so many cases that diverge.")
-@click.option("--sample", type=click.FloatRange(0, 1), help="Share of the cases that conform whose steps are stored.")
-@click.option(
-    "--steer", type=click.FloatRange(0, 0.9), help="Share of the cases for suites that still find something new."
-)
+@click.option("--sample", type=Number(0, 1), help="Share of the cases that conform whose steps are stored.")
+@click.option("--steer", type=Number(0, 0.9), help="Share of the cases for suites that still find something new.")
 @click.option("--memory", type=click.IntRange(min=64), help="MiB that a worker's player may take.  [default: 2048]")
 @click.option(
     "--plans",

@@ -138,9 +138,8 @@ def main() -> None:
     try:
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.Abort:
-        say("interrupted", err=True)
-        finish(UNDECIDED)
+    except (click.exceptions.Abort, KeyboardInterrupt):  # the latter by Ctrl-C once more, while the first is seen to
+        _end_interrupted()
     except click.ClickException as error:
         show_error(error)
         finish(error.exit_code)
@@ -157,8 +156,16 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
+def _end_interrupted() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    say("interrupted", err=True)
+    finish(UNDECIDED)
+
+
 def _end_by(error: Exception) -> None:
     """End the process after an exception that no command expects."""
+    if isinstance(error.__cause__, KeyboardInterrupt):  # Python 3.11 makes a RuntimeError of one in __set_name__
+        _end_interrupted()
     from rocketmq_conformance.suites.declare.discovery import DiscoveryError  # imports every model
 
     if isinstance(error, DiscoveryError):

@@ -6,7 +6,9 @@ Functions that need models, suites or plans import them themselves, so that no c
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -32,6 +34,17 @@ if TYPE_CHECKING:
 SIDES = ("client", "broker", "java")
 
 
+class Number(click.FloatRange):
+    """A number in a range, which ``nan`` and infinities are not, though they pass any check of bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; a usage error for anything else."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a valid number.", param, ctx)
+        return number
+
+
 def named_releases(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     """Releases by side, of an option that is given as SIDE=RELEASE."""
     found = {}
@@ -40,7 +53,7 @@ def named_releases(context: click.Context, option: click.Parameter, values: tupl
         if not equals or side not in SIDES:
             raise click.BadParameter(f"write client=RELEASE, broker=RELEASE or java=N, not {value!r}")
         if side == "java":
-            if not (release.isdecimal() and int(release)):
+            if not re.fullmatch("[1-9][0-9]?", release):
                 raise click.BadParameter(f"write the number of a Java release, such as java=17, not {value!r}")
             found[side] = release
             continue
@@ -55,7 +68,7 @@ def worker_count(context: click.Context, option: click.Parameter, value: str) ->
     """How many processes an option asks for: a number, or ``auto`` for one for each processor."""
     if value == "auto":
         return os.cpu_count() or 1
-    if not value.isdecimal() or int(value) < 1:
+    if not re.fullmatch("[1-9][0-9]{0,3}", value):
         raise click.BadParameter(f"write a number from 1 on, or auto, not {value!r}")
     return int(value)
 
@@ -122,18 +135,18 @@ releases_option = click.option(
 )
 like_option = click.option("--like", metavar="RELEASE", help="Judge a client as this release of the Java client.")
 patience_option = click.option(
-    "--patience", type=click.FloatRange(0.1, 86_400), default=PATIENCE, show_default=True, help="Seconds per operation."
+    "--patience", type=Number(0.1, 86_400), default=PATIENCE, show_default=True, help="Seconds per operation."
 )
 start_timeout_option = click.option(
     "--start-timeout",
-    type=click.FloatRange(0.1, 86_400),
+    type=Number(0.1, 86_400),
     default=START_TIMEOUT,
     show_default=True,
     help="Seconds for downloads and for starting what is judged.",
 )
 max_wait_option = click.option(
     "--max-wait",
-    type=click.FloatRange(0, 86_400),
+    type=Number(0, 86_400),
     default=LONGEST_WAIT,
     show_default=True,
     help="Longest wait for one tick, in seconds, when the implementation has a real clock.",

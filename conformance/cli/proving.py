@@ -16,7 +16,7 @@ import click
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, UNDECIDED, CouldNot
-from rocketmq_conformance.conformance.cli.options import rule_named
+from rocketmq_conformance.conformance.cli.options import Number, rule_named
 from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.kept_rows import Confirmation, KeptRows, is_confirmed, merged
@@ -77,7 +77,7 @@ rule_option = click.option("--rule", metavar="ID", help="Only what can confirm t
 #: For commands that start brokers without opening an address.
 start_timeout_option = click.option(
     "--start-timeout",
-    type=click.FloatRange(0.1, 86400),
+    type=Number(0.1, 86400),
     metavar="T",
     expose_value=False,
     callback=lambda context, option, seconds: allow(seconds),
@@ -108,7 +108,7 @@ def work_options(command: Callable[..., None]) -> Callable[..., None]:
 
     for option in (
         start_timeout_option,
-        click.option("--max-time", type=click.FloatRange(min=0), help="Begin no release after so many seconds."),
+        click.option("--max-time", type=Number(min=0), help="Begin no release after so many seconds."),
         click.option("--resume", is_flag=True, help="Leave out what the rows say was confirmed on this commit."),
         click.option("--shard", callback=_shard, metavar="I/N", help="Only part I of N equal parts of the releases."),
         click.option(

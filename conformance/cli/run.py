@@ -9,6 +9,7 @@ import click
 
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
+    Number,
     address_argument,
     address_through,
     chosen_suites,
@@ -41,7 +42,7 @@ from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
 @seed_option
 @click.option(
     "--max-time",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     help="Begin no case after so many seconds of playing, and look for no shorter plan any more. What is being played "
     "is played to its end, and what differs twice more.",
 )

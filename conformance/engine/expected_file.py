@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -33,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance.conformance.engine import plan as plans
+from rocketmq_conformance.conformance.engine.documents import json_of, toml_of
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.text import clean
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -125,14 +125,14 @@ def read(path: Path) -> list[Entry]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        found = tomllib.loads(text)
+        found = toml_of(text)
     except OSError as error:
         raise ExpectedError(
             f"{path} cannot be read ({error.strerror}): name a file of expected divergences."
         ) from error
     except UnicodeDecodeError as error:
         raise ExpectedError(f"{path} is no file of expected divergences: it is not UTF-8 text.") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise ExpectedError(f"{path} is not TOML: {error}. Mend that line.") from error
     tables = found.pop("expected", [])
     if found or not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
@@ -185,7 +185,7 @@ def _plan(texts: Mapping[str, str]) -> tuple[tuple[Row, ...], str]:
     if not texts["reason"].strip() or not texts["owner"].strip():
         return (), "reason and owner must not be empty"
     try:
-        steps = [json.loads(line) for line in texts["plan"].splitlines() if line.strip()]
+        steps = [json_of(line) for line in texts["plan"].splitlines() if line.strip()]
         rows = plans.rows_of(suite, steps)
     except (ValueError, plans.PlanError) as error:
         return (), f"its plan cannot be read ({error})"

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance import __version__
+from rocketmq_conformance.conformance.engine.documents import json_of, what_is_wrong
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
@@ -64,7 +65,7 @@ def profile_of(json: Mapping[str, str]) -> Profile:
     profile = Profile.of(json["client"], json["broker"], int(json["java"]))
     older = json.get("upgraded_from")
     profile = replace(profile, upgraded_from=Release.parse(older) if older else None)
-    properties = (pair.partition("=") for pair in json.get("configuration", "").split())
+    properties = (pair.partition("=") for pair in str(json.get("configuration", "")).split())
     return profile.configured({name: value for name, _, value in properties})
 
 
@@ -162,9 +163,11 @@ def read(path: Path) -> Plan:
         raise PlanError(f"{path} is for the suite {header.get('suite')!r}, which this kit does not have.")
     try:
         judged = profile_of(header["profile"])
-        seed = int(header["seed"])
+        seed = header["seed"]
+        if type(seed) is not int:
+            raise TypeError(f"the seed is {seed!r:.60}")
     except (KeyError, TypeError, ValueError) as error:
-        raise PlanError(f"{path}, line 1: the header's seed or profile is missing or malformed ({error}).") from error
+        raise PlanError(f"{path}, line 1: the header's seed or profile is wrong ({what_is_wrong(error)}).") from error
     cut_off = len(lines) > 1 and not text.endswith("\n") and not _is_json(lines[-1])
     cases = dict(_cases(path, suite, lines[1:-1] if cut_off else lines[1:]))
     if not cases:
@@ -214,7 +217,7 @@ def _schemas(suite: Suite) -> list[list[tuple[str, Schema]]]:
 
 def _is_json(line: str) -> bool:
     try:
-        json.loads(line)
+        json_of(line)
     except ValueError:
         return False
     return True
@@ -222,7 +225,7 @@ def _is_json(line: str) -> bool:
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        found = json_of(line)
     except ValueError as error:
         raise PlanError(f"{path}, line {number} is not JSON: the plan is damaged or cut off.") from error
     if not isinstance(found, dict):

@@ -6,10 +6,10 @@ is ``listening``, and every step of the event gets the requests and responses th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.adapter import Answered, RecordMessage
+from rocketmq_conformance.conformance.engine.documents import json_of
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request, request_name, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -137,7 +137,7 @@ def response_text(code: int, ext: Mapping[str, str], body: bytes = b"") -> str:
 
 def _body_text(body: bytes) -> str:
     try:
-        return "route to " + ", ".join(broker["brokerName"] for broker in json.loads(body)["brokerDatas"])
+        return "route to " + ", ".join(broker["brokerName"] for broker in json_of(body.decode())["brokerDatas"])
     except (ValueError, KeyError, TypeError):
         return f"({len(body):,} bytes)"
 

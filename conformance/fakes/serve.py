@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 
@@ -10,6 +11,7 @@ from rocketmq_conformance.conformance.fakes.pulls import HOLD_CHECK
 from rocketmq_conformance.conformance.remoting.fault import parse_armed
 from rocketmq_conformance.conformance.remoting.server import Observer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
+from rocketmq_conformance.models.broker.names import LONGEST_TOPIC, allowed
 from rocketmq_conformance.models.profile import Profile
 
 #: Queues of a topic that is named without a number, as a Java producer would create it.
@@ -21,9 +23,11 @@ def parse_topic(text: str) -> tuple[str, int]:
     name, separator, queues = text.rpartition("=")
     if not separator:
         name, queues = text, str(_QUEUES)
-    if name.strip() and queues.isdecimal() and 0 < int(queues) <= 1024:
-        return name, int(queues)
-    raise ValueError(f"{text!r} is no topic; write NAME or NAME=QUEUES, such as orders=8")
+    if not name or not allowed(name, LONGEST_TOPIC):
+        raise ValueError(f"{name!r} is no name of a topic: write letters a to z, digits, and any of % | _ -")
+    if not re.fullmatch("[0-9]{1,4}", queues) or not 0 < int(queues) <= 1024:
+        raise ValueError(f"{text!r} is no topic; write NAME or NAME=QUEUES, such as orders=8")
+    return name, int(queues)
 
 
 def serve(

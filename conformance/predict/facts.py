@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from rocketmq_conformance.conformance.engine.documents import json_of, what_is_wrong
+from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.release import Release
 
 #: The form of a file of facts.
@@ -15,7 +17,11 @@ FORMAT = 1
 PUSH, ORDERLY, LITE, PULL = KINDS = ("push", "orderly", "lite", "pull")
 CLUSTERING, BROADCASTING = MODELS = ("clustering", "broadcasting")
 
-Facts = TypeVar("Facts", bound="QueueFacts | BrokerFacts | MemberFacts")
+WHERES = (LAST, FIRST, TIMESTAMP, *DEPRECATED)
+#: More queues than a topic of RocketMQ ever has.
+_QUEUES = 1 << 20
+
+Facts = TypeVar("Facts", bound="GroupFacts | QueueFacts | BrokerFacts | MemberFacts")
 
 
 class FactsError(ValueError):
@@ -148,7 +154,7 @@ def to_json(facts: GroupFacts) -> str:
 def read_file(path: Path) -> GroupFacts:
     """The facts in a file; FactsError with a sentence when they cannot be read."""
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = json_of(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise FactsError(f"{path} cannot be read ({error}): name a file that `predict state` wrote.") from error
     except ValueError as error:
@@ -156,11 +162,7 @@ def read_file(path: Path) -> GroupFacts:
     try:
         return _parsed(data)
     except (KeyError, TypeError, ValueError) as error:
-        raise FactsError(f"{path} is no file of `predict state` ({_reason(error)}): write it again.") from error
-
-
-def _reason(error: Exception) -> str:
-    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+        raise FactsError(f"{path} is no file of `predict state` ({what_is_wrong(error)}): write it again.") from error
 
 
 def _parsed(data: Any) -> GroupFacts:
@@ -168,8 +170,9 @@ def _parsed(data: Any) -> GroupFacts:
         raise TypeError("it holds no object")
     if data.pop("format") != FORMAT:
         raise ValueError(f"it is not of format {FORMAT}")
-    made = GroupFacts(
-        **{
+    made = _fact(
+        GroupFacts,
+        {
             **data,
             "brokers": tuple(
                 _fact(BrokerFacts, {**each, "doubts": tuple(each.get("doubts", ()))}) for each in data["brokers"]
@@ -177,18 +180,19 @@ def _parsed(data: Any) -> GroupFacts:
             "queues": tuple(_fact(QueueFacts, each) for each in data["queues"]),
             "members": tuple(_fact(MemberFacts, each) for each in data.get("members", ())),
             "pops": tuple(data.get("pops", ())),
-        }
+        },
     )
-    for broker in made.brokers:
-        Release.parse(broker.release)
+    for name, known in (("kind", KINDS), ("model", MODELS), ("where", WHERES)):
+        if getattr(made, name) not in {"", *known}:
+            raise ValueError(f"its {name} is {getattr(made, name)!r}, and none of {', '.join(known)}")
+    for release in (*(one.release for one in made.brokers), *(one.release for one in made.members if one.release)):
+        Release.parse(release)
     names = {broker.name for broker in made.brokers}
     for queue in made.queues:
         if queue.broker not in names:
             raise ValueError(f"the broker {queue.broker!r} of a queue is missing")
-        numbers = (queue.queue, queue.min, queue.max, queue.earliest)
-        maybe = (queue.answer, queue.stored, queue.found)
-        if not all(type(one) is int for one in (*numbers, *(one for one in maybe if one is not None))):
-            raise TypeError(f"queue {queue.queue!r} of {queue.topic!r} has an offset that is no number")
+        if not 0 <= queue.queue < _QUEUES:
+            raise ValueError(f"{queue.topic!r} has a queue {queue.queue}")
         if not 0 <= queue.min <= queue.max:
             raise ValueError(f"queue {queue.queue} of {queue.topic!r} has min {queue.min} and max {queue.max}")
     return made
@@ -198,4 +202,21 @@ def _fact(kind: type[Facts], data: Mapping[str, Any]) -> Facts:
     unknown = set(data) - {each.name for each in fields(kind)}
     if unknown:
         raise TypeError(f"{sorted(unknown)[0]!r} is no field of it")
+    hints = get_type_hints(kind)
+    wrong = [name for name, value in data.items() if not _fits(hints[name], value)]
+    if wrong:
+        raise TypeError(f"{wrong[0]!r} of it cannot be {data[wrong[0]]!r:.60}")
     return kind(**data)
+
+
+def _fits(hint: Any, value: object) -> bool:
+    """Is a value of the type of a field? ``True`` is no number."""
+    match get_origin(hint), get_args(hint):
+        case None, _:
+            return type(value) is hint
+        case kind, (part, *_) if kind is tuple:
+            return isinstance(value, tuple) and all(_fits(part, one) for one in value)
+        case kind, (_, part) if kind is Mapping:
+            return isinstance(value, dict) and all(_fits(part, one) for one in value.values())
+        case _, parts:
+            return any(_fits(part, value) for part in parts)

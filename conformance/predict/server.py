@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -29,7 +30,7 @@ class Server:
         self._access, self._address, self._patience = access, address, patience
         self._name = f"{what} at {address}"
         host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal():
+        if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65_535:
             raise CannotRunError(f"{address!r} is no address: write HOST:PORT, such as 127.0.0.1:9876.")
         self._connection = self._connected()
 

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rocketmq_conformance.conformance.engine.documents import json_of
 from rocketmq_conformance.conformance.proof.unit import KINDS, Unit
 from rocketmq_conformance.reports.proof import ProofRow, merge
 
@@ -92,7 +93,7 @@ def parsed(text: str, unit: Unit, name: str) -> Kept:
     rows: list[ProofRow] | None = None
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            found = json.loads(line)
+            found = json_of(line)
             if "commit" in found:
                 when = Confirmation(_text(found["date"]), _text(found["commit"]), found.get("partial") is True)
                 rows = kept.setdefault(when, [])

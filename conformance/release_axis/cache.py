@@ -37,14 +37,17 @@ class Cache:
         if self.folder is None or not lasting(address):
             return ""
         parts = (self._kit, plan.suite.name, plan.digest, address, os.environ.get("JAVA_HOME", ""))
-        return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+        return _digest(repr(parts))
 
     def load(self, key: str) -> SuiteRecord | None:
         """A record; None when there is none, or it cannot be read."""
         if not key or self.folder is None:
             return None
         try:
-            kept = json.loads((self.folder / f"{key}.json").read_text("utf-8"))
+            digest, _, text = (self.folder / f"{key}.json").read_text("utf-8").partition("\n")
+            if digest != _digest(text):
+                return None  # of another kit, or damaged
+            kept = json.loads(text)
             cases = {
                 int(number): CaseRecord(
                     tuple(
@@ -55,7 +58,7 @@ class Cache:
                 for number, (steps, reason) in kept["cases"].items()
             }
             return SuiteRecord(cases, kept["seconds"], kept["refused"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError):
             return None
 
     def store(self, key: str, record: SuiteRecord) -> None:
@@ -73,8 +76,12 @@ class Cache:
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=self.folder, delete=False) as new:
-                new.write(text)
+                new.write(f"{_digest(text)}\n{text}")
             os.replace(new.name, self.folder / f"{key}.json")
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def lasting(address: str) -> bool:

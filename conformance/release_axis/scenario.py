@@ -14,13 +14,13 @@ Steps that change nothing of interest may go without a sentence. docs/scenarios.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance import suites
+from rocketmq_conformance.conformance.engine.documents import toml_of
 from rocketmq_conformance.conformance.engine.plan import PlanError, rows_of, write
 from rocketmq_conformance.conformance.release_axis.plans import Plans, given_plans
 from rocketmq_conformance.models.profile import Profile
@@ -85,12 +85,12 @@ def find(name: str) -> Scenario:
 def read(path: Path) -> Scenario:
     """The scenario in a file; ScenarioError with a sentence for anything that is none."""
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
+        table = toml_of(path.read_text("utf-8"))
     except OSError as error:
         raise ScenarioError(f"{path} cannot be read ({error.strerror}): name a scenario file.") from error
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path} is no scenario: it is not UTF-8 text.") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise ScenarioError(f"{path} is not TOML: {error}.") from error
     unknown = sorted(table.keys() - _KEYS)
     if unknown:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
@@ -36,7 +37,7 @@ def kit(*args: str, cwd: Path, **env: str) -> Ended:
     colours = {} if "FORCE_COLOR" in env else {"NO_COLOR": "1"}
     # for the children of the command
     path = os.pathsep.join(filter(None, (str(HELPERS), os.environ.get("PYTHONPATH"))))
-    code = 0
+    code, ctrl_c = 0, signal.getsignal(signal.SIGINT)
     with (
         chdir(cwd),
         _modules_of(cwd),
@@ -50,6 +51,8 @@ def kit(*args: str, cwd: Path, **env: str) -> Ended:
             main()
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 0
+        finally:
+            signal.signal(signal.SIGINT, ctrl_c)  # a command that ends ignores it
     return Ended(code, _text(out), _text(err))
 
 

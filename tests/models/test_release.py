@@ -114,6 +114,8 @@ def test_an_incubating_release_is_that_release() -> None:
 def test_what_is_no_release_is_refused_with_a_sentence(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(repr(text)) + " is not a RocketMQ release; write one such as"):
         Release.parse(text)
+    with pytest.raises(ValueError, match=r"3\.2\.6 is older than 4\.0\.0, with which the rules begin"):
+        Release.parse("3.2.6")
 
 
 def made(v4: str | None = None, v5: str | None = None, until_v5: str | None = None) -> Switch:
@@ -214,7 +216,7 @@ def test_the_newest_release_judges_newer_ones() -> None:
         ("5.1.5", "5.1.4"),
         ("5.4.0-SNAPSHOT", "5.4.0"),
         ("5.0.0-ALPHA-2", "5.0.0-ALPHA"),
-        ("3.9.0", "4.0.0"),
+        ("4.0.0-PREVIEW", "4.0.0"),
     ],
 )
 def test_a_version_that_is_not_published_is_near_to_one_that_is(version: str, nearest: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS, TEXT, VERSION
 from rocketmq_conformance.conformance.engine import plan
+from rocketmq_conformance.conformance.engine.documents import json_of, what_is_wrong
 from rocketmq_conformance.models.profile import Profile
 
 #: What a campaign was asked for; its presence makes a folder a campaign.
@@ -152,7 +152,7 @@ def parse_campaign(text: str, *, runs: Callable[[], pa.Table], folder: Path = Pa
     name = url or str(folder)
     file = f"{name}/{FILE}"
     try:
-        content = json.loads(text)
+        content = json_of(text)
     except ValueError as error:
         raise _damaged(file, "it is not JSON") from error
     if not isinstance(content, dict) or type(content.get("version")) is not int:
@@ -164,9 +164,9 @@ def parse_campaign(text: str, *, runs: Callable[[], pa.Table], folder: Path = Pa
     for session in sessions[-1:]:
         try:
             for address, profile in zip(session["addresses"], session["profiles"], strict=True):
-                opened.profiles[address] = plan.profile_of(json.loads(profile))
+                opened.profiles[address] = plan.profile_of(json_of(profile))
         except (KeyError, TypeError, ValueError) as error:
-            why = f"the profiles of its last session cannot be read ({error})"
+            why = f"the profiles of its last session cannot be read ({what_is_wrong(error)})"
             raise _damaged(f"{name}/runs", why) from error
         named = zip(session["addresses"], session["implementations"], session["versions"], strict=False)
         opened.implementations.update({address: (name, version) for address, name, version in named})

@@ -6,7 +6,6 @@ that, on a broker that the adapter started itself. How a suite is played is in t
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import time
@@ -15,11 +14,13 @@ from functools import partial
 from typing import TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, RecordMessage
+from rocketmq_conformance.conformance.engine.documents import what_is_wrong
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
 from rocketmq_conformance.conformance.properties.defaults import new_with, parse
 from rocketmq_conformance.conformance.properties.found import off_default
 from rocketmq_conformance.conformance.properties.harmless import why_harmless
+from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -440,7 +441,7 @@ class BrokerAdapter:
                 raise CannotRunError(refused_account(connection.address, answer, self.source.access))
             if answer.code:
                 raise ValueError(f"it refuses GET_BROKER_RUNTIME_INFO with code {answer.code} {answer.remark}")
-            return str(json.loads(answer.body)["table"]["brokerVersionDesc"])
+            return str(java_json.loads(answer.body.decode())["table"]["brokerVersionDesc"])
         except TimeoutError as error:
             self.disconnect()
             raise CannotRunError(
@@ -451,7 +452,9 @@ class BrokerAdapter:
             self.disconnect()
             reason = broken(connection) if isinstance(error, ConnectionError) else ""
             raise CannotRunError(
-                reason or f"What listens at {connection.address} is no broker ({error}): name the address of one."
+                reason
+                or f"What listens at {connection.address} is no broker ({what_is_wrong(error)}): name the address of "
+                "one."
             ) from error
 
     def first(self, operation: Operation) -> Outcome:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.engine.documents import what_is_wrong
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -203,4 +204,4 @@ def _read(body: bytes, what: str, read: Callable[[Any], T]) -> T | Err:
     try:
         return read(java_json.loads(body.decode()))
     except (ValueError, KeyError, TypeError, AttributeError) as broken:
-        return Err("NO_FIELD", detail=f"a body without {what} ({broken}): {body[:200]!r}")
+        return Err("NO_FIELD", detail=f"a body without {what} ({what_is_wrong(broken)}): {body[:200]!r}")

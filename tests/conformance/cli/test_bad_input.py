@@ -13,13 +13,17 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from unittest.mock import patch
 
+import click
 import pytest
+from click.types import FloatParamType
 from command_line import Ended, kit
 from places import HELPERS
 from prepared_signals import in_the_background, interruptible
 from waiting import wait_for_end, wait_until
 
+from rocketmq_conformance.conformance.cli.main import cli
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, SuiteEnded
 
@@ -294,7 +298,13 @@ def test_a_plan_with_a_value_that_there_is_none_of(tmp_path: Path) -> None:
     [
         (["run", "--with", "java=new"], "write the number of a Java release, such as java=17"),
         (["run", "--with", "java=-1"], "write the number of a Java release"),
+        (["run", "--with", "java=" + "1" * 5000], "write the number of a Java release"),
+        (["run", "--with", "broker=0.0.1"], "0.0.1 is older than 4.0.0, with which the rules begin"),
+        (["run", "--like", "3.2.6"], "older than 4.0.0"),
+        (["run", "--workers", "1" * 5000], "write a number from 1 on, or auto"),
+        (["serve", "--topic", "a/b"], "'a/b' is no name of a topic: write letters a to z, digits, and any of % | _ -"),
         (["run", "--patience", "0"], "--patience"),
+        (["run", "--patience", "nan"], "'nan' is not a valid number"),
         (["run", "--max-time", "-1"], "--max-time"),
         (["run", "--max-wait", "-1"], "--max-wait"),
         (["run", "port?clock=real&pace=0"], "'0' is no pace; write a number above 0, up to 1,000, such as pace=100."),
@@ -314,6 +324,72 @@ def test_a_plan_with_a_value_that_there_is_none_of(tmp_path: Path) -> None:
 )
 def test_an_option_that_cannot_be(args: list[str], sentence: str, tmp_path: Path) -> None:
     one_sentence(kit(*args, cwd=tmp_path), 2, sentence)
+
+
+def test_no_option_takes_nan_or_an_infinity_for_a_number() -> None:
+    found, taken = 0, []
+    context = click.Context(cli)
+    for path, command in commands(cli, context):
+        for option in command.params:
+            if isinstance(option.type, FloatParamType):
+                found += 1
+                for text in ("nan", "inf", "-inf", "1e999"):
+                    with suppress(click.BadParameter):
+                        option.type.convert(text, option, context)
+                        taken.append(f"{path} {option.opts[0]} {text}")
+    assert found
+    assert taken == []
+
+
+def commands(one: click.Command, context: click.Context, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    if not isinstance(one, click.Group):
+        yield path, one
+        return
+    for name in one.list_commands(context):
+        inner = one.get_command(context, name)
+        assert inner is not None
+        yield from commands(inner, context, f"{path} {name}".strip())
+
+
+DEEP = "[" * 5000 + "]" * 5000
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "args"),
+    [
+        ("a.plan.jsonl", DEEP, ("replay", "a.plan.jsonl")),
+        ("a.plan.jsonl", DEEP, ("shrink", "a.plan.jsonl")),
+        ("facts.json", DEEP, ("predict", "start", "--state", "facts.json")),
+        ("events.jsonl", f"{DEEP}\n", ("report", "events.jsonl")),
+        ("known.toml", f"expected = {DEEP}", ("run", "--expected", "known.toml")),
+        ("known.toml", f"expected = {DEEP}", ("expect", "verify", "known.toml")),
+        ("story.toml", f"title = {DEEP}", ("scenario", "story.toml", "port")),
+        ("campaign.json", DEEP, ("prove", "page", ".")),
+    ],
+)
+def test_a_file_that_is_nested_a_thousand_deep(name: str, text: str, args: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    one_sentence(kit(*args, cwd=tmp_path), 2, "")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("kind", "Push"),
+        ("time", [1]),
+        ("brokers", [{"name": "a", "release": "0.0.1"}]),
+        ("brokers", [{"name": "a", "release": "5.5.0", "configuration": {"a": 1}}]),
+        ("brokers", [{"name": "a", "release": "5.5.0", "doubts": [1]}]),
+        ("queues", [{"topic": 1, "broker": "a", "queue": 0, "min": 0, "max": 0, "answer": None, "stored": None}]),
+        ("queues", [{"topic": "t", "broker": "a", "queue": 10**22, "min": 0, "max": 0, "answer": None, "stored": 1}]),
+        ("members", [{"client": "c", "release": "x"}]),
+    ],
+)
+def test_facts_of_another_type(field: str, value: object, tmp_path: Path) -> None:
+    facts = {"format": 1, "group": "g", "brokers": [{"name": "a", "release": "5.5.0"}], "queues": [], field: value}
+    (tmp_path / "f.json").write_text(json.dumps(facts), "utf-8")
+    done = kit("predict", "start", "--state", "f.json", cwd=tmp_path)
+    one_sentence(done, 2, "f.json is no file of `predict state` (")
 
 
 def test_any_whole_number_is_a_seed(tmp_path: Path) -> None:
@@ -404,3 +480,47 @@ def test_ctrl_c_and_sigterm_say_so_and_keep_what_ran(
     assert 0 < ended.cases[CONFORMS] < 2000
     assert ended.reason == f"interrupted after {ended.cases[CONFORMS]} of 2000 cases"
     assert recording.conclusion().exit_code == 3
+
+
+def test_ctrl_c_twice_while_workers_start(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [*KIT, "run", "--workers", "2", "--out", "o"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=interruptible,
+        start_new_session=True,  # Ctrl-C reaches all processes of a terminal
+    )
+    children = Path(f"/proc/{child.pid}/task/{child.pid}/children")
+    wait_until(lambda: len(children.read_text().split()) > 1, child)
+    os.killpg(child.pid, signal.SIGINT)
+    os.killpg(child.pid, signal.SIGINT)
+    output, errors_shown = child.communicate(timeout=60)
+    assert child.returncode == 3, output + errors_shown
+    assert errors_shown in {"", "\ninterrupted\n"}
+
+
+def test_ctrl_c_while_a_module_is_made_by_exec(tmp_path: Path) -> None:
+    script = (
+        "from rocketmq_conformance.conformance.cli import main\n"
+        "def interrupted(**_):\n"
+        "    exec('import signal; signal.raise_signal(signal.SIGINT)')\n"
+        "main.cli.main = interrupted\n"
+        "if __name__ == '__main__':\n"
+        "    main.main()\n"
+    )
+    (tmp_path / "made.py").write_text(script)
+    words = [sys.executable, "-m", "made"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, preexec_fn=interruptible, check=False)
+    assert (done.returncode, done.stderr) == (3, "interrupted\n")
+
+
+def test_ctrl_c_that_python_makes_a_runtime_error(tmp_path: Path) -> None:
+    def interrupted(**_: object) -> None:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    with patch.object(cli, "main", interrupted):
+        done = kit("list", "rules", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (3, "interrupted\n")
