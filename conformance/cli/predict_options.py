@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot
+from rocketmq_conformance.conformance.cli.options import Number
 from rocketmq_conformance.conformance.cli.output import say, say_text
 from rocketmq_conformance.models.release import Release
 
@@ -47,7 +48,7 @@ max_repeat_option = click.option(
 )
 patience_option = click.option(
     "--patience",
-    type=click.FloatRange(0.1, 86_400),
+    type=Number(0.1, 86_400),
     default=10.0,
     show_default=True,
     help="Seconds for a server's answer.",
