@@ -23,9 +23,9 @@ def parse_topic(text: str) -> tuple[str, int]:
     name, separator, queues = text.rpartition("=")
     if not separator:
         name, queues = text, str(_QUEUES)
-    if not name or not allowed(name, LONGEST_TOPIC):
+    if not allowed(name, LONGEST_TOPIC):
         raise ValueError(f"{name!r} is no name of a topic: write letters a to z, digits, and any of % | _ -")
-    if not re.fullmatch("[0-9]{1,4}", queues) or not 0 < int(queues) <= 1024:
+    if not name or not re.fullmatch("[0-9]{1,4}", queues) or not 0 < int(queues) <= 1024:
         raise ValueError(f"{text!r} is no topic; write NAME or NAME=QUEUES, such as orders=8")
     return name, int(queues)
 
