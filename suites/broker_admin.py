@@ -53,6 +53,16 @@ class Pull(Operation):
 
 
 @operation(
+    "Pull from queue 0 by an expression and its language: answers the response code.", side=Side.BROKER, weight=5
+)
+class PullBy(Operation):
+    group: Annotated[int, Values(0, 1, weights=(3, 1))]
+    topic: Annotated[int, Values(0, 1, 2, weights=(6, 1, 1))]
+    expression: Annotated[str, Values("A", "||", "", weights=(6, 1, 1))]
+    kind: Annotated[str, Values("SQL92", "TAG", weights=(3, 1))]
+
+
+@operation(
     "Reset a group to the time `delta` ms from the store time of a message of queue 0 (-1: the last one): answers the "
     "(queue, offset) pairs, and those that the members were notified of.",
     side=Side.BROKER,
@@ -123,6 +133,7 @@ def bind(profile: Profile) -> BoundModel:
             Join: model.join,
             Leave: model.leave,
             Pull: model.pull,
+            PullBy: model.pull_by,
             ResetByTime: model.reset_by_time,
             ResetToMax: model.reset_to_max,
             ResetQueue: model.reset_queue,
@@ -181,6 +192,9 @@ SUITE = Suite(
         "BQ-PULL-7",
         "BQ-PULL-8",
         "BQ-PULL-STATUS",
+        "BQ-PULL-SUB",
+        "BQ-PULL-TAGS",
+        "BQ-SQL-PASS",
         "BQ-SEND-1",
         "BQ-STORE-MAX",
         "BQ-UPDATE-1",
@@ -193,6 +207,7 @@ SUITE = Suite(
     limits=(
         values.NOT_READABLE,
         values.NO_TIMER,
+        values.NO_SQL,
         RuleLimit(
             rules=("BQ-RESET-1", "BQ-RESET-QUEUE"),
             broker="up to 5.1.4",

@@ -2,21 +2,29 @@
 
 from typing import Annotated
 
-from rocketmq_conformance.models.broker.broker_fields import GROUPS, TOPICS, BrokerFieldsModel
+from rocketmq_conformance.models.broker.broker_fields import GROUPS, LEFT_OUT, OTHERS, TOPICS, BrokerFieldsModel
+from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS
 from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.domain import Values
+from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
 _ALL_TOPICS = tuple(TOPICS)
 _ALL_GROUPS = tuple(GROUPS)
-_TOPIC = Values(*_ALL_TOPICS, weights=(8, 6, 1, 1, 1, 1))
-_GROUP = Values(*_ALL_GROUPS, weights=(8, 6, 2, 1, 1, 1, 1, 1))
+_TOPIC = Values(*_ALL_TOPICS, weights=(8, 6, 1, 1, 1, 1, 1, 1))
+#: The same, with one that is blank; and all that take no message, or may take one.
+_DELETED = Values(*_ALL_TOPICS, "blank", weights=(8, 6, 1, 1, 1, 1, 1, 2, 2))
+_SENT = Values(
+    *[topic for topic in (*TOPICS, *OTHERS) if not topic.startswith("retry")],
+    weights=(4, 4, 3, 1, 1, 3, *[1] * len(OTHERS), 2),
+)
+_GROUP = Values(*_ALL_GROUPS, weights=(8, 6, 2, 1, 1, 1, 1, 1, 1))
 #: The same, and a field that is not sent.
 _ANY_TOPIC = Values("T0", "T0@b", "T.1", None, weights=(12, 6, 1, 1))
-_ANY_GROUP = Values(*_ALL_GROUPS, None, weights=(8, 6, 2, 1, 1, 1, 1, 1, 2))
+_ANY_GROUP = Values(*_ALL_GROUPS, None, weights=(8, 6, 2, 1, 1, 1, 1, 1, 1, 2))
 #: Queue ids: 0 and 1 as they are and in other spellings, others, the ends of 32 bits and what lies beyond, other texts.
 _QUEUE = Values(
     "0", "1", "+0", "-0", "00", "\u0661", "7", "-1", "2147483647", "-2147483648", "2147483648", "-2147483649",
@@ -45,9 +53,31 @@ class CreateNamedTopic(Operation):
     topic: Annotated[str, _TOPIC]
 
 
-@operation("Delete a topic.", side=Side.BROKER, weight=1)
+@operation("Delete a topic.", side=Side.BROKER, weight=2)
 class DeleteNamedTopic(Operation):
-    topic: Annotated[str, _TOPIC]
+    topic: Annotated[str, _DELETED]
+
+
+@operation(
+    "Send a message to queue 0 of a topic, or, where no plan creates the topic, to a queue that it does not have: "
+    "answers its offset.",
+    side=Side.BROKER,
+    weight=3,
+    observes=True,
+)
+class SendTo(Operation):
+    topic: Annotated[str, _SENT]
+
+
+@operation(
+    "Ask for correction offsets, the smallest that groups stored for a topic, with groups to leave out: answers "
+    "(queue, offset) pairs.",
+    side=Side.BROKER,
+    weight=5,
+)
+class NamedCorrection(Operation):
+    topic: Annotated[str, Values("T0", "T0@b", weights=(3, 1))]
+    left_out: Annotated[tuple[str, ...], Subset(tuple(LEFT_OUT), 2)]
 
 
 @operation("Create a consumer group.", side=Side.BROKER, weight=2)
@@ -133,6 +163,8 @@ def _bind(profile: Profile) -> BoundModel:
             CreateNamedGroup: model.create_group,
             DeleteNamedGroup: model.delete_group,
             SendNamed: model.send,
+            SendTo: model.send_to,
+            NamedCorrection: model.correction,
             CommitTexts: model.commit,
             QueryTexts: model.query,
             PullTexts: model.pull,
@@ -158,11 +190,17 @@ SUITE = Suite(
         "BQ-SETZERO-TEXT",
         "BQ-NAME-TOPIC",
         "BQ-NAME-DELETE",
+        "BQ-NAME-BLANK",
+        "BQ-NAME-SYSTEM",
+        "BQ-NAME-SEND",
+        "BQ-GROUP-SYSTEM",
         "BQ-NAME-LOOKUP",
         "BQ-NAME-GROUP",
         "BQ-NAME-NULL",
         "BQ-COM-AT",
         "BQ-COM-9",
+        "BQ-COM-10",
+        "BQ-CORRECT-1",
         "BQ-GROUP-1",
         "BQ-GROUP-2",
         "BQ-GROUP-3",
@@ -190,5 +228,14 @@ SUITE = Suite(
         "BQ-PULL-BROKER",
         "BQ-TOPIC-TIMER",
     ),
-    limits=(values.NOT_READABLE, values.NO_TIMER),
+    limits=(
+        values.NOT_READABLE,
+        values.NO_TIMER,
+        RuleLimit(
+            rules=("BQ-GROUP-SYSTEM",),
+            setting=CREATES_GROUPS,
+            values=("false",),
+            because="the broker creates every group that it looks up: autoCreateSubscriptionGroup is on, the default",
+        ),
+    ),
 )

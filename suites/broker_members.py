@@ -15,12 +15,10 @@ from rocketmq_conformance.models.broker.broker_members import (
     BrokerMembersState,
     show,
 )
-from rocketmq_conformance.models.broker.configuration import PROPERTY_FILTER
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_offsets import CreateTopic, DeleteGroup, DeleteTopic
 from rocketmq_conformance.suites.declare.domain import Values, Whole
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
@@ -188,11 +186,6 @@ SUITE = Suite(
     limits=(
         values.NOT_READABLE,
         values.NO_TIMER,
-        RuleLimit(
-            rules=("BQ-SQL-PASS",),
-            setting=PROPERTY_FILTER,
-            values=("true",),
-            because="expressions in SQL92 are refused: enablePropertyFilter is off, the default",
-        ),
+        values.NO_SQL,
     ),
 )

@@ -7,6 +7,7 @@ against it, so no operation asks how soon an answer comes; see the model for wha
 from typing import Annotated
 
 from rocketmq_conformance.models.broker.broker_polling import (
+    CHANGES,
     FOREVER,
     SLOTS,
     BrokerPollingModel,
@@ -76,6 +77,16 @@ class WakePull(Operation):
     tag: Annotated[str, Values("A", "C")]
 
 
+@operation(
+    "Hold a pull of a new group, let something change, and send a message that passes the filter that the pull was "
+    "held with: answers the response as if from offset 0.",
+    side=Side.BROKER,
+    weight=2,
+)
+class ChangeHeld(Operation):
+    change: Annotated[str, Values(*CHANGES)]
+
+
 def _bind(profile: Profile) -> BoundModel:
     model = BrokerPollingModel(profile)
     return BoundModel(
@@ -86,6 +97,7 @@ def _bind(profile: Profile) -> BoundModel:
             LookAtPull: model.look,
             AwaitPull: model.wait,
             WakePull: model.wake,
+            ChangeHeld: model.change,
         },
     )
 
@@ -101,6 +113,7 @@ SUITE = Suite(
     show=show,
     rules=(
         "BQ-PULL-10",
+        "BQ-PULL-AGAIN",
         "BQ-PULL-3",
         "BQ-PULL-7",
         "BQ-PULL-BROKER",

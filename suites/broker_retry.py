@@ -1,13 +1,24 @@
 """The suite ``broker-retry``: messages that consumers send back, the copies that come again, and dead letters."""
 
+from dataclasses import replace
 from typing import Annotated
 
-from rocketmq_conformance.models.broker.broker_retry import FIRST, HERE, KINDS, BrokerRetryModel, RetryState, show
+from rocketmq_conformance.models.broker.broker_retry import (
+    FIRST,
+    HERE,
+    KINDS,
+    TIMES,
+    BrokerRetryModel,
+    RetryState,
+    show,
+)
+from rocketmq_conformance.models.broker.configuration import PERMISSION, SETTINGS
 from rocketmq_conformance.models.broker.state import READ, WRITE
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_offsets import CreateTopic, DeleteGroup, DeleteTopic
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
+from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
 
@@ -25,6 +36,8 @@ _OLD = Values(False, True, weights=(12, 1))
 _TIMES = Values(0, 1, 2, 3, weights=(2, 3, 3, 2))
 _COPY_LEVEL = Values(3, 0, 1, 19, weights=(16, 8, 1, 4))
 _OWN_QUEUES = Values(1, 2)
+#: Times of messages: such as are waited for, such as are over, such as are refused.
+_TIME = Values(*TIMES, weights=(4, 4, 4, *[1] * (len(TIMES) - 3)))
 _PERM = Values(READ | WRITE, READ, WRITE, weights=(3, 1, 1))
 
 
@@ -95,6 +108,30 @@ class SendCopy(Operation):
 
 
 @operation(
+    "Lock a queue for a new group, or lock and unlock it, and send a copy of a message to the group's retry topic, "
+    "consumed again once. Answers where it showed.",
+    side=Side.BROKER,
+    weight=3,
+    observes=True,
+)
+class SendLockedCopy(Operation):
+    holds: Annotated[bool, Values(True, False, weights=(2, 1))]
+    level: Annotated[int, Values(0, 3, 19, weights=(4, 2, 1))]
+
+
+@operation(
+    "Send a message with a time of its own, perhaps a delay level, too, to queue 0, and wait for it. Answers its "
+    "offset, its properties, and how much too early it came (ms).",
+    side=Side.BROKER,
+    weight=4,
+)
+class SendLater(Operation):
+    topic: Annotated[int, values.TOPIC]
+    time: Annotated[str, _TIME]
+    level: Annotated[int | None, Values(None, 0, 1, weights=(8, 1, 1))]
+
+
+@operation(
     "Ask for the number of queues of a group's retry topic, or of its topic of dead letters.",
     side=Side.BROKER,
     weight=4,
@@ -117,6 +154,8 @@ def _bind(profile: Profile) -> BoundModel:
             SendOne: model.send_one,
             SendBack: model.back,
             SendCopy: model.copy,
+            SendLockedCopy: model.locked_copy,
+            SendLater: model.timed,
             OwnQueues: model.own_queues,
         },
     )
@@ -142,6 +181,7 @@ SUITE = Suite(
         "BQ-GROUP-LOOKUP",
         "BQ-SEND-1",
         "BQ-STORE-MAX",
+        "BQ-BACK-BROKER",
         "BQ-BACK-DROP",
         "BQ-BACK-TOPIC",
         "BQ-BACK-PERM",
@@ -159,9 +199,24 @@ SUITE = Suite(
         "BQ-DEAD-ID",
         "BQ-DEAD-UNNAMED",
         "BQ-COPY-1",
+        "BQ-COPY-LOCKED",
         "BQ-COPY-MOST",
         "BQ-COPY-DEAD",
+        "BQ-TIMER-1",
+        "BQ-TIMER-LEVEL",
+        "BQ-TIMER-ILLEGAL",
+        "BQ-TIMER-COPY",
+        "BQ-TIMER-OFF",
         "BQ-TOPIC-TIMER",
     ),
-    limits=(values.NO_TIMER,),
+    limits=(
+        values.NO_TIMER,
+        replace(values.NO_TIMER, rules=("BQ-TIMER-OFF",)),
+        RuleLimit(
+            rules=("BQ-BACK-BROKER",),
+            setting=PERMISSION,
+            values=tuple(value for value in SETTINGS[PERMISSION].values if not int(value) & WRITE),
+            because="the broker may be written: brokerPermission has the bit 2, as by default",
+        ),
+    ),
 )

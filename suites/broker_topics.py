@@ -18,7 +18,9 @@ from rocketmq_conformance.suites.values import broker as values
 
 _QUEUES = Values(2, 1, 0, 3, weights=(5, 5, 1, 1))
 #: Both bits, one of them, none; with the bit of the default topic, with one that means nothing.
-_PERM = Values(READ | WRITE, READ, WRITE, 0, READ | WRITE | 1, 8, weights=(8, 2, 3, 1, 1, 1))
+_PERM = Values(READ | WRITE, READ, WRITE, 0, READ | WRITE | 1, 8, weights=(8, 2, 3, 1, 5, 1))
+#: Groups that pop, and the topics from which they do.
+_POPPING, _POPPED = Values(0, 1, weights=(3, 1)), Values(0, 1, weights=(3, 1))
 #: Messages of one request: a few, or more than one pull may bring.
 _COUNT = Values(1, 2, 33, weights=(9, 5, 1))
 _QUEUE = Values(0, 1, 2, 9, -1, weights=(6, 6, 2, 1, 1))
@@ -37,6 +39,39 @@ class SetTopic(Operation):
     read: Annotated[int, _QUEUES]
     write: Annotated[int, _QUEUES]
     perm: Annotated[int, _PERM]
+
+
+@operation(
+    "Send a message to queue 0 that makes its topic if that is unknown, from a default topic, with so many queues: "
+    "answers its offset.",
+    side=Side.BROKER,
+    weight=8,
+)
+class SendNew(Operation):
+    topic: Annotated[int, Values(0, 1, 2)]
+    default: Annotated[int, Values(0, 1, 2)]
+    queues: Annotated[int, Values(1, 2, 4, 0, -1, weights=(3, 3, 3, 1, 1))]
+
+
+@operation("Ask for the number of queues in the statistics of a topic.", side=Side.BROKER, weight=3)
+class TopicQueues(Operation):
+    topic: Annotated[int, values.TOPIC]
+
+
+@operation(
+    "Create the topic in which messages of a topic come again to members of a group that pop.",
+    side=Side.BROKER,
+    weight=3,
+)
+class SetPopTopic(Operation):
+    group: Annotated[int, _POPPING]
+    topic: Annotated[int, _POPPED]
+
+
+@operation("Ask for the number of queues of that topic.", side=Side.BROKER, weight=3)
+class PopQueues(Operation):
+    group: Annotated[int, _POPPING]
+    topic: Annotated[int, _POPPED]
 
 
 @operation("Create a consumer group, or change it: whether it may pull.", side=Side.BROKER, weight=4)
@@ -107,6 +142,10 @@ def _bind(profile: Profile) -> BoundModel:
             DeleteGroup: model.delete_group,
             Send: model.send,
             SendAnywhere: model.send_anywhere,
+            SendNew: model.send_new,
+            TopicQueues: model.topic_queues,
+            SetPopTopic: model.set_pop_topic,
+            PopQueues: model.pop_queues,
             PullMost: model.pull_most,
             Commit: model.commit,
             Query: model.query,
@@ -133,6 +172,9 @@ SUITE = Suite(
         "BQ-TOPIC-3",
         "BQ-TOPIC-TIMER",
         "BQ-TOPIC-APART",
+        "BQ-TOPIC-INHERIT",
+        "BQ-TOPIC-POP",
+        "BQ-STATS-QUEUES",
         "BQ-GROUP-1",
         "BQ-GROUP-2",
         "BQ-GROUP-3",

@@ -101,18 +101,15 @@ class Administration:
 
     def _create_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic = ext["topic"]
-        if not topic.strip():
-            name = "INVALID_PARAMETER" if self._storage.rules.invalid_parameter else "SYSTEM_ERROR"
-            return CODES[name], "The specified topic is blank.", {}, b""
         settings = Topic(int(ext["readQueueNums"]), int(ext["writeQueueNums"]), int(ext["perm"]))
         return _done(self._storage.create_topic(topic, settings))
 
     def _stats(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic, state = ext["topic"], self._storage.state
-        settings = state.topics.get(topic)
-        if settings is None:
+        queues = self._storage.topic_queues(topic)
+        if queues is None:
             return _NO_TOPIC, f"topic[{topic}] not exist", {}, b""
-        return 0, "", {}, routes.topic_stats(self._name, topic, settings.write_queues, state.logs)
+        return 0, "", {}, routes.topic_stats(self._name, topic, queues, state.logs)
 
     def _topics(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         table = {

@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.fakes.dispatch import Dispatcher
 from rocketmq_conformance.conformance.fakes.fault_script import FaultScript
 from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
-from rocketmq_conformance.conformance.fakes.own_topics import own_topics
+from rocketmq_conformance.conformance.fakes.own_topics import own_groups, own_topics
 from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.record import Record
@@ -43,7 +43,9 @@ from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS, MEMORY_RATIO
 from rocketmq_conformance.models.broker.delay_level import DEFAULT_LEVELS, parse_levels
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
+from rocketmq_conformance.models.broker.own_names import OwnNames
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored, Topic
+from rocketmq_conformance.models.broker.timer import SECOND
 from rocketmq_conformance.models.broker.wire import WireRules
 from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.client.switches import BRIEF_HEARTBEATS
@@ -86,8 +88,9 @@ class FakeBroker:
     ``auto_create`` topics and groups are created when they are first used, as in a broker with default settings.
     ``parts`` replaces classes of ``PARTS``, ``faults`` plays request codes by faults; ``routes`` gives the readable
     queues of a topic, of all brokers, where they are not just its own; ``delay_levels`` are the times of its delay
-    levels (messageDelayLevel, in ms). Held pulls are checked every ``hold_check`` seconds, or are answered exactly
-    when their time is up. It behaves by the profile's configuration; ``properties`` it only reports.
+    levels (messageDelayLevel, in ms), and a second of messages with a time of their own lasts ``timer_second`` ms.
+    Held pulls are checked every ``hold_check`` seconds, or are answered exactly when their time is up. It behaves by
+    the profile's configuration; ``properties`` it only reports.
     Everything may be called from any thread while the broker runs. ``exchange`` is the door in process: address (of no
     importance), code, header fields, body, one way?; the response, TimeoutError when there is none, ConnectionError
     when the connection is cut.
@@ -109,6 +112,7 @@ class FakeBroker:
         delay_levels: Sequence[int] = parse_levels(DEFAULT_LEVELS),
         properties: Mapping[str, str] = MappingProxyType({}),
         hold_check: float | None = None,
+        timer_second: int = SECOND,
     ) -> None:
         self.profile = profile or Profile()
         if not auto_create:
@@ -129,7 +133,9 @@ class FakeBroker:
             BrokerRules.of(self.profile),
             clock,
             own_topics(self.profile.broker, name, cluster, creates=auto_create),
+            own_groups(self.profile.broker),
         )
+        self.storage.names = OwnNames(name, cluster)
         self.consumers: Consumers = made["consumers"](self.storage, clock, lease)
         consumers, later = self.consumers, self._listener.later
         # a release understands what its own clients send
@@ -150,8 +156,10 @@ class FakeBroker:
         if self.profile.broker >= _FLAGGED:
             self._pulls.flags = {"groupSysFlag": "0", "topicSysFlag": "0"}
         self.retries: Retries = made["retries"](self.storage, clock, delay_levels, self._while_running, self._stored)
+        self.retries.second = timer_second
+        self.retries.locked = lambda group: any(held[0] == group for held in consumers.held_locks())
         self.sends = Sends(self.storage, self.retries, self._where, self._stored)
-        self.sends.tells_ids = self.profile.broker >= _FLAGGED
+        self.sends.tells_ids = self.sends.copies_come_alone = self.profile.broker >= _FLAGGED
         self.administration = Administration(self.profile, self.storage, name, cluster, self.address, clock())
         self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
         self.offsets: Offsets = made["offsets"](self.storage, self._memory)

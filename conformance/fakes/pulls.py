@@ -160,15 +160,20 @@ class Pulls:
         return response.code, response.remark, response.ext, response.body
 
     def _first_look(self, request: Command, flags: int) -> tuple[TagCodes | Err, Command]:
-        ext, rules = request.ext, self._storage.rules
-        if rules.pull_fails_at_once:
+        ext = request.ext
+        if self._storage.rules.pull_fails_at_once:
             for name, bits in _NUMBERS.items():
                 if name in ext:
                     required(ext, name, bits)
-        if rules.readable:
+        return self._look(request, bool(flags & COMMIT))
+
+    def _look(self, request: Command, commits: bool) -> tuple[TagCodes | Err, Command]:
+        """BQ-PULL-AGAIN: the subscription of a pull, and its answer, by what the broker knows now."""
+        ext = request.ext
+        if self._storage.rules.readable:
             self._storage.know_group(ext["consumerGroup"])
-        codes = self.subscribed(ext, flags)
-        return codes, self._judge(request, codes, bool(flags & COMMIT))
+        codes = self.subscribed(ext, int(ext["sysFlag"]))
+        return codes, self._judge(request, codes, commits)
 
     def arrived(self, topic: str, queue: int) -> None:
         """A message was stored: pulls whose filter it passes, or whose time is up, are judged again at once, others at
@@ -247,7 +252,8 @@ class Pulls:
 
     def _wake(self, held: HeldPull) -> None:
         self._drop(held)
-        response = self._judge(held.request, held.codes, False)
+        # all but what wakes it counts as it is now
+        _, response = self._look(held.request, False)
         self.answered(held.peer, held.request, response)
         self._end(held, response)
 
@@ -289,12 +295,12 @@ class Pulls:
             return command(refused(missing_error(storage.rules, storage.state, fields)))
         commit = required(ext, "commitOffset") if commits else None
         asked = PullMessageRequest(group, topic, queue, offset, most, commit)
+        if int(ext["sysFlag"]) & SUBSCRIPTION and model.subscribes(storage.rules, storage.state, asked, codes):
+            self._pulled(group, topic)
         result = self.find(asked, codes)
         if isinstance(result, Err):
             return command(refused(result, _REMARKS[result.code].format(group=group, topic=topic, queue=queue)))
         status, following, low, high, found = cast(PullResult, result)
-        if int(ext["sysFlag"]) & SUBSCRIPTION:
-            self._pulled(group, topic)
         body = storage.stored(topic, queue, found) if found else b""
         if found:
             self._read(topic, queue, found[0])

@@ -1,4 +1,5 @@
-"""Messages that come again: send-backs, copies to retry topics, and delayed messages (BQ-BACK-*, BQ-DEAD-*, BQ-COPY-*).
+"""Messages that come again or later: send-backs, copies to retry topics, messages with a delay level or a time of their
+own (BQ-BACK-*, BQ-DEAD-*, BQ-COPY-*, BQ-TIMER-*).
 
 The model decides where a copy goes; here it waits for the time of its level. A broker that is stopped or killed keeps
 those that wait: they are on its disk.
@@ -11,7 +12,6 @@ from dataclasses import replace
 from heapq import heappop, heappush
 
 from rocketmq_conformance.conformance.adapter import Answered
-from rocketmq_conformance.conformance.fakes.own_topics import SCHEDULE_TOPIC
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import (
     ConnectionHandler,
@@ -31,21 +31,24 @@ from rocketmq_conformance.conformance.remoting.message import (
 )
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker import send_back as model
+from rocketmq_conformance.models.broker import timer
 from rocketmq_conformance.models.broker.delay_level import effective_level
+from rocketmq_conformance.models.broker.own_names import SCHEDULE_TOPIC, TIMER_TOPIC
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.send_back import (
     DELAY,
     NAMES_LIMIT,
-    RETRY,
     BackRequest,
     Filing,
     KeptMessage,
     RetrySettings,
 )
+from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Err
 
-#: Where delayed messages wait; they get their offset there.
+#: What the names of the properties with a time begin with.
+_TIMER = "TIMER_"
 
 
 class Retries:
@@ -68,7 +71,12 @@ class Retries:
         #: Messages that wait: due time (ms), number, message.
         self._waiting: list[tuple[int, int, Message]] = []
         self._scheduled = [0] * len(levels)
+        #: How many messages waited for a time of their own, and how long a second of such times is (ms).
+        self._turns = 0
+        self.second = timer.SECOND
         self._count = 0
+        #: Does a group hold a lock?
+        self.locked: Callable[[str], bool] = lambda group: False
         #: Takes down the messages that are sent back, in a client case; these are not stored.
         self.record: Record | None = None
 
@@ -150,6 +158,7 @@ class Retries:
             most,
             len(self.levels),
             names_limit=names_limit,
+            locked=self.locked(group),
         )
         return filing
 
@@ -160,6 +169,14 @@ class Retries:
     def wait(self, level: int) -> int:
         """BQ-BACK-TIME: how long a message waits at a level (ms)."""
         return self.levels[level - 1]
+
+    def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
+        """BQ-TIMER-*: until when a message waits that has a time of its own (ms since the epoch)."""
+        return timer.timed(self._storage.rules, properties, level, self._clock(), self.second).due
+
+    def untimed(self, properties: dict[str, str]) -> dict[str, str]:
+        """BQ-TIMER-LEVEL: the properties of a message with a delay level."""
+        return timer.without_timers(properties) if self._storage.rules.has_timers else properties
 
     # --- what is done -----------------------------------------------------------------------------------------
 
@@ -190,15 +207,16 @@ class Retries:
         return replace(copy, topic=filing.topic, queue=queue, properties=properties)
 
     def delayed(self, draft: Message) -> Message | Err | None:
-        """Keep a message that is sent until the time of its level; None for one without a level.
+        """Keep a message that is sent until its time, or the time of its level; None for one that does not wait.
 
         What is returned lies where delayed messages wait.
         """
-        if DELAY not in draft.properties:
+        if DELAY not in draft.properties and _TIMER not in draft.properties:
             return None
         properties = parse_properties(draft.properties)
         level = effective_level(int(properties.get(DELAY, "0")), len(self.levels))
-        if not level:
+        due = self.due(properties, level)
+        if not level and due is None:
             return None
         storage, queue = self._storage, self._storage.queue_of(draft)
         if isinstance(queue, Err):
@@ -206,15 +224,35 @@ class Retries:
         checked = send(storage.rules, storage.state, draft.topic, queue, ())[1]
         if isinstance(checked, Err):
             return checked
+        if isinstance(due, Err):
+            return due
         self._count += 1
+        if due is not None:
+            return self._timed(replace(draft, queue=queue), properties, due)
+        properties = self.untimed(properties)
         stored = Filing(draft.topic, 1, level, draft.reconsume_times, {**properties, DELAY: str(level)}).stored(queue)
         self._delay(replace(draft, queue=queue, properties=format_properties(dict(stored.properties))), level)
         offset = self._scheduled[level - 1]
         self._scheduled[level - 1] += 1
         return replace(draft, topic=SCHEDULE_TOPIC, queue=queue, offset=offset)
 
+    def _timed(self, draft: Message, properties: Mapping[str, str], due: int) -> Message:
+        """BQ-TIMER-COPY: keep a message until its time."""
+        kept = {
+            **properties,
+            timer.OUT: str(due),
+            model.REAL_TOPIC: draft.topic,
+            model.REAL_QUEUE: str(draft.queue),
+        }
+        self._keep(replace(draft, properties=format_properties(kept)), due - self._clock())
+        self._turns += 1
+        return replace(draft, topic=TIMER_TOPIC, queue=0, offset=self._turns - 1)
+
     def _delay(self, message: Message, level: int) -> None:
-        wait = self.wait(level)
+        self._keep(message, self.wait(level))
+
+    def _keep(self, message: Message, wait: int) -> None:
+        """Store a message in so many ms."""
         if wait <= 0:
             self._put(message)
             return

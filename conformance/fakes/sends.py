@@ -1,4 +1,4 @@
-"""Sends: storing messages (BQ-SEND-1, BQ-TOPIC-2)."""
+"""Sends: storing messages (BQ-SEND-1, BQ-TOPIC-2, BQ-NAME-SEND)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import Answered
-from rocketmq_conformance.conformance.fakes.own_topics import DEFAULT_TOPIC
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import (
     CODES,
@@ -23,11 +22,17 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import VERSION, Command
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.models.broker.send_back import RETRY
+from rocketmq_conformance.models.broker.names import ILLEGAL, is_too_long
+from rocketmq_conformance.models.broker.own_names import DEFAULT_TOPIC
+from rocketmq_conformance.models.broker.send_back import DELAY
+from rocketmq_conformance.models.broker.state import RETRY
+from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Err
 
 #: Longest body of a message, as in a broker with its default settings.
 MAX_MESSAGE = 4 * 1024 * 1024
+#: Longest text of a message's properties (characters).
+_MAX_PROPERTIES = 32767
 #: System flag of a message that is part of a transaction.
 _TRANSACTION = 0b1100
 #: Names of the header fields in SEND_MESSAGE, and their short forms in SEND_MESSAGE_V2.
@@ -49,6 +54,7 @@ _SEND_SHORT = int(Request.SEND_MESSAGE_V2)
 _OWN_ID = "UNIQ_KEY"
 #: Where messages are born that come by the door in process.
 _HERE = "127.0.0.1:0"
+_SENT = "topic[{topic}] not exist, it has no queue {queue}, or a time that cannot be waited for"
 #: The response to a message that is taken down, not stored.
 _RECORDED: Answered = 0, "", {"msgId": "7F00000100002A9F0000000000000000", "queueId": "0", "queueOffset": "0"}, b""
 
@@ -70,6 +76,8 @@ class Sends:
         self.record: Record | None = None
         #: Does the release answer with the id that the client gave to its message?
         self.tells_ids = False
+        #: Does it take no batch for a retry topic?
+        self.copies_come_alone = False
 
     def handlers(self) -> Mapping[int, PlainHandler]:
         """The handlers, by request code."""
@@ -101,6 +109,8 @@ class Sends:
                 return _RECORDED
         names = _SHORT if code == _SEND_SHORT else _LONG
         draft = self._draft(born_host, ext, names, body)
+        if isinstance(draft, Err):
+            return refused(draft, f"the topic [{ext[names['topic']]}] takes no message")
         if draft.topic.startswith(RETRY):
             most = ext.get(names["maxReconsumeTimes"])
             copy = self._retries.copied(draft, None if most is None else int(most), version)
@@ -111,11 +121,22 @@ class Sends:
 
     def _send_batch(self, born_host: str, ext: dict[str, str], body: bytes) -> Answered:
         whole = self._draft(born_host, ext, _SHORT, b"")
+        if isinstance(whole, Err):
+            return refused(whole, f"the topic [{ext[_SHORT['topic']]}] takes no message")
+        delayed = parse_number(messages.parse_properties(whole.properties).get(DELAY), 32) or 0
+        if delayed > 0 or (self.copies_come_alone and whole.topic.startswith(RETRY)):
+            return refused(Err("MESSAGE_ILLEGAL"), "batch request does not support retry group, nor a delay")
         parts = messages.split_batch(body)
-        return self.store([replace(whole, flag=flag, body=body, properties=text) for flag, body, text in parts])
+        if not parts:
+            return refused(Err("SYSTEM_ERROR"), "a batch without messages")
+        drafts = [replace(whole, flag=flag, body=body, properties=text) for flag, body, text in parts]
+        return self.store(drafts, at_once=True)
 
-    def _draft(self, born_host: str, ext: dict[str, str], names: Mapping[str, str], body: bytes) -> Message:
+    def _draft(self, born_host: str, ext: dict[str, str], names: Mapping[str, str], body: bytes) -> Message | Err:
         topic, default = ext[names["topic"]], ext.get(names["defaultTopic"], DEFAULT_TOPIC)
+        unwanted = self._storage.unwanted(topic)
+        if unwanted is not None:
+            return unwanted
         self._storage.know_topic(topic, default, int(ext.get(names["defaultTopicQueueNums"], 4)))
         return Message(
             topic=topic,
@@ -131,20 +152,24 @@ class Sends:
             reconsume_times=int(ext.get(names["reconsumeTimes"], 0)),
         )
 
-    def store(self, drafts: list[Message]) -> Answered:
-        """Store messages, and answer where the first one went."""
+    def store(self, drafts: list[Message], at_once: bool = False) -> Answered:
+        """Store messages, and answer where the first one went; ``at_once``: whatever times they have."""
         if any(draft.sys_flag & _TRANSACTION for draft in drafts):
             return CODES["NO_PERMISSION"], "sending transaction message is forbidden", {}, b""
         if not drafts or any(len(draft.body) > MAX_MESSAGE for draft in drafts):
             return CODES["MESSAGE_ILLEGAL"], "the message is illegal, maybe msg body is too long", {}, b""
+        topics = {draft.topic for draft in drafts}
+        if any(is_too_long(topic) and topic in self._storage.state.topics for topic in topics):
+            return refused(ILLEGAL, "the message is illegal, its topic's name is too long")
+        if any(len(draft.properties) > _MAX_PROPERTIES for draft in drafts):
+            return CODES["MESSAGE_ILLEGAL"], "the message is illegal, maybe msg properties are too long", {}, b""
         host = self._address()
         stored: list[Message] = []
         for draft in drafts:
-            message = self._retries.delayed(replace(draft, store_host=host)) or self._storage.append(
-                replace(draft, store_host=host)
-            )
+            placed = replace(draft, store_host=host)
+            message = (None if at_once else self._retries.delayed(placed)) or self._storage.append(placed)
             if isinstance(message, Err):
-                return refused(message, f"topic[{draft.topic}] not exist, or it has no queue {draft.queue}")
+                return refused(message, _SENT.format(topic=draft.topic, queue=draft.queue))
             stored.append(message)
             if message.topic == draft.topic:
                 self._stored(message)

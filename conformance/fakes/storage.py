@@ -9,17 +9,23 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from rocketmq_conformance.conformance.fakes.own_topics import DEFAULT_TOPIC
 from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.message import Message
-from rocketmq_conformance.models.broker import names
+from rocketmq_conformance.models.broker import admin, names
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.members import ORDINARY_GROUP, GroupSettings
 from rocketmq_conformance.models.broker.pull import StoredEntry
-from rocketmq_conformance.models.broker.send import NO_QUEUE, send
-from rocketmq_conformance.models.broker.send_back import RETRY, RetrySettings
-from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog, Stored, Topic
+from rocketmq_conformance.models.broker.send import NO_QUEUE, inherit, send
+from rocketmq_conformance.models.broker.send_back import RetrySettings, with_topic
+from rocketmq_conformance.models.broker.state import (
+    ABSENT,
+    RETRY,
+    BrokerState,
+    QueueLog,
+    Stored,
+    Topic,
+)
 from rocketmq_conformance.models.outcome import Err
 
 DEFAULT_RETRIES = RetrySettings()
@@ -36,15 +42,24 @@ class _Log:
 class Storage:
     """Topics, groups, messages and stored offsets. ``clock`` gives ms since the epoch.
 
-    ``own`` are the topics that it always has; with DEFAULT_TOPIC among them, one that messages are sent to is created.
+    ``own`` and ``groups`` are the topics and groups that it always has; with DEFAULT_TOPIC among them, a topic that
+    messages are sent to is created.
     """
 
-    def __init__(self, rules: BrokerRules, clock: Callable[[], int], own: Mapping[str, Topic]) -> None:
+    def __init__(
+        self,
+        rules: BrokerRules,
+        clock: Callable[[], int],
+        own: Mapping[str, Topic],
+        groups: Collection[str] = (),
+    ) -> None:
         self.rules = rules
-        self._own = own
-        self.state = BrokerState(topics={**own})
-        #: The state that it began with last, without its own topics and with them.
+        self._own, self._groups = own, frozenset(groups)
+        self.state = self._with_own(BrokerState())
+        #: The state that it began with last, without its own topics and groups and with them.
         self._begun = BrokerState(), self.state
+        #: What the broker and its cluster are called.
+        self.names = names.UNNAMED
         self._clock = clock
         self._logs: dict[tuple[str, int], _Log] = {}
         self._physical = 0
@@ -62,10 +77,13 @@ class Storage:
         self.write_topics: Callable[[], None] | None = None
         self.write_groups: Callable[[], None] | None = None
 
+    def _with_own(self, state: BrokerState) -> BrokerState:
+        return state._replace(topics={**self._own, **state.topics}, groups=state.groups | self._groups)
+
     def begin(self, state: BrokerState) -> None:
-        """Hold this state, beside its own topics; its messages, of one byte each, are made when they are read."""
+        """Hold this state, beside its own topics and groups; its messages, of one byte each, are made when read."""
         if state is not self._begun[0]:
-            self._begun = state, state._replace(topics={**self._own, **state.topics})
+            self._begun = state, self._with_own(state)
         self.state = self._begun[1]
         if self._logs:
             self._logs, self._physical = {}, 0
@@ -89,17 +107,19 @@ class Storage:
 
     def create_topic(self, topic: str, settings: Topic) -> Err | None:
         """BQ-NAME-TOPIC, BQ-TOPIC-1, BQ-TOPIC-RW: None, or the error."""
-        self.state, result, _ = names.create_topic(self.rules, self.state, topic, settings)
+        self.state, result, _ = names.create_topic(self.rules, self.state, topic, settings, self.names)
         if self.write_topics is not None:
             self.write_topics()
         return cast("Err | None", result)
 
     def delete_topic(self, topic: str) -> Err | None:
         """BQ-NAME-DELETE, BQ-TOPIC-3, BQ-TOPIC-TIMER: None, or the error."""
-        self.state, result, _ = names.delete_topic(self.rules, self.state, topic)
-        for key in [key for key in self._logs if key[0] == topic and topic not in self.state.topics]:
+        known = {topic, *self.state.topics}
+        self.state, result, _ = names.delete_topic(self.rules, self.state, topic, self.names)
+        gone = known - self.state.topics.keys()
+        for key in [key for key in self._logs if key[0] in gone]:
             del self._logs[key]
-        self.out = frozenset(key for key in self.out if key[0] != topic)
+        self.out = frozenset(key for key in self.out if key[0] not in gone)
         if self.write_topics is not None:
             self.write_topics()
         return cast("Err | None", result)
@@ -133,20 +153,28 @@ class Storage:
 
     def know_group(self, group: str) -> bool:
         """Does the group exist? It is created if the broker does so."""
-        rules = self.rules
-        if group not in self.state.groups and rules.creates_groups and names.created_by_look_up(rules, group):
+        if group not in self.state.groups and names.created_by_look_up(self.rules, group):
             self.create_group(group)
         return group in self.state.groups
 
     def know_topic(self, topic: str, default: str, queues: int) -> None:
-        """BQ-TOPIC-2: create an unknown topic when a message is sent to it, if its default topic exists."""
-        if topic in self.state.topics:
-            return
-        limit = self.state.topics.get(default)
-        if limit is not None and default == DEFAULT_TOPIC:
-            self.create_topic(topic, Topic.of(max(min(queues, limit.write_queues), 1)))
-        elif topic.startswith(RETRY):
-            self.create_topic(topic, Topic.of(1))
+        """BQ-TOPIC-INHERIT, BQ-COPY-1: create an unknown topic when a message is sent to it, if it may be."""
+        known = self.state
+        self.state, _ = inherit(self.rules, known, topic, default, queues)
+        if topic.startswith(RETRY) and topic not in self.state.topics:
+            self.state = with_topic(self.state, topic, Topic.of(1))
+        if self.write_topics is not None and self.state is not known:
+            self.write_topics()
+
+    def unwanted(self, topic: str) -> Err | None:
+        """BQ-NAME-SEND: the error of a message for a topic whose name forbids it."""
+        refused = names.refuses_message(self.rules, topic)
+        return None if refused is None else refused[0]
+
+    def topic_queues(self, topic: str) -> int | None:
+        """BQ-STATS-QUEUES: how many queues the statistics of a topic have; None without it."""
+        queues = admin.topic_queues(self.rules, self.state, topic)[1]
+        return queues if isinstance(queues, int) else None
 
     def know_retry_topic(self, group: str) -> None:
         """BQ-HB-1: the retry topic of a group that registers."""

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import first_offset
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.pull import COMMIT
-from rocketmq_conformance.models.broker.send_back import DEAD
+from rocketmq_conformance.models.broker.state import DEAD
 from rocketmq_conformance.models.client.fixtures import (
     GROUP,
     RETRY_PREFIX,

@@ -33,6 +33,7 @@ from rocketmq_conformance.conformance.proof.broker_configured import (
     prove_strict_locks,
     prove_tables_in_rocksdb,
     prove_uncreated_groups,
+    prove_unwritten,
     prove_without_timers,
 )
 from rocketmq_conformance.conformance.proof.broker_decisions import prove_tables
@@ -134,6 +135,8 @@ _TABLES = Part.of(broker_offsets.SUITE, broker_search.SUITE, broker_expired.SUIT
 _STORY = Part.of(rules=(rule for rules in fake_broker.CHAPTERS.values() for rule in rules))
 #: The suites that query, pull and delete topics.
 _PULLING = Part.of(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE)
+#: The suites that are played on brokers without a timer wheel.
+_WITHOUT_TIMERS = Part.of(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_retry.SUITE)
 #: The suites that are played on brokers whose queues or tables are in RocksDB.
 _IN_ROCKSDB = Part.of(
     *(broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_search.SUITE, broker_assignment.SUITE),
@@ -154,8 +157,12 @@ _STEPS = (
     _Step(Part.of(broker_admin.SUITE), prove_other_resets, RESETS_SINCE.__le__),
     _Step(Part.of(broker_assignment.SUITE), prove_other_assignments, BALANCES_SINCE.__le__),
     _Step(Part.of(broker_locks.SUITE), prove_strict_locks, LOCKS_STRICTLY.on),
-    _Step(Part.of(broker_admin.SUITE, broker_topics.SUITE, broker_assignment.SUITE), prove_uncreated_groups),
+    _Step(
+        Part.of(broker_admin.SUITE, broker_topics.SUITE, broker_fields.SUITE, broker_assignment.SUITE),
+        prove_uncreated_groups,
+    ),
     _Step(_PULLING, prove_permissions),
+    _Step(Part.of(broker_retry.SUITE), prove_unwritten),
     _Step(Part.of(broker_polling.SUITE), prove_polling),
     _Step(Part.of(broker_filters.SUITE, broker_members.SUITE), prove_sql, SETTINGS[PROPERTY_FILTER].has),
     _Step(_PULLING, prove_on_disk),
@@ -207,7 +214,7 @@ def prove_release(release: str, selection: Selection = EVERYTHING, *, brief: boo
         prove_seen_cold(tally)
     if broker_memory.shows(parsed) and selection.takes(_DISTANCES):
         broker_memory.prove(tally)
-    if SETTINGS[TIMER_WHEEL].has(parsed) and selection.takes(_PULLING):
+    if SETTINGS[TIMER_WHEEL].has(parsed) and selection.takes(_WITHOUT_TIMERS):
         prove_without_timers(tally)
     if SETTINGS[STORE].has(parsed) and selection.takes(_IN_ROCKSDB):
         prove_tables_in_rocksdb(tally)

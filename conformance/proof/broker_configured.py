@@ -37,6 +37,7 @@ from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import (
     broker_admin,
     broker_assignment,
+    broker_fields,
     broker_filters,
     broker_locks,
     broker_members,
@@ -44,6 +45,7 @@ from rocketmq_conformance.suites import (
     broker_polling,
     broker_process,
     broker_restart,
+    broker_retry,
     broker_search,
     broker_topics,
 )
@@ -99,7 +101,7 @@ def prove_strict_locks(adapter: BrokerAdapter, profile: Profile, tally: Tally) -
 
 def prove_uncreated_groups(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """The suites that look groups up once more, on a broker that does not create them."""
-    suites = [broker_admin.SUITE, broker_topics.SUITE]
+    suites = [broker_admin.SUITE, broker_topics.SUITE, broker_fields.SUITE]
     if profile.broker >= BALANCES_SINCE:
         suites.append(broker_assignment.SUITE)
     for suite in suites:
@@ -128,6 +130,11 @@ def prove_permissions(adapter: BrokerAdapter, profile: Profile, tally: Tally) ->
             prove_configured(adapter, profile, tally, suite, {PERMISSION: str(permission)}, OTHER_CASES)
 
 
+def prove_unwritten(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
+    """The suite ``broker-retry`` once more, on a broker that may not be written."""
+    prove_configured(adapter, profile, tally, broker_retry.SUITE, {PERMISSION: str(READ)}, OTHER_CASES)
+
+
 def prove_on_disk(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """The suites that query and pull once more, where every message counts as being on disk."""
     for suite in (broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE):
@@ -135,9 +142,10 @@ def prove_on_disk(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> Non
 
 
 def prove_without_timers(tally: Tally) -> None:
-    """The suites that delete topics, on a broker of its own: no broker loses its timer wheel while it runs."""
+    """The suites that delete topics, or send messages with a time, on a broker of its own: no broker loses its timer
+    wheel while it runs."""
     with own_broker(tally, {TIMER_WHEEL: "false"}) as (adapter, profile):
-        for suite in (broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE):
+        for suite in (broker_offsets.SUITE, broker_admin.SUITE, broker_topics.SUITE, broker_retry.SUITE):
             prove_suite(adapter, profile, tally, suite, OTHER_CASES)
 
 

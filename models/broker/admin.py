@@ -7,8 +7,10 @@ so, by a flag that was renamed between 4.x and 5.x; the wrong name is ignored.
 
 from __future__ import annotations
 
+from functools import cache
+
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
-from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, Stored, Topic
+from rocketmq_conformance.models.broker.state import READ, RETRY, WRITE, BrokerState, Stored, Topic
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
@@ -30,6 +32,20 @@ RULES = (
         "Deleting a topic removes its queues: they start again at 0. Offsets stored for it are removed from 5.0.0, "
         "and kept before. An unknown topic is no error.",
         "AdminBrokerProcessor#deleteTopic @ 4.9.7, 5.0.0, 5.5.0",
+    ),
+    Rule(
+        "BQ-TOPIC-POP",
+        "From 5.1.4 deleting a topic deletes for each group that has an offset stored for it the topic "
+        "%RETRY%group_topic, where there is one, in the same way: that is where messages come again to members that "
+        "pop. A deletion that fails for want of a timer wheel leaves those.",
+        "AdminBrokerProcessor#deleteTopic @ 5.1.3, 5.1.4, 5.5.0; ConsumerOffsetManager#whichGroupByTopic @ 5.5.0",
+        releases="5.1.4+",
+    ),
+    Rule(
+        "BQ-STATS-QUEUES",
+        "The statistics of a topic have the queues that are written, and from 5.3.0 those that are only read, too; "
+        "TOPIC_NOT_EXIST without such a topic.",
+        "AdminBrokerProcessor#getTopicStatsInfo @ 4.0.0, 4.9.7, 5.2.0, 5.3.0, 5.5.0",
     ),
     Rule(
         "BQ-TOPIC-TIMER",
@@ -97,7 +113,8 @@ _DELETE |= {
     for end in ("resets kept", "resets removed")
 }
 _NO_TIMER = {kind: Reason((*why.rules, "BQ-TOPIC-TIMER"), f"{kind}, no timer wheel") for kind, why in _DELETE.items()}
-_FAILED = Err("SYSTEM_ERROR")
+_FAILED, _NO_TOPIC = Err("SYSTEM_ERROR"), Err("TOPIC_NOT_EXIST")
+_STATS = reasons_by_kind(("BQ-STATS-QUEUES",), "unknown topic", "those that are written", "more are read")
 _GROUP = {kind: Reason(("BQ-GROUP-1",), kind) for kind in ("new group", "same again", "new group, offsets kept")}
 _ENABLE = reasons_by_kind(("BQ-GROUP-1", "BQ-GROUP-ENABLE"), "disabled", "disabled again", "enabled again")
 _DELETE_GROUP = {kind: Reason(("BQ-GROUP-2",), kind) for kind in ("nothing stored", "not asked", "flag not known")}
@@ -126,7 +143,40 @@ def create_topic(rules: BrokerRules, state: BrokerState, topic: str, settings: T
 
 
 def delete_topic(rules: BrokerRules, state: BrokerState, topic: str) -> Answer[BrokerState]:
-    """BQ-TOPIC-3: None."""
+    """BQ-TOPIC-3, BQ-TOPIC-POP: None."""
+    groups = sorted({key[0] for key in state.stored if key[1] == topic}) if rules.pop_retries_deleted else []
+    retried = [name for name in (pop_retry_topic(group, topic) for group in groups) if name in state.topics]
+    after, result, why = _delete_topic(rules, state, topic)
+    if not retried:
+        return after, result, why
+    if result is None:
+        for name in retried:
+            after = _delete_topic(rules, after, name)[0]
+    return after, result, _with_retries(why)
+
+
+def topic_queues(rules: BrokerRules, state: BrokerState, topic: str) -> Answer[BrokerState]:
+    """BQ-STATS-QUEUES: how many queues the statistics of a topic have, or the error."""
+    settings = state.topics.get(topic)
+    if settings is None:
+        return state, _NO_TOPIC, _STATS["unknown topic"]
+    more = settings.read_queues > settings.write_queues
+    queues = max(settings.read_queues, settings.write_queues) if rules.stats_count_read else settings.write_queues
+    return state, queues, _STATS["more are read" if more else "those that are written"]
+
+
+def pop_retry_topic(group: str, topic: str) -> str:
+    """BQ-TOPIC-POP: where messages of a topic come again to members of a group that pop."""
+    return f"{RETRY}{group}_{topic}"
+
+
+@cache
+def _with_retries(why: Reason) -> Reason:
+    """The same reason where topics of messages that come again go, too; one object for each."""
+    return Reason((*why.rules, "BQ-TOPIC-POP"), f"{why.kind}, and that of members that pop")
+
+
+def _delete_topic(rules: BrokerRules, state: BrokerState, topic: str) -> Answer[BrokerState]:
     kept: Stored = {key: offset for key, offset in state.stored.items() if key[1] != topic}
     if len(kept) == len(state.stored):
         kind = "nothing stored" if topic in state.topics else "unknown topic"
@@ -155,8 +205,11 @@ def create_group(rules: BrokerRules, state: BrokerState, group: str, enabled: bo
     return BrokerState(state.topics, state.groups | {group}, *state[2:]), None, why
 
 
-def delete_group(rules: BrokerRules, state: BrokerState, group: str, flag: str) -> Answer[BrokerState]:
-    """BQ-GROUP-2: None. ``flag`` is the name of the request's field that is set to true."""
+def delete_group(
+    rules: BrokerRules, state: BrokerState, group: str, flag: str, creates: bool | None = None
+) -> Answer[BrokerState]:
+    """BQ-GROUP-2: None. ``flag`` is the name of the request's field that is set to true; ``creates`` is whether the
+    broker creates the group when it looks it up, unless that is the same for all."""
     kept: Stored = {key: offset for key, offset in state.stored.items() if key[0] != group}
     known = rules.delete_group_clears and flag == (CLEAN_OFFSET if rules.clean_offset else REMOVE_OFFSET)
     if len(kept) == len(state.stored):
@@ -166,7 +219,7 @@ def delete_group(rules: BrokerRules, state: BrokerState, group: str, flag: str) 
     else:
         kept, kind = state.stored, "flag not known" if flag else "not asked"
     pending, kind = _resets(state, 0, group, rules.delete_group_forgets_resets and known, kind)
-    if rules.delete_group_creates and rules.creates_groups and not known:
+    if rules.delete_group_creates and not known and (rules.creates_groups if creates is None else creates):
         groups, why = state.groups | {group}, _CREATED[kind]
     else:
         groups, why = state.groups - {group}, _DELETE_GROUP[kind]

@@ -20,8 +20,11 @@ from rocketmq_conformance.models.broker.pull import (
     PullResult,
     RegisteredSubscription,
     StoredEntry,
+    TagCodes,
+    carried_codes,
     pull,
     response_code,
+    subscribes,
 )
 from rocketmq_conformance.models.broker.reset import ResetRequest, reset
 from rocketmq_conformance.models.broker.search import instant
@@ -142,11 +145,33 @@ class BrokerAdminModel:
         after, result, why = pull(self.rules, broker, asked, None, [_SMALL_ENTRY] * len(log.times))
         if created:
             why = _creating(why)
+        state = self._pulled(state, broker, asked, None)._replace(broker=after)
         if isinstance(result, Err):
-            return state._replace(broker=after), result, why
+            return state, result, why
         status, following, _, _, found = cast(PullResult, result)
-        pulled = state.pulled | {(GROUPS[group], TOPICS[topic])}
-        return BrokerAdminState(after, state.members, pulled), (response_code(status, offset), following, found), why
+        return state, (response_code(status, offset), following, found), why
+
+    def pull_by(
+        self, state: BrokerAdminState, group: int, topic: int, expression: str, kind: str
+    ) -> Answer[BrokerAdminState]:
+        """BQ-PULL-SUB: the response code's name of a pull of queue 0 that carries this expression."""
+        broker = self._with_group(state.broker, GROUPS[group]) if self.rules.readable else state.broker
+        asked = PullMessageRequest(GROUPS[group], TOPICS[topic], 0, 0)
+        codes = carried_codes(self.rules, expression, kind)
+        log = broker.logs.get((TOPICS[topic], 0), ABSENT)
+        after, result, why = pull(self.rules, broker, asked, codes, [_SMALL_ENTRY] * len(log.times))
+        if broker is not state.broker:
+            why = _creating(why)
+        state = self._pulled(state, broker, asked, codes)._replace(broker=after)
+        return state, result if isinstance(result, Err) else response_code(cast(PullResult, result)[0], 0), why
+
+    def _pulled(
+        self, state: BrokerAdminState, broker: BrokerState, asked: PullMessageRequest, codes: TagCodes | Err
+    ) -> BrokerAdminState:
+        """BQ-PULL-12: the state once a pull has carried a subscription."""
+        if not subscribes(self.rules, broker, asked, codes):
+            return state
+        return state._replace(pulled=state.pulled | {(asked.group, asked.topic)})
 
     def reset_by_time(
         self, state: BrokerAdminState, group: int, topic: int, message: int, delta: int, force: bool

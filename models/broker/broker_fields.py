@@ -11,7 +11,9 @@ from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker import names
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
+from rocketmq_conformance.models.broker.correction import correction_offsets
 from rocketmq_conformance.models.broker.fixtures import QUEUES
+from rocketmq_conformance.models.broker.own_names import CHECKPOINT, HALF, HALF_OP, MAX_TIME, ROCKS, SCHEDULE_TOPIC
 from rocketmq_conformance.models.broker.pull import (
     PullMessageRequest,
     PullResult,
@@ -20,10 +22,10 @@ from rocketmq_conformance.models.broker.pull import (
 )
 from rocketmq_conformance.models.broker.pull_fields import FAILED, PullFields, missing_error
 from rocketmq_conformance.models.broker.search import max_offset, min_offset, search
-from rocketmq_conformance.models.broker.send import send
+from rocketmq_conformance.models.broker.send import BAD_QUEUE, NO_TOPIC, send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
 from rocketmq_conformance.models.java_text import parse_boolean, parse_number
-from rocketmq_conformance.models.outcome import Err
+from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule
 
@@ -68,25 +70,39 @@ class Name(NamedTuple):
 #: Names by what plans call them.
 TOPICS = {
     "T0": Name("{}T0"),
-    "T0@b": Name("{}T0@b"),
+    "T0@b": Name("{0}T0@{0}b"),
     "T.1": Name("{}T.1"),
     "T|%2": Name("{}T|%2"),
     "127 long": Name("{}T", 127),
     "128 long": Name("{}T", 128),
+    "retry, 255 long": Name("%RETRY%{}", 255),
+    "rmq_sys_T": Name("rmq_sys_{}T"),
+}
+#: Names of topics that no plan creates: of RocketMQ's own, and one that is blank.
+OTHERS = {name: Name(name) for name in (SCHEDULE_TOPIC, HALF, HALF_OP, MAX_TIME, CHECKPOINT, *ROCKS)} | {
+    "blank": Name(" "),
 }
 GROUPS = {
     "G0": Name("{}G0"),
-    "b@G0": Name("b@{}G0"),
+    "b@G0": Name("{0}b@{0}G0"),
     "G 1": Name("{}G 1"),
     "G|%2": Name("{}G|%2"),
     "120 long": Name("{}G", 120),
     "121 long": Name("{}G", 121),
     "255 long": Name("{}G", 255),
     "256 long": Name("{}G", 256),
+    "system": Name("CID_RMQ_SYS_{}G"),
 }
-_TOPIC = {name: template.of("") for name, template in TOPICS.items()}
+#: Names of groups that a question for correction offsets leaves out.
+LEFT_OUT = {"b": Name("{}b"), "G0": GROUPS["G0"], "b@G0": GROUPS["b@G0"]}
+_LEFT_OUT = {name: template.of("") for name, template in LEFT_OUT.items()}
+_TOPIC = {name: template.of("") for name, template in (TOPICS | OTHERS).items()}
 _GROUP = {name: template.of("") for name, template in GROUPS.items()}
 
+#: A queue that no topic has.
+NO_QUEUE = 1_000_000
+
+_NO_QUEUE = Reason(("BQ-TOPIC-2",), "no such queue")
 _NOT_SENT = Reason(("BQ-FIELD",), "a field is missing")
 _UNREADABLE = Reason(("BQ-FIELD-PULL",), "unreadable")
 _SMALL_ENTRY = StoredEntry(0)
@@ -118,6 +134,23 @@ class BrokerFieldsModel:
     def delete_group(self, state: BrokerState, group: str, flag: str) -> Answer[BrokerState]:
         """BQ-GROUP-2, BQ-COM-AT: None."""
         return names.delete_group(self.rules, state, _GROUP[group], flag)
+
+    def correction(self, state: BrokerState, topic: str, left_out: tuple[str, ...]) -> Answer[BrokerState]:
+        """BQ-CORRECT-1, BQ-COM-10: sorted (queue, offset) pairs."""
+        groups = frozenset(_LEFT_OUT[name] for name in left_out)
+        return correction_offsets(self.rules, state, _TOPIC[topic], groups, "")
+
+    def send_to(self, state: BrokerState, observed: Result, topic: str) -> Answer[BrokerState]:
+        """BQ-NAME-SEND, BQ-SEND-1: the offset of a message in queue 0, or the error.
+
+        A topic that no plan creates may be there all the same: brokers make some when they are stopped, or once they
+        are used. The message is for a queue that it does not have.
+        """
+        queue = NO_QUEUE if topic in OTHERS else 0
+        after, result, why = names.send_named(self.rules, state, _TOPIC[topic], queue, (STORED_AT,))
+        if topic in OTHERS and result == NO_TOPIC and observed == BAD_QUEUE[self.rules.invalid_parameter]:
+            return state, observed, _NO_QUEUE
+        return after, result, why
 
     def send(self, state: BrokerState, queue: int, count: int) -> Answer[BrokerState]:
         """BQ-SEND-1: the offsets of messages to topic T0, or the error."""
@@ -219,11 +252,12 @@ class BrokerFieldsModel:
 
     def _look_up(self, state: BrokerState, group: str | None) -> tuple[BrokerState, tuple[str, str] | None]:
         """The state after a look-up of a group, and the rule by which it did something, with the kind of state."""
-        if group is None or group in state.groups or not (self.rules.creates_groups and self.rules.readable):
+        if group is None or group in state.groups or not self.rules.readable:
             return state, None
         if not names.created_by_look_up(self.rules, group):
-            return state, ("BQ-NAME-LOOKUP", "name not allowed")
-        return state._replace(groups=state.groups | {group}), ("BQ-GROUP-LOOKUP", "group created")
+            return state, ("BQ-NAME-LOOKUP", "name not allowed") if self.rules.creates_groups else None
+        rule = "BQ-GROUP-LOOKUP" if self.rules.creates_groups else "BQ-GROUP-SYSTEM"
+        return state._replace(groups=state.groups | {group}), (rule, "group created")
 
 
 def _with_texts(answer: Answer[BrokerState], *texts: tuple[str | None, int]) -> Answer[BrokerState]:

@@ -16,10 +16,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
+from rocketmq_conformance.models.broker import admin
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
+from rocketmq_conformance.models.broker.names import created_by_look_up
 from rocketmq_conformance.models.broker.pull import (
     SUSPEND,
+    UNSUBSCRIBED,
     PullMessageRequest,
     PullResult,
     StoredEntry,
@@ -30,7 +33,7 @@ from rocketmq_conformance.models.broker.pull import (
     response_code,
 )
 from rocketmq_conformance.models.broker.send import send
-from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, Topic
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
@@ -50,6 +53,13 @@ RULES = (
         "DefaultMessageStore.ReputMessageService#doReput @ 4.0.0, 4.9.7, 5.3.3",
         needs="longPollingEnable=false",
     ),
+    Rule(
+        "BQ-PULL-AGAIN",
+        "A held pull is judged anew, as it comes up, by the settings of its group and topic, and by the subscription "
+        "that its group has then: a pull that was held may be refused in the end, or find nothing in a message that "
+        "woke it.",
+        "PullMessageProcessor#executeRequestWhenWakeup @ 4.0.0, 4.9.7, 5.5.0",
+    ),
 )
 
 #: The interval, and a time to wait that no case takes.
@@ -59,6 +69,17 @@ _APART = 980
 #: Slots for held pulls, each with a connection of its own.
 SLOTS = 2
 HELD = "held"
+#: What changes while a pull waits: its group's settings or its topic's, or, where it has no subscription of its own,
+#: that of its group. Nothing changes in the first two.
+NOTHING, REGISTERED = "nothing", "nothing, registered"
+DISABLED, DELETED, UNREADABLE, NO_QUEUE = "group disabled", "group deleted", "topic not read", "queue not read"
+OTHER_TAGS, LEFT = "other tags", "member left"
+CHANGES = (NOTHING, REGISTERED, DISABLED, DELETED, UNREADABLE, NO_QUEUE, OTHER_TAGS, LEFT)
+#: The settings of the topic of such a pull, before and after.
+BEFORE = Topic.of(1)
+AFTER = {UNREADABLE: Topic(1, 1, WRITE), NO_QUEUE: Topic(0, 1, READ | WRITE)}
+#: The tag that is subscribed to, the other one, and versions of subscriptions.
+TAG, OTHER_TAG, OLD, NEW = "A", "B", 1, 2
 #: The store time of every message (ms since the epoch); it is not observed.
 _STORED_AT = 1_000_000_000_000
 _SMALL = 100
@@ -73,6 +94,7 @@ _AT_ONCE = {
 _STILL = reasons_by_kind(("BQ-PULL-10", "BQ-PULL-TAGS"), "still held", "still held, messages that do not pass")
 _CHECKED = reasons_by_kind(("BQ-PULL-10", "BQ-PULL-CHECK"), "messages that do not pass", "time is up")
 _SHORT = reasons_by_kind(("BQ-PULL-10", "BQ-PULL-CHECK", "BQ-PULL-SHORT"), "messages", "time is up")
+_CHANGED = reasons_by_kind(("BQ-PULL-10", "BQ-PULL-AGAIN"), *CHANGES)
 _EMPTY = Reason(("BQ-PULL-10",), "no pull in the slot")
 
 
@@ -171,6 +193,27 @@ class BrokerPollingModel:
             return state, answer, why
         at_once = self.rules.long_polling
         return state, (answer, at_once), _AT_ONCE[at_once]
+
+    def change(self, state: BrokerPollingState, change: str) -> Answer[BrokerPollingState]:
+        """BQ-PULL-AGAIN: the answer to a pull from offset 0 of a new group, which is held until a message comes that
+        passes its filter, after a change; or the error. Nothing else uses its topic."""
+        group, topic, rules = GROUPS[0], TOPICS[0], self.rules
+        broker = BrokerState(topics={topic: AFTER.get(change, BEFORE)}, groups=frozenset({group}))
+        if change == DISABLED:
+            broker = admin.create_group(rules, broker, group, enabled=False)[0]
+        elif change == DELETED:
+            broker = admin.delete_group(rules, broker, group, admin.CLEAN_OFFSET)[0]
+            if created_by_look_up(rules, group):
+                broker = broker._replace(groups=broker.groups | {group})
+        broker, _, _ = send(rules, broker, topic, 0, (_STORED_AT,))
+        codes = carried_codes(rules, OTHER_TAG if change == OTHER_TAGS else TAG, "TAG")
+        asked = PullMessageRequest(group, topic, 0, 0)
+        codes = UNSUBSCRIBED if change == LEFT else codes
+        result = pull(rules, broker, asked, codes, [StoredEntry(_SMALL, TAG)])[1]
+        if isinstance(result, Err):
+            return state, result, _CHANGED[change]
+        status, following, _, _, found = cast(PullResult, result)
+        return state, (response_code(status, 0), following, found), _CHANGED[change]
 
     def _look(self, state: BrokerPollingState, observed: Result, slot: int, waited: bool) -> Answer[BrokerPollingState]:
         held = state.held.get(slot)

@@ -17,12 +17,10 @@ from rocketmq_conformance.models.broker.delay_level import SHORT_LEVELS, parse_l
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.send_back import (
-    DEAD,
     DELAY,
     ORIGIN,
     REAL_QUEUE,
     REAL_TOPIC,
-    RETRY,
     RETRY_TOPIC,
     WAIT,
     BackRequest,
@@ -32,7 +30,19 @@ from rocketmq_conformance.models.broker.send_back import (
     send_back,
     send_copy,
 )
-from rocketmq_conformance.models.broker.state import ABSENT, READ, BrokerState, Topic
+from rocketmq_conformance.models.broker.state import ABSENT, DEAD, READ, RETRY, BrokerState, Topic
+from rocketmq_conformance.models.broker.timer import (
+    DELAY_MS,
+    DELAY_SECONDS,
+    DELIVER_MS,
+    OUT,
+    SECOND,
+    TIMERS,
+    rounded,
+    timed,
+    without_timers,
+)
+from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
@@ -49,6 +59,8 @@ RULES = (
 #: Times of the broker's delay levels, in thousandths of the first one, which takes a second in brokers that the kit
 #: starts.
 LEVELS = parse_levels(SHORT_LEVELS)
+#: What stands for the group that locks a queue and sends a copy: each such step has one of its own.
+LOCKED = "locked"
 #: Queues of a retry topic that are looked at.
 MOST_QUEUES = 2
 #: Properties of a copy that are compared, in this order.
@@ -59,9 +71,34 @@ KINDS: tuple[Mapping[str, str], ...] = (
     MappingProxyType({"TAGS": "red", "KEYS": "k"}),
     MappingProxyType({RETRY_TOPIC: "elsewhere", ORIGIN: "FIRST"}),
 )
+#: Times of messages that are sent, by their names: the properties, with texts as they are, or times from now on in
+#: seconds (a number).
+TIMES: Mapping[str, Mapping[str, str | float]] = MappingProxyType(
+    {
+        "1 s": {DELAY_SECONDS: "1"},
+        "1.5 s in ms": {DELAY_MS: 1.5},
+        "at 3 s": {DELIVER_MS: 3.0},
+        "1 s, then x": {DELAY_SECONDS: "1", DELAY_MS: "x", DELIVER_MS: "x"},
+        "0 s": {DELAY_SECONDS: "0"},
+        "-5 s": {DELAY_SECONDS: "-5"},
+        "long ago": {DELIVER_MS: "1"},
+        "overflows": {DELAY_MS: str(2**63 - 1)},
+        "no text": {DELAY_SECONDS: ""},
+        "waited": {DELAY_SECONDS: "1", OUT: "1"},
+        "x": {DELAY_SECONDS: "x", DELAY_MS: "1"},
+        "beyond 64 bits": {DELAY_MS: str(2**63)},
+        "4 days": {DELAY_SECONDS: str(4 * 86_400)},
+        "the last ms": {DELIVER_MS: str(2**63 - 1)},
+    }
+)
+#: What stands for a time that the broker writes into a message's properties.
+WRITTEN = "written"
 #: The names of topics that a request may name: the first one of the message, the one in which it lies, or none.
 FIRST, HERE = "first", "here"
 
+#: A time at which messages with a time are sent (ms since the epoch), and the properties with times.
+_NOW = 1_000_000_000_123
+_TIMES = (*TIMERS, OUT)
 _ASKED = reasons_by_kind(("BQ-BACK-STATS",), "no such topic", "topic there")
 _SETTINGS = Reason(("BQ-GROUP-1",), "settings for retries")
 _NO_TOPIC = Err("TOPIC_NOT_EXIST")
@@ -169,6 +206,33 @@ class BrokerRetryModel:
             return self._shown(state, broker, observed, result, why)
         return state._replace(broker=broker), result, why
 
+    def locked_copy(self, state: RetryState, observed: Result, holds: bool, level: int) -> Answer[RetryState]:
+        """BQ-COPY-LOCKED: where the copy showed. Its group is a new one that holds a lock, or gave it back."""
+        kept = KeptMessage(RETRY + LOCKED, 1, {RETRY_TOPIC: TOPICS[0]} | ({DELAY: str(level)} if level else {}))
+        broker, result, why = send_copy(
+            self.rules, BrokerState(), RetrySettings(), LOCKED, kept, RetrySettings().most, len(LEVELS), locked=holds
+        )
+        if isinstance(result, Filing):
+            return state, *self._shown(state, broker, observed, result, why)[1:]
+        return state, result, why
+
+    def timed(self, state: RetryState, topic: int, time: str, level: int | None) -> Answer[RetryState]:
+        """BQ-TIMER-*: the offset of a message in queue 0, its properties, and 0 for not too early; or the error."""
+        after, offsets, why = send(self.rules, state.broker, TOPICS[topic], 0, (0,))
+        if not isinstance(offsets, tuple):
+            return _of_broker(state, (after, offsets, why))
+        properties = sent(time, level, _NOW, SECOND)
+        outcome = timed(self.rules, properties, level or 0, _NOW)
+        if isinstance(outcome.due, Err):
+            return state, outcome.due, outcome.why or why
+        kept = without_timers(properties) if level and self.rules.has_timers else properties
+        if level or outcome.due is not None:
+            kept = {**kept, REAL_TOPIC: TOPICS[topic], REAL_QUEUE: "0"}
+        if outcome.due is not None:
+            kept[OUT] = str(outcome.due)
+        after_it = _with_message(state, after, KeptMessage(TOPICS[topic], 0, kept))
+        return after_it, (offsets[0], timed_compared(kept, properties), 0), outcome.why or why
+
     def _shown(
         self, state: RetryState, broker: BrokerState, observed: Result, filing: Filing, why: Reason
     ) -> Answer[RetryState]:
@@ -205,6 +269,36 @@ def compared(properties: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((name, properties[name]) for name in COMPARED if name in properties)
 
 
+def sent(time: str, level: int | None, now: int, second: int) -> dict[str, str]:
+    """The properties of a message with one of ``TIMES``, at ``now`` (ms since the epoch); a ``second`` is so long."""
+    texts = {
+        name: value if isinstance(value, str) else str(int(value * second) + (now if name == DELIVER_MS else 0))
+        for name, value in TIMES[time].items()
+    }
+    return {**texts, **({} if level is None else {DELAY: str(level)})}
+
+
+def is_over(sent: Mapping[str, str], began: int, came: int) -> bool:
+    """Was the time over that a message was sent for when it ``began``, once it ``came`` (ms since the epoch)?"""
+    return began < (parse_number(sent.get(DELIVER_MS), 64) or 0) <= came
+
+
+def least(sent: Mapping[str, str], second: int, now: int) -> int:
+    """Before when a message that waits does not come, by the clock that shows ``now`` when it is sent (ms since the
+    epoch)."""
+    if int(sent.get(DELAY, "0")):
+        return now + second
+    first = next(name for name in TIMERS if name in sent)
+    due = int(sent[first]) * (second if first == DELAY_SECONDS else 1)
+    return rounded(due if first == DELIVER_MS else now + due, second)
+
+
+def timed_compared(properties: Mapping[str, str], sent: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The properties of a message with a time that are compared: a time is as it was sent, or was written."""
+    times = {name: "sent" if properties[name] == sent.get(name) else WRITTEN for name in _TIMES if properties.get(name)}
+    return (*compared(properties), *times.items())
+
+
 def newest(messages: tuple[KeptMessage, ...], message: int) -> KeptMessage | None:
     """A message by its number, 0 for the newest one; None when there are not so many."""
     return messages[-1 - message] if message < len(messages) else None
@@ -225,7 +319,7 @@ def message_id(number: int) -> str:
 def _with_message(state: RetryState, broker: BrokerState, message: KeptMessage) -> RetryState:
     """The state with one more message, whose id is its number."""
     numbered = message._replace(id=message_id(len(state.messages)))
-    return RetryState(broker, state.retries, (*state.messages, numbered))
+    return state._replace(broker=broker, messages=(*state.messages, numbered))
 
 
 def _of_broker(state: RetryState, answer: Answer[BrokerState]) -> Answer[RetryState]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rocketmq_conformance.models.broker import configuration, switches
 from rocketmq_conformance.models.broker.memory_ratio import is_hot
-from rocketmq_conformance.models.broker.state import READ
+from rocketmq_conformance.models.broker.state import READ, WRITE
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.profile_fields import ProfileFields, in_broker, read
 
@@ -94,6 +94,16 @@ class BrokerRules(ProfileFields):
     dead_letter_named: bool = in_broker(switches.DEAD_LETTER_NAMED)
     copy_limit_optional: bool = in_broker(switches.COPY_LIMIT_OPTIONAL)
     copies_beyond: bool = in_broker(switches.COPIES_BEYOND)
+    locked_copies_die: bool = in_broker(switches.LOCKED_COPIES_DIE)
+    has_timers: bool = in_broker(switches.TIMERS)
+    timer_wheel: bool = _is_true(configuration.TIMER_WHEEL)
+    pop_retries_deleted: bool = in_broker(switches.POP_RETRIES_DELETED)
+    system_names: bool = in_broker(switches.SYSTEM_NAMES)
+    forbids_sending: bool = in_broker(switches.FORBIDS_SENDING)
+    stats_count_read: bool = in_broker(switches.STATS_COUNT_READ)
+    checkpoint_name: bool = in_broker(switches.CHECKPOINT_NAME)
+    rocks_names: bool = in_broker(switches.ROCKS_NAMES)
+    long_retry_topics: bool = in_broker(switches.LONG_RETRY_TOPICS)
     #: Files of tables: what a stop, a start and a start that is refused write (table_files.py).
     stop_writes_tables: bool = in_broker(switches.STOP_WRITES_TABLES)
     start_writes_topics: bool = in_broker(switches.START_WRITES_TOPICS, until=switches.STARTS_QUIETLY)
@@ -120,6 +130,8 @@ class BrokerRules(ProfileFields):
     every_lmq: bool = read(_every_lmq)
     #: May it be pulled from?
     readable: bool = read(lambda profile: bool(int(profile.setting(configuration.PERMISSION)) & READ))
+    #: May messages be sent back to it?
+    writeable: bool = read(lambda profile: bool(int(profile.setting(configuration.PERMISSION)) & WRITE))
     balances: bool = _is_true(configuration.BALANCES)
     #: How queues are assigned where nothing is set: "PULL" or "POP", and how many members share a queue.
     default_mode: str = read(lambda profile: profile.setting(configuration.DEFAULT_MODE))

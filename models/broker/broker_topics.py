@@ -14,7 +14,7 @@ from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, Br
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.reset import ResetRequest
 from rocketmq_conformance.models.broker.search import search
-from rocketmq_conformance.models.broker.send import send, send_anywhere
+from rocketmq_conformance.models.broker.send import inherit, send, send_anywhere
 from rocketmq_conformance.models.broker.state import READ, Topic
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.rule import Answer, Reason, Rule
@@ -44,6 +44,20 @@ class BrokerTopicsModel(BrokerAdminModel):
         settings = Topic(read, write, perm)
         return of_broker(state, admin.create_topic(self.rules, state.broker, TOPICS[topic], settings))
 
+    def topic_queues(self, state: BrokerAdminState, topic: int) -> Answer[BrokerAdminState]:
+        """BQ-STATS-QUEUES: the number of queues, or the error."""
+        return of_broker(state, admin.topic_queues(self.rules, state.broker, TOPICS[topic]))
+
+    def set_pop_topic(self, state: BrokerAdminState, group: int, topic: int) -> Answer[BrokerAdminState]:
+        """BQ-TOPIC-1: None."""
+        name = admin.pop_retry_topic(GROUPS[group], TOPICS[topic])
+        return of_broker(state, admin.create_topic(self.rules, state.broker, name, Topic.of(1)))
+
+    def pop_queues(self, state: BrokerAdminState, group: int, topic: int) -> Answer[BrokerAdminState]:
+        """BQ-STATS-QUEUES, BQ-TOPIC-POP: the number of queues, or the error."""
+        name = admin.pop_retry_topic(GROUPS[group], TOPICS[topic])
+        return of_broker(state, admin.topic_queues(self.rules, state.broker, name))
+
     def set_group(self, state: BrokerAdminState, group: int, enabled: bool) -> Answer[BrokerAdminState]:
         """BQ-GROUP-ENABLE: None."""
         return of_broker(state, admin.create_group(self.rules, state.broker, GROUPS[group], enabled))
@@ -51,6 +65,14 @@ class BrokerTopicsModel(BrokerAdminModel):
     def send(self, state: BrokerAdminState, topic: int, queue: int, count: int) -> Answer[BrokerAdminState]:
         """BQ-SEND-1, BQ-SEND-BOUNDS: the offsets of ``count`` messages, or the error."""
         return of_broker(state, send(self.rules, state.broker, TOPICS[topic], queue, (STORED_AT,) * count))
+
+    def send_new(self, state: BrokerAdminState, topic: int, default: int, queues: int) -> Answer[BrokerAdminState]:
+        """BQ-TOPIC-INHERIT, BQ-SEND-1, BQ-SEND-BOUNDS: the offset of a message in queue 0, or the error."""
+        broker, inherited = inherit(self.rules, state.broker, TOPICS[topic], TOPICS[default], queues)
+        broker, offsets, why = send(self.rules, broker, TOPICS[topic], 0, (STORED_AT,))
+        if inherited is not None:
+            why = _inherited(why, inherited)
+        return of_broker(state, (broker, offsets, why))
 
     def send_anywhere(self, state: BrokerAdminState, observed: Result, topic: int) -> Answer[BrokerAdminState]:
         """BQ-SEND-ANY: the (queue, offset) of a message, or the error."""
@@ -108,6 +130,12 @@ def _with_apart(
     else:
         return answer
     return answer[0], answer[1], _apart(answer[2], kind)
+
+
+@cache
+def _inherited(why: Reason, inherited: Reason) -> Reason:
+    """The same reason, and that of the topic that was made; one object for each."""
+    return Reason((*why.rules, *inherited.rules), f"{why.kind}, {inherited.kind}")
 
 
 @cache

@@ -24,7 +24,8 @@ RULES = (
     Rule(
         "BQ-CLONE-ONLINE",
         "Unless the request says offline, a source whose members subscribe to something, but not to the topic, is "
-        "passed over; from 5.1.0 having pulled from the topic is as good as a subscription.",
+        "passed over; from 5.1.0 having pulled from the topic is as good as a subscription. A pull counts that carries "
+        "an expression which can be read, even when it is refused for its language.",
         "AdminBrokerProcessor#cloneGroupOffset, ConsumerManager#findSubscriptionData @ 4.7.1, 5.1.0, 5.5.0",
     ),
 )

@@ -87,15 +87,15 @@ SETTINGS: Mapping[str, Setting] = {
             values=BOOLEAN,
             effect="a group that is not known is not created when it is looked up: its pulls are refused, and from "
             "5.1.1 on its members are not registered",
-            rules=("BQ-GROUP-LOOKUP", "BQ-GROUP-3", "BQ-HB-1", "BQ-PULL-1", "BQ-ASSIGN-6"),
+            rules=("BQ-GROUP-LOOKUP", "BQ-GROUP-SYSTEM", "BQ-GROUP-3", "BQ-HB-1", "BQ-PULL-1", "BQ-ASSIGN-6"),
             default="true",
         ),
         Setting(
             name=PERMISSION,
             values=("0", "1", "2", "3", "4", "5", "6", "7"),
-            effect="without the bit 4 every pull is refused with NO_PERMISSION; the bit 2 changes no answer, since it "
-            "is about ordered topics",
-            rules=("BQ-PULL-BROKER",),
+            effect="without the bit 4 every pull is refused with NO_PERMISSION, and without the bit 2 every message "
+            "that is sent back; sends are answered all the same",
+            rules=("BQ-PULL-BROKER", "BQ-BACK-BROKER"),
             default="6",
         ),
         Setting(
@@ -143,8 +143,9 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(
             name=TIMER_WHEEL,
             values=BOOLEAN,
-            effect="from 5.3.3 on DELETE_TOPIC answers SYSTEM_ERROR though it deletes the topic",
-            rules=("BQ-TOPIC-3", "BQ-TOPIC-TIMER"),
+            effect="messages with a time of their own are refused with SYSTEM_ERROR; from 5.3.3 on DELETE_TOPIC "
+            "answers SYSTEM_ERROR though it deletes the topic",
+            rules=("BQ-TOPIC-3", "BQ-TOPIC-TIMER", "BQ-TOPIC-POP", "BQ-TIMER-OFF"),
             releases="5.0.0+",
             default="true",
         ),

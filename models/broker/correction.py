@@ -22,7 +22,8 @@ RULES = (
     Rule(
         "BQ-COM-10",
         "The groups that a question for correction offsets leaves out (filterGroups) lose all that they stored, for "
-        "every topic and not only for the one in question, even if the question then fails.",
+        "every topic and not only for the one in question, even if the question then fails. Of a group that has an @ "
+        "in its name the part before it counts.",
         "ConsumerOffsetManager#queryMinOffsetInAllGroup @ 4.0.0, 4.9.7, 5.3.3",
     ),
     Rule(
@@ -53,7 +54,7 @@ def correction_offsets(
 ) -> Answer[BrokerState]:
     """Sorted (queue, offset) pairs, or SYSTEM_ERROR. ``left_out`` are the groups of the field filterGroups, and
     ``compared`` is the one of compareGroup."""
-    kept: Stored = {key: offset for key, offset in state.stored.items() if key[0] not in left_out}
+    kept: Stored = {key: offset for key, offset in state.stored.items() if key[0].partition("@")[0] not in left_out}
     deleted = len(kept) < len(state.stored)
     after = state._replace(stored=kept) if deleted else state
     smallest: dict[int, int] = {}

@@ -372,20 +372,9 @@ def pull(
     ``codes`` is the result of ``carried_codes`` or ``registered_codes``; ``entries`` are the retained messages of the
     queue.
     """
-    if not rules.readable:
-        return state, NO_PERMISSION, _NOT_READABLE
-    if request.group not in state.groups:
-        return state, NO_GROUP, _CHECK["unknown group"]
-    if request.group in state.disabled:
-        return state, NO_PERMISSION, _CHECK["disabled group"]
-    settings = state.topics.get(request.topic)
-    if settings is None:
-        return state, NO_TOPIC, _CHECK["unknown topic"]
-    if not settings.perm & READ:
-        return state, NO_PERMISSION, _CHECK["no permission to read"]
-    if not 0 <= request.queue < settings.read_queues:
-        kind = "queue not read" if 0 <= request.queue < settings.write_queues else "no such queue"
-        return state, _BAD_QUEUE[rules.invalid_parameter], _CHECK[kind]
+    refused = _refused(rules, state, request)
+    if refused is not None:
+        return state, *refused
     if isinstance(codes, Err):
         return state, codes, _SUBSCRIPTION[codes]
     log = state.logs.get((request.topic, request.queue), ABSENT)
@@ -406,6 +395,30 @@ def pull(
         state = state._replace(stored={**state.stored, key: request.commit})
         why = _COMMITTED[why]
     return state, (status, following, log.min, log.max, found), why
+
+
+def _refused(rules: BrokerRules, state: BrokerState, request: PullMessageRequest) -> tuple[Err, Reason] | None:
+    """BQ-PULL-1: the error of the first check that fails, of those before the subscription."""
+    if not rules.readable:
+        return NO_PERMISSION, _NOT_READABLE
+    if request.group not in state.groups:
+        return NO_GROUP, _CHECK["unknown group"]
+    if request.group in state.disabled:
+        return NO_PERMISSION, _CHECK["disabled group"]
+    settings = state.topics.get(request.topic)
+    if settings is None:
+        return NO_TOPIC, _CHECK["unknown topic"]
+    if not settings.perm & READ:
+        return NO_PERMISSION, _CHECK["no permission to read"]
+    if not 0 <= request.queue < settings.read_queues:
+        kind = "queue not read" if 0 <= request.queue < settings.write_queues else "no such queue"
+        return _BAD_QUEUE[rules.invalid_parameter], _CHECK[kind]
+    return None
+
+
+def subscribes(rules: BrokerRules, state: BrokerState, request: PullMessageRequest, codes: TagCodes | Err) -> bool:
+    """BQ-PULL-12: is the subscription that a pull carries known to the broker from then on, whatever it answers?"""
+    return codes != UNREADABLE and _refused(rules, state, request) is None
 
 
 def _read(

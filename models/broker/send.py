@@ -7,7 +7,7 @@ checks what can be checked.
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
-from rocketmq_conformance.models.broker.state import ABSENT, WRITE, BrokerState, Topic
+from rocketmq_conformance.models.broker.state import ABSENT, INHERIT, WRITE, BrokerState, Topic
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
@@ -22,6 +22,13 @@ RULES = (
         "A message for an unknown topic is refused with TOPIC_NOT_EXIST when the default topic that it names does "
         "not exist either; one for a queue beyond the topic's queues with SYSTEM_ERROR, from 5.3.2 INVALID_PARAMETER.",
         "AbstractSendMessageProcessor#msgCheck @ 4.9.7, 5.3.2, 5.5.0",
+    ),
+    Rule(
+        "BQ-TOPIC-INHERIT",
+        "A message for an unknown topic makes it when the default topic that it names may be copied (permission with "
+        "1), whichever that is: with as many queues as the message asks for, at most those that the default topic has "
+        "to write and none for a negative number, and with its permission but for that bit.",
+        "TopicConfigManager#createTopicInSendMessageMethod @ 4.0.0, 4.9.7, 5.5.0",
     ),
     Rule(
         "BQ-SEND-BOUNDS",
@@ -39,8 +46,8 @@ RULES = (
     ),
 )
 
-_NO_TOPIC = Err("TOPIC_NOT_EXIST")
-_BAD_QUEUE = {False: Err("SYSTEM_ERROR"), True: Err("INVALID_PARAMETER")}
+NO_TOPIC = Err("TOPIC_NOT_EXIST")
+BAD_QUEUE = {False: Err("SYSTEM_ERROR"), True: Err("INVALID_PARAMETER")}
 
 NO_QUEUE = Err("SYSTEM_ERROR")
 
@@ -53,9 +60,26 @@ _SENT_AGAINST = {
     why: {kind: Reason((*sent.rules, "BQ-SEND-BOUNDS"), f"{kind}, {why}") for kind, sent in _SENT.items()}
     for why in ("not a written queue", "no permission to write")
 }
+_INHERITED = reasons_by_kind(("BQ-TOPIC-INHERIT",), "not to be copied", "as many as asked", "fewer than asked", "none")
 _ANYWHERE = reasons_by_kind(
     ("BQ-SEND-ANY", "BQ-SEND-1"), "no written queue", "one queue", "one of several queues", "a negative queue"
 )
+
+
+def inherit(
+    rules: BrokerRules, state: BrokerState, topic: str, default: str, queues: int
+) -> tuple[BrokerState, Reason | None]:
+    """BQ-TOPIC-INHERIT: the state once a message for the topic has come that names a default topic and a number of
+    queues, and the reason where that makes the topic."""
+    copied = state.topics.get(default)
+    if topic in state.topics or copied is None:
+        return state, None
+    if not copied.perm & INHERIT:
+        return state, _INHERITED["not to be copied"]
+    number = max(min(queues, copied.write_queues), 0)
+    kind = "as many as asked" if number == queues else "fewer than asked" if queues > 0 else "none"
+    made = Topic(number, number, copied.perm & ~INHERIT)
+    return state._replace(topics={**state.topics, topic: made}), _INHERITED[kind]
 
 
 def send(
@@ -67,9 +91,9 @@ def send(
     """
     settings = state.topics.get(topic)
     if settings is None:
-        return state, _NO_TOPIC, _REFUSED["unknown topic"]
+        return state, NO_TOPIC, _REFUSED["unknown topic"]
     if queue >= settings.read_queues and queue >= settings.write_queues:
-        return state, _BAD_QUEUE[rules.invalid_parameter], _REFUSED["no such queue"]
+        return state, BAD_QUEUE[rules.invalid_parameter], _REFUSED["no such queue"]
     log = state.logs.get((topic, queue), ABSENT)
     reasons = _SENT if queue < settings.write_queues and settings.perm & WRITE else _SENT_AGAINST[_against(settings)]
     why = reasons["next message" if log.times else "after everything expired" if log.first else "first message"]
@@ -93,7 +117,7 @@ def send_anywhere(
     """
     settings = state.topics.get(topic)
     if settings is None:
-        return state, _NO_TOPIC, _REFUSED["unknown topic"]
+        return state, NO_TOPIC, _REFUSED["unknown topic"]
     if not settings.write_queues:
         return state, NO_QUEUE, _ANYWHERE["no written queue"]
     queue = observed[0] if isinstance(observed, tuple) and observed else None

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.delay_level import effective_level
-from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, Topic
+from rocketmq_conformance.models.broker.names import created_by_look_up
+from rocketmq_conformance.models.broker.state import DEAD, READ, RETRY, WRITE, BrokerState, Topic
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
 
@@ -25,6 +26,14 @@ RULES = (
         "dropped. Nothing else is looked at.",
         "SendMessageProcessor#consumerSendMsgBack @ 4.0.0; SendMessageProcessor#asyncConsumerSendMsgBack @ "
         "4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ 5.3.3",
+    ),
+    Rule(
+        "BQ-BACK-BROKER",
+        "A broker that may not be written (brokerPermission without 2) refuses every send-back with NO_PERMISSION once "
+        "the group is found, before it looks at anything else.",
+        "SendMessageProcessor#consumerSendMsgBack @ 4.0.0; SendMessageProcessor#asyncConsumerSendMsgBack @ "
+        "4.9.7; AbstractSendMessageProcessor#consumerSendMsgBack @ 5.5.0",
+        needs="brokerPermission without 2; 6 by default",
     ),
     Rule(
         "BQ-BACK-TOPIC",
@@ -136,6 +145,15 @@ RULES = (
         "SendMessageProcessor#handleRetryAndDLQ @ 4.1.0, 4.9.7, 5.0.0, 5.3.3",
     ),
     Rule(
+        "BQ-COPY-LOCKED",
+        "From 5.1.1 a copy to the retry topic of a group that holds the lock of any queue, on this broker and not "
+        "expired, is a dead letter whatever times it says: the broker takes the group to consume in order. Messages "
+        "that are sent back are not.",
+        "SendMessageProcessor#handleRetryAndDLQ @ 5.1.0, 5.1.1, 5.5.0; RebalanceLockManager#isLockAllExpired @ 5.1.1, "
+        "5.5.0",
+        releases="5.1.1+",
+    ),
+    Rule(
         "BQ-COPY-MOST",
         "The limit of times of a copy is the request's, else the group's. Before 4.9.3 a copy without a limit fails "
         "with SYSTEM_ERROR.",
@@ -148,8 +166,6 @@ RULES = (
     ),
 )
 
-#: Prefixes of the names of a group's two topics.
-RETRY, DEAD = "%RETRY%", "%DLQ%"
 #: Properties of messages, by RocketMQ's names.
 RETRY_TOPIC, ORIGIN, DELAY, REAL_TOPIC, REAL_QUEUE, WAIT = (
     "RETRY_TOPIC",
@@ -167,6 +183,7 @@ NAMES_LIMIT = 121
 _UNKNOWN_GROUP, _FORBIDDEN, _FAILED = Err("SUBSCRIPTION_GROUP_NOT_EXIST"), Err("NO_PERMISSION"), Err("SYSTEM_ERROR")
 
 _NO_GROUP = Reason(("BQ-GROUP-LOOKUP",), "unknown group, none is created")
+_FORBIDDEN_HERE = Reason(("BQ-BACK-BROKER",), "a broker that may not be written")
 _DROPPED = Reason(("BQ-BACK-DROP",), "no retry queues")
 _NOT_WRITTEN = Reason(("BQ-BACK-PERM",), "no permission to write")
 _LOOK = reasons_by_kind(("BQ-BACK-LOOK",), "no such message")
@@ -178,6 +195,7 @@ _AGAIN = reasons_by_kind(_BACK, "level by times", "level named", "beyond the las
 _DEATH = reasons_by_kind(("BQ-DEAD-1", "BQ-BACK-COPY"), "negative level", "too often")
 _COPY = reasons_by_kind(("BQ-COPY-1",), "at once", "delayed")
 _COPY["dead"] = Reason(("BQ-COPY-1", "BQ-COPY-DEAD", "BQ-DEAD-1"), "too often")
+_COPY["locked"] = Reason(("BQ-COPY-LOCKED", "BQ-COPY-DEAD", "BQ-DEAD-1"), "of a group that holds a lock")
 _COPY_NO_LIMIT = Reason(("BQ-COPY-MOST",), "no limit")
 
 
@@ -241,12 +259,14 @@ def send_back(
     ``names_limit``: the client is of 3.4.9 or later.
     """
     if asked.group not in state.groups:
-        if not rules.creates_groups:
+        if not created_by_look_up(rules, asked.group):
             return state, _UNKNOWN_GROUP, _NO_GROUP
         after, result, why = send_back(
             rules, with_group(state, asked.group), settings, found, asked, levels, names_limit=names_limit
         )
         return after, result, _also(why, "BQ-GROUP-LOOKUP", "group created")
+    if not rules.writeable:
+        return state, _FORBIDDEN, _FORBIDDEN_HERE
     if settings.queues <= 0:
         return state, None, _DROPPED
     topic = RETRY + asked.group
@@ -343,23 +363,29 @@ def send_copy(
     levels: int,
     *,
     names_limit: bool = True,
+    locked: bool = False,
 ) -> tuple[BrokerState, Filing | Err, Reason]:
     """BQ-COPY-*: the ``Filing`` of a message that is sent to the retry topic of a group, or the error.
 
-    A retry topic that is missing is made with one queue, and so is the group. The copy is for queue 0.
+    A retry topic that is missing is made with one queue, and then the group. The copy is for queue 0. ``locked``: does
+    the group hold a lock?
     """
     made, created = RETRY + group not in state.topics, group not in state.groups
-    state = with_group(with_topic(state, RETRY + group, Topic.of(1)), group)
+    state = with_topic(state, RETRY + group, Topic.of(1))
+    if created and not created_by_look_up(rules, group):
+        return state, _UNKNOWN_GROUP, _also(_NO_GROUP, "BQ-BACK-TOPIC", "retry topic made") if made else _NO_GROUP
+    state = with_group(state, group)
     if names_limit:
         if most is None and not rules.copy_limit_optional:
             return state, _FAILED, _COPY_NO_LIMIT
         limit = settings.most if most is None else most
     else:
         limit = settings.most
-    dead = copy.times > limit if rules.copies_beyond else copy.times >= limit
+    locked = locked and rules.locked_copies_die
+    dead = locked or (copy.times > limit if rules.copies_beyond else copy.times >= limit)
     level = effective_level(int(copy.properties.get(DELAY, "0")), levels)
     topic, properties = RETRY + group, copy.properties
-    why = _COPY["dead" if dead else "delayed" if level else "at once"]
+    why = _COPY["locked" if locked else "dead" if dead else "delayed" if level else "at once"]
     if dead:
         state, why = _with_dead_topic(rules, state, group, why)
         topic = DEAD + group

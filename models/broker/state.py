@@ -34,8 +34,10 @@ class QueueLog(NamedTuple):
         return self.first + len(self.times)
 
 
-#: Bits of a topic's permission.
-READ, WRITE = 4, 2
+#: Bits of a topic's permission: to be read, to be written, to be copied for a new topic.
+READ, WRITE, INHERIT = 4, 2, 1
+#: What names of topics begin with to which messages are sent back, and in which they end.
+RETRY, DEAD = "%RETRY%", "%DLQ%"
 
 
 class Topic(NamedTuple):

@@ -453,7 +453,71 @@ COPIES_BEYOND = Switch(
     rules=("BQ-COPY-1", "BQ-COPY-DEAD"),
     source="SendMessageProcessor#handleRetryAndDLQ",
 )
-
+TIMERS = Switch(
+    "BQ-TIMER-1",
+    "A message can say when it is to be delivered",
+    v5="5.0.0",
+    rules=("BQ-TIMER-1",),
+    source="HookUtils#handleScheduleMessage",
+)
+POP_RETRIES_DELETED = Switch(
+    "BQ-TOPIC-POP",
+    "The retry topics of groups that pop from a topic are deleted with it",
+    v5="5.1.4",
+    rules=("BQ-TOPIC-POP",),
+    source="AdminBrokerProcessor#deleteTopic",
+)
+SYSTEM_NAMES = Switch(
+    "BQ-NAME-SYSTEM",
+    "RocketMQ's own topics can be neither created nor deleted",
+    v4="4.7.1",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-NAME-SYSTEM", "BQ-NAME-BLANK"),
+    source="AdminBrokerProcessor#deleteTopic",
+)
+FORBIDS_SENDING = Switch(
+    "BQ-NAME-SEND",
+    "No message is taken for any of six topics of RocketMQ's own; before, for one of them",
+    v4="4.9.4",
+    v5="5.0.0",
+    rules=("BQ-NAME-SEND",),
+    source="TopicValidator#isNotAllowedSendTopic",
+)
+STATS_COUNT_READ = Switch(
+    "BQ-STATS-QUEUES",
+    "Statistics of a topic have the queues that are only read, too",
+    v5="5.3.0",
+    rules=("BQ-STATS-QUEUES",),
+    source="AdminBrokerProcessor#getTopicStatsInfo",
+)
+CHECKPOINT_NAME = Switch(
+    "BQ-NAME-SYSTEM",
+    "CHECKPOINT_TOPIC is a topic of RocketMQ's own",
+    v5="5.2.0",
+    rules=("BQ-NAME-SYSTEM",),
+    source="TopicValidator#isSystemTopic",
+)
+ROCKS_NAMES = Switch(
+    "BQ-NAME-SYSTEM",
+    "The topics of transactions in RocksDB are RocketMQ's own, and take no message",
+    v5="5.4.0",
+    rules=("BQ-NAME-SYSTEM", "BQ-NAME-SEND"),
+    source="TopicValidator#isSystemTopic",
+)
+LONG_RETRY_TOPICS = Switch(
+    "BQ-NAME-TOPIC",
+    "Topics of messages that come again may have names of 255 characters",
+    v5="5.4.0",
+    rules=("BQ-NAME-TOPIC", "BQ-NAME-SEND"),
+    source="TopicValidator#validateTopic",
+)
+LOCKED_COPIES_DIE = Switch(
+    "BQ-COPY-LOCKED",
+    "A copy to the retry topic of a group that holds a lock is a dead letter",
+    v5="5.1.1",
+    rules=("BQ-COPY-LOCKED",),
+    source="SendMessageProcessor#handleRetryAndDLQ",
+)
 PULL_FAILS_AT_ONCE = Switch(
     "BQ-FIELD-PULL",
     "A pull with a number that cannot be read fails at once",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
-from rocketmq_conformance.models.broker.configuration import PERMISSION, SETTINGS, TIMER_WHEEL
+from rocketmq_conformance.models.broker.configuration import PERMISSION, PROPERTY_FILTER, SETTINGS, TIMER_WHEEL
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
 from rocketmq_conformance.models.broker.state import READ, BrokerState, Topic
 from rocketmq_conformance.suites.declare.domain import Values
@@ -46,6 +46,13 @@ NO_TIMER = RuleLimit(
     setting=TIMER_WHEEL,
     values=("false",),
     because="the broker has a timer wheel: timerWheelEnable is on, the default",
+)
+#: The rule of expressions in SQL92 that are answered, where no other rule of theirs fires.
+NO_SQL = RuleLimit(
+    rules=("BQ-SQL-PASS",),
+    setting=PROPERTY_FILTER,
+    values=("true",),
+    because="expressions in SQL92 are refused: enablePropertyFilter is off, the default",
 )
 
 

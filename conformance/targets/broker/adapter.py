@@ -89,6 +89,7 @@ class BrokerAdapter:
         self.source = source
         #: Measures how old locks are, and lets them expire.
         self._clock = clock
+        self._epoch = time.time() - clock.monotonic()
         #: The parts, by their suite's name.
         self._parts: dict[str, Part] = {name: part for name in SUITES if (part := part_of(__package__, name))}
         #: The job of each operation of any suite, or the method of ``ProcessControl`` for the broker as a whole.
@@ -262,7 +263,7 @@ class BrokerAdapter:
         names.send_and_cut = self._send_and_cut
         names.lease, names.delay = self.source.lease, self.source.delay
         names.readable = self._readable
-        names.clock, names.start = self._clock, self._clock.monotonic()
+        names.clock, names.start, names.epoch = self._clock, self._clock.monotonic(), self._epoch
         names.ask_as = partial(self._ask_as, names)
         names.ask_as_old = partial(self._ask_as, names, OLD_CLIENT)
         names.ask_own = partial(self._ask_own, names, lane)

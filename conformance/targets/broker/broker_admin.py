@@ -16,6 +16,7 @@ from rocketmq_conformance.suites.broker_admin import (
     Join,
     Leave,
     Pull,
+    PullBy,
     ResetByTime,
     ResetQueue,
     ResetToMax,
@@ -56,6 +57,13 @@ def pull(names: CaseNames, group: int, topic: int, queue: int, offset: int, comm
     """Pull from a queue."""
     (answer,) = yield [requests.pull(names.used_group(group), names.topic(topic), queue, offset, commit)]
     return responses.pulled(answer)
+
+
+def pull_by(names: CaseNames, group: int, topic: int, expression: str, kind: str) -> Requests:
+    """Pull from queue 0 by an expression."""
+    (answer,) = yield [requests.pull_by(names.used_group(group), names.topic(topic), 0, 0, expression, kind)]
+    found = responses.pulled(answer)
+    return found[0] if isinstance(found, tuple) else found
 
 
 def reset_by_time(names: CaseNames, group: int, topic: int, message: int, delta: int, force: bool) -> Requests:
@@ -124,6 +132,7 @@ PART = Part(
         Join: join,
         Leave: leave,
         Pull: pull,
+        PullBy: pull_by,
         ResetByTime: reset_by_time,
         ResetToMax: reset_to_max,
         ResetQueue: reset_queue,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
-from rocketmq_conformance.models.broker.broker_fields import GROUPS, TOPICS
+from rocketmq_conformance.models.broker.broker_fields import GROUPS, LEFT_OUT, NO_QUEUE, OTHERS, TOPICS
 from rocketmq_conformance.models.broker.fixtures import QUEUES
+from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.suites.broker_fields import (
     CommitTexts,
     CreateNamedGroup,
@@ -16,11 +19,15 @@ from rocketmq_conformance.suites.broker_fields import (
     DeleteNamedTopic,
     MaxTexts,
     MinTexts,
+    NamedCorrection,
     PullTexts,
     QueryTexts,
     SearchTexts,
     SendNamed,
+    SendTo,
 )
+
+_NAMES = TOPICS | OTHERS
 
 
 def create_topic(names: CaseNames, topic: str) -> Requests:
@@ -49,6 +56,24 @@ def delete_group(names: CaseNames, group: str, flag: str) -> Requests:
 def send(names: CaseNames, queue: int, count: int) -> Requests:
     """Send messages to topic T0."""
     return (yield from jobs.send(names, 0, queue, count))
+
+
+def send_to(names: CaseNames, topic: str) -> Requests:
+    """Send a message to queue 0 of a topic; of one that no plan creates to none, so that it is not stored there."""
+    name, queue = _topic(names, topic), NO_QUEUE if topic in OTHERS else 0
+    (answer,) = yield [requests.send_with(name, int(time.time() * 1000), {}, queue=queue)]
+    offset = responses.number(answer, "queueOffset")
+    if isinstance(offset, Err):
+        return offset
+    error = yield from jobs.shown(name, 0, offset)
+    return error or (offset,)
+
+
+def correction(names: CaseNames, topic: str, left_out: tuple[str, ...]) -> Requests:
+    """Ask for correction offsets, without a group to compare with."""
+    groups = [LEFT_OUT[group].of(_case(names)) for group in left_out]
+    (answer,) = yield [requests.correction(_topic(names, topic), groups, "")]
+    return responses.corrected(answer)
 
 
 def commit(names: CaseNames, group: str | None, topic: str, queue: str | None, offset: str | None) -> Requests:
@@ -108,7 +133,7 @@ def _case(names: CaseNames) -> str:
 
 
 def _topic(names: CaseNames, topic: str) -> str:
-    return TOPICS[topic].of(_case(names))
+    return _NAMES[topic].of(_case(names))
 
 
 def _any_topic(names: CaseNames, topic: str | None) -> str | None:
@@ -134,6 +159,8 @@ PART = Part(
         CreateNamedGroup: create_group,
         DeleteNamedGroup: delete_group,
         SendNamed: send,
+        SendTo: send_to,
+        NamedCorrection: correction,
         CommitTexts: commit,
         QueryTexts: query,
         PullTexts: pull,

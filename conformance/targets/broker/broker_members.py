@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
 from rocketmq_conformance.models.broker.broker_members import CLIENTS, KINDS, SUBSCRIPTIONS
 from rocketmq_conformance.models.broker.fixtures import GROUPS
-from rocketmq_conformance.models.broker.send_back import RETRY
+from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.suites.broker_members import (
     Beat,

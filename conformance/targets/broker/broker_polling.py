@@ -17,13 +17,34 @@ from typing import TypeVar, cast
 from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import jobs, requests, responses
+from rocketmq_conformance.conformance.targets.broker.broker_topics import set_named_topic
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
-from rocketmq_conformance.models.broker.broker_polling import FOREVER, HELD, INTERVAL, SLOTS, PullAnswer
+from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET
+from rocketmq_conformance.models.broker.broker_polling import (
+    AFTER,
+    BEFORE,
+    DELETED,
+    DISABLED,
+    FOREVER,
+    HELD,
+    INTERVAL,
+    LEFT,
+    NEW,
+    OLD,
+    OTHER_TAG,
+    OTHER_TAGS,
+    REGISTERED,
+    SLOTS,
+    TAG,
+    PullAnswer,
+)
+from rocketmq_conformance.models.broker.state import RETRY
+from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err, Result
-from rocketmq_conformance.suites.broker_polling import AwaitPull, HoldPull, LookAtPull, SendTags, WakePull
+from rocketmq_conformance.suites.broker_polling import AwaitPull, ChangeHeld, HoldPull, LookAtPull, SendTags, WakePull
 
 T = TypeVar("T")
 #: A job's part that gives something else than a result.
@@ -43,6 +64,9 @@ _GRAIN, _SET = 0.002, 0.004
 _LONG_TRIES, _SHORT_TRIES = (12, 1), (6, 4)
 #: Connections of the witness and of the pull that is to be woken, and queues of a topic that nothing else uses.
 _WITNESS, _WOKEN = SLOTS, SLOTS + 1
+#: Connections of the pull that waits for a change and of the member of its group; its topic.
+_CHANGED, _MEMBER = SLOTS + 2, SLOTS + 3
+_CHANGED_TOPIC = 2
 _TOPIC, _WITNESS_QUEUE, _WOKEN_QUEUE = 1, 0, 1
 
 
@@ -156,6 +180,98 @@ def _woken(names: CaseNames, expression: str, tag: str, aside: float) -> _Part[E
         return answer
     code, following, offsets = cast(PullAnswer, answer)
     return (code, following - first, tuple(offset - first for offset in offsets)), before
+
+
+def change_held(names: CaseNames, change: str) -> Requests:
+    """Hold a pull, change something and send a message: the answer as if from offset 0.
+
+    A broker may still be about to hold the pull when the change comes: that is tried again by another group, with a
+    longer pause, until the answer is as it was the time before.
+    """
+    aside, last = _ASIDE, None
+    while True:
+        group = f"{names.prefix}-changed{len(names.used_groups)}"
+        names.used_groups.add(group)
+        error = yield from _changeable(names, group, change)
+        if error is not None:
+            return error
+        answer = yield from _changed(names, group, change, aside)
+        if isinstance(answer, Err) and not answer.definite:
+            return answer
+        if answer == last or aside >= _ASIDE_MOST:
+            return answer
+        aside, last = min(4 * aside, _ASIDE_MOST), answer
+
+
+def _changeable(names: CaseNames, group: str, change: str) -> _Part[Err | None]:
+    """Have the group and the topic of a pull that is to be changed; the error, if any."""
+    topic = names.topic(_CHANGED_TOPIC)
+    (answer,) = yield [requests.create_group(group, True)]
+    error = responses.refused(answer)
+    if error is not None:
+        return error
+    made = yield from set_named_topic(names, topic, BEFORE)
+    if isinstance(made, Err):
+        return made
+    if change not in {REGISTERED, OTHER_TAGS, LEFT}:
+        return None
+    return _subscribe(names, group, TAG, OLD)
+
+
+def _subscribe(names: CaseNames, group: str, tag: str, version: int) -> Err | None:
+    """Subscribe to a tag by a heartbeat over the member's connection."""
+    names.created.add(RETRY + group)
+    names.own_registered.add((_MEMBER, group))
+    one = requests.subscription(names.topic(_CHANGED_TOPIC), tag, version, tags=[tag], codes=[string_hash(tag)])
+    beat = requests.heartbeat_of(names.client(), [requests.consumer(group, [one])])
+    return responses.refused(names.ask_own(_MEMBER, beat))
+
+
+def _changed(names: CaseNames, group: str, change: str, aside: float) -> _Part[Result]:
+    """Try once: the answer, or HELD."""
+    topic = names.topic(_CHANGED_TOPIC)
+    (shown,) = yield [requests.max_offset(topic, 0)]
+    first = responses.number(shown)
+    if isinstance(first, Err):
+        return first
+    registered = change in {REGISTERED, OTHER_TAGS, LEFT}
+    wait = int(FOREVER * names.hold_check * 1000 / INTERVAL)
+    _post(
+        names,
+        _CHANGED,
+        requests.pull_registered(group, topic, 0, first, OLD, wait=wait)
+        if registered
+        else requests.pull_by(group, topic, 0, first, TAG, "TAG", wait=wait),
+    )
+    yield from _put_aside(names, _CHANGED, aside)
+    error: Result = None
+    if change == DISABLED:
+        (answer,) = yield [requests.create_group(group, False)]
+        error = responses.refused(answer)
+    elif change == DELETED:
+        (answer,) = yield [requests.delete_group(group, CLEAN_OFFSET)]
+        error = responses.refused(answer)
+    elif change in AFTER:
+        error = yield from set_named_topic(names, topic, AFTER[change])
+    elif change == OTHER_TAGS:
+        error = _subscribe(names, group, OTHER_TAG, NEW)
+    elif change == LEFT:
+        names.own_registered.discard((_MEMBER, group))
+        error = responses.refused(names.ask_own(_MEMBER, requests.unregister(names.client(), group)))
+    if isinstance(error, Err):
+        return error
+    sent = yield from jobs.send_with(names, _CHANGED_TOPIC, 0, [{"TAGS": TAG}])
+    if isinstance(sent, Err):
+        return sent
+    found = yield from _collected(names, _CHANGED, names.hold_check + names.lateness)
+    names.close_own(_CHANGED)
+    if found is None:
+        return HELD
+    answered = responses.pulled(found)
+    if isinstance(answered, Err):
+        return answered
+    code, following, offsets = cast(PullAnswer, answered)
+    return code, following - first, tuple(offset - first for offset in offsets)
 
 
 def _outlasted(names: CaseNames, slot: int) -> _Part[Command | None]:
@@ -273,6 +389,7 @@ PART = Part(
         LookAtPull: look_at_pull,
         AwaitPull: await_pull,
         WakePull: wake_pull,
+        ChangeHeld: change_held,
     },
     needs=frozenset({Need.SILENCE}),
 )

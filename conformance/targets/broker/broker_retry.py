@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
+from typing import cast
 
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import (
@@ -26,14 +27,27 @@ from rocketmq_conformance.conformance.targets.broker.requests import Ask
 from rocketmq_conformance.models.broker import broker_retry as model
 from rocketmq_conformance.models.broker.broker_retry import FIRST, KINDS, LEVELS, MOST_QUEUES, compared
 from rocketmq_conformance.models.broker.delay_level import effective_level
-from rocketmq_conformance.models.broker.send_back import DEAD, DELAY, ORIGIN, REAL_TOPIC, RETRY, RETRY_TOPIC
-from rocketmq_conformance.models.broker.state import Topic
+from rocketmq_conformance.models.broker.send_back import DELAY, ORIGIN, REAL_TOPIC, RETRY_TOPIC, RetrySettings
+from rocketmq_conformance.models.broker.state import DEAD, RETRY, Topic
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.suites.broker_offsets import CreateTopic, DeleteGroup, DeleteTopic
-from rocketmq_conformance.suites.broker_retry import OwnQueues, SendBack, SendCopy, SendOne, SetOwnTopic, SetRetries
+from rocketmq_conformance.suites.broker_retry import (
+    OwnQueues,
+    SendBack,
+    SendCopy,
+    SendLater,
+    SendLockedCopy,
+    SendOne,
+    SetOwnTopic,
+    SetRetries,
+)
 
 #: A place at which no message begins (bytes).
 _NOWHERE = 1 << 40
+#: Parts of the answer about a copy that can be read.
+_WHOLE = 6
+#: The name of the broker in locks, which no broker compares with its own.
+_LOCKED_BROKER = "broker-a"
 #: Pause between looks, in times of level 1: brokers look every 100 ms whether a level's time is over.
 _LOOK = 0.02
 #: Most cases wait for their copies.
@@ -110,6 +124,69 @@ def send_copy(names: CaseNames, group: int, times: int, most: int | None, level:
     return (yield from _followed(names, name, ask, old, [level]))
 
 
+def send_locked_copy(names: CaseNames, holds: bool, level: int) -> Requests:
+    """Send a copy while its group holds a lock: where it shows. What took longer than the lease says nothing, and is
+    done again by another group."""
+    until = names.clock.monotonic() + _LIMIT
+    while True:
+        name = f"{names.prefix}-{model.LOCKED}{len(names.used_groups)}"
+        names.used_groups.add(name)
+        sent = {RETRY_TOPIC: names.topic(0)} | ({DELAY: str(level)} if level else {})
+        copy = requests.send_with(RETRY + name, _now(), sent, 1, RetrySettings().most)
+        queues = [(names.topic(0), _LOCKED_BROKER, 0)]
+        began = names.clock.monotonic()
+        for ask in (requests.lock, requests.unlock)[: 1 if holds else 2]:
+            (answer,) = yield [ask(name, names.client(), queues)]
+            error = responses.refused(answer)
+            if error is not None:
+                return error
+        shown = yield from _followed(names, name, copy, False, [level])
+        if not isinstance(shown, tuple) or len(shown) < _WHOLE:
+            return shown
+        *place, properties, waited = shown
+        names.shown.pop()  # no other step can name it
+        if not holds or names.answered - began < names.lease:
+            plain = name.rpartition("-")[2]
+            kept = cast("tuple[tuple[str, str], ...]", properties)
+            return *place, tuple((one, text.replace(plain, model.LOCKED)) for one, text in kept), waited
+        if names.clock.monotonic() > until:
+            return Err("LATE", definite=False, detail=f"no copy was answered within the lease of {names.lease} s")
+
+
+def send_later(names: CaseNames, topic: int, time: str, level: int | None) -> Requests:
+    """Send a message with a time of its own, and see it come: its offset, its properties, and how much too early it
+    came (ms), by the broker's clock, which may be another than this machine's."""
+    name = names.topic(topic)
+    (answer,) = yield [requests.max_offset(name, 0)]
+    before = responses.number(answer)
+    if isinstance(before, Err):
+        return before
+    second, now, began = int(names.delay * 1000), names.now(), names.clock.monotonic()
+    sent = model.sent(time, level, now, second)
+    (answer,) = yield [requests.send_with(name, now, sent)]
+    error = responses.refused(answer)
+    if error is not None:
+        return error
+    while True:
+        (answer,) = yield [requests.max_offset(name, 0)]
+        shown, seconds = responses.number(answer), names.clock.monotonic() - began
+        if isinstance(shown, Err) or shown > before:
+            break
+        if seconds > _LIMIT:
+            return Err("NOT_DELIVERED", definite=False, detail=f"a message did not come within {_LIMIT:.0f} s")
+        yield _LOOK * names.delay
+    (answer,) = yield [requests.pull(names.reader, name, 0, before)]
+    found = _messages(answer)
+    if isinstance(found, Err):
+        return found
+    names.shown += found[:1]
+    properties, came = _plain(names, parse_properties(found[0].properties)), found[0].store_time
+    if REAL_TOPIC not in properties and model.is_over(sent, now, came):
+        return Err("LATE", definite=False, detail="a message came to the broker after the time that it was sent for")
+    early = model.least(sent, second, came - int(seconds * 1000) - 1) - came if REAL_TOPIC in properties else 0
+    return before, model.timed_compared(properties, sent), max(early, 0)
+
+
 def _followed(names: CaseNames, group: str, ask: Ask, old: bool, levels: list[int]) -> Requests:
     """Send a request, and see where the copy shows that it makes; ``levels`` at which it may wait."""
     names.created |= {prefix + group for prefix in _WHERE}
@@ -118,6 +195,7 @@ def _followed(names: CaseNames, group: str, ask: Ask, old: bool, levels: list[in
         answer = names.ask_as_old(ask)
     else:
         (answer,) = yield [ask]
+    names.answered = names.clock.monotonic()
     error = responses.refused(answer)
     if error is not None or not levels:
         return error
@@ -249,6 +327,8 @@ PART = Part(
         SendOne: send_one,
         SendBack: send_back,
         SendCopy: send_copy,
+        SendLockedCopy: send_locked_copy,
+        SendLater: send_later,
         OwnQueues: own_queues,
     },
     needs=frozenset({Need.LEVELS, Need.OPEN, Need.SILENCE}),

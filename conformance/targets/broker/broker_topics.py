@@ -9,18 +9,23 @@ from rocketmq_conformance.conformance.targets.broker.broker_admin import join, r
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import APPLY_LIMIT, LOOK, Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
+from rocketmq_conformance.models.broker.admin import pop_retry_topic
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.suites.broker_admin import Join
 from rocketmq_conformance.suites.broker_offsets import Commit, DeleteGroup, DeleteTopic, Max, Min, Query
 from rocketmq_conformance.suites.broker_topics import (
+    PopQueues,
     PullMost,
     ResetTopic,
     SearchEnd,
     Send,
     SendAnywhere,
+    SendNew,
     SetGroup,
+    SetPopTopic,
     SetTopic,
+    TopicQueues,
 )
 
 
@@ -52,6 +57,35 @@ def set_group(names: CaseNames, group: int, enabled: bool) -> Requests:
     return responses.refused(answer)
 
 
+def send_new(names: CaseNames, topic: int, default: int, queues: int) -> Requests:
+    """Send a message to queue 0 of a topic that may be made then."""
+    names.created.add(names.topic(topic))
+    ask = requests.send_new(names.topic(topic), names.topic(default), queues, int(time.time() * 1000))
+    (answer,) = yield [ask]
+    offset = responses.number(answer, "queueOffset")
+    if isinstance(offset, Err):
+        return offset
+    error = yield from jobs.shown(names.topic(topic), 0, offset)
+    return error or (offset,)
+
+
+def topic_queues(names: CaseNames, topic: int) -> Requests:
+    """Ask for the queues in the statistics of a topic."""
+    (answer,) = yield [requests.topic_stats(names.topic(topic))]
+    return responses.queues_in_stats(answer)
+
+
+def set_pop_topic(names: CaseNames, group: int, topic: int) -> Requests:
+    """Create the topic of messages that come again to members that pop."""
+    return (yield from set_named_topic(names, pop_retry_topic(names.group(group), names.topic(topic)), Topic.of(1)))
+
+
+def pop_queues(names: CaseNames, group: int, topic: int) -> Requests:
+    """Ask for its queues."""
+    (answer,) = yield [requests.topic_stats(pop_retry_topic(names.group(group), names.topic(topic)))]
+    return responses.queues_in_stats(answer)
+
+
 def pull_most(
     names: CaseNames, group: int, topic: int, queue: int, offset: int, most: int, commit: int | None
 ) -> Requests:
@@ -80,6 +114,10 @@ PART = Part(
         DeleteGroup: jobs.delete_group,
         Send: jobs.send,
         SendAnywhere: jobs.send_anywhere,
+        SendNew: send_new,
+        TopicQueues: topic_queues,
+        SetPopTopic: set_pop_topic,
+        PopQueues: pop_queues,
         PullMost: pull_most,
         Commit: jobs.commit,
         Query: jobs.query,

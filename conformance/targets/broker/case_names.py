@@ -41,6 +41,8 @@ class CaseNames:
     used_groups: set[str] = field(default_factory=set)
     #: The case's start (s, monotonic), and the lease of the broker's locks (s).
     start: float = field(default_factory=time.monotonic)
+    #: When the clock began (s since the epoch).
+    epoch: float = field(default_factory=lambda: time.time() - time.monotonic())
     lease: float = DEFAULT_LEASE
     #: The time of the broker's first delay level (s).
     delay: float = DEFAULT_DELAY
@@ -79,6 +81,8 @@ class CaseNames:
     notices: Counter[tuple[int, str]] = field(default_factory=Counter)
     #: Sends a request as a client before 3.4.9 would, and waits for the response.
     ask_as_old: Callable[[requests.Ask], Command] = field(default=lambda ask: Command(0))
+    #: When the last copy was answered that was sent to a retry topic (s, monotonic).
+    answered: float = 0.0
     #: The messages that the case sent, or that came back, in the order in which they showed.
     shown: list[Message] = field(default_factory=list)
     #: Offset after the last message that was seen, by topic and queue, of topics of messages that came back.
@@ -103,6 +107,10 @@ class CaseNames:
     def plain(self, text: str) -> str:
         """A text with the names of the case replaced by those of the plan."""
         return text.replace(f"{self.prefix}-", "").replace(self.reader, "READER")
+
+    def now(self) -> int:
+        """The time by the case's clock (ms since the epoch)."""
+        return int((self.epoch + self.clock.monotonic()) * 1000)
 
     def used_group(self, index: int) -> str:
         """The name of a group, for a request that may leave something behind under it."""

@@ -118,6 +118,7 @@ class FakeLocation:
             parts=parts,
             routes=readable,
             delay_levels=[int(DELAY * level) for level in LEVELS],
+            timer_second=int(DELAY * 1000),
             properties=properties,
             hold_check=HOLD_CHECK,
         )

@@ -103,6 +103,12 @@ def send_with(
     return Ask(code, ext if most is None else {**ext, "l": str(most)}, body)
 
 
+def send_new(topic: str, default: str, queues: int, born: int) -> Ask:
+    """SEND_MESSAGE_V2 to queue 0 of a topic; an unknown one is made from a default topic, with so many queues."""
+    code, ext, body = send(topic, 0, born)
+    return Ask(code, {**ext, "c": default, "d": str(queues)}, body)
+
+
 def send_back(group: str, physical: int, level: int, most: int | None, origin: str | None) -> Ask:
     """CONSUMER_SEND_MSG_BACK of the message at a place of the log (bytes); None is a field that is not sent."""
     ext = fields(
@@ -164,11 +170,13 @@ def check_client(client: str, group: str, topic: str, expression: str | None, ki
     return Ask(Request.CHECK_CLIENT_CONFIG, {}, json.dumps(body).encode())
 
 
-def pull_registered(group: str, topic: str, queue: int, offset: int, version: int) -> Ask:
-    """PULL_MESSAGE without a subscription, by the one that the group registered, of which a ``version`` is known."""
+def pull_registered(group: str, topic: str, queue: int, offset: int, version: int, *, wait: int | None = None) -> Ask:
+    """PULL_MESSAGE without a subscription, by the one that the group registered, of which a ``version`` is known. With
+    ``wait`` (ms) the broker may hold it."""
     code, ext, body = pull(group, topic, queue, offset)
     del ext["subscription"], ext["expressionType"]
-    return Ask(code, ext | fields(sysFlag=0, subVersion=version), body)
+    flags = 0 if wait is None else _SUSPENDS
+    return Ask(code, ext | fields(sysFlag=flags, suspendTimeoutMillis=wait or 0, subVersion=version), body)
 
 
 def heartbeat(client: str, group: str, topics: Sequence[str]) -> Ask:

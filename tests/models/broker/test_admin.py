@@ -13,9 +13,10 @@ from rocketmq_conformance.models.broker.admin import (
     create_topic,
     delete_group,
     delete_topic,
+    topic_queues,
 )
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
-from rocketmq_conformance.models.broker.send import send, send_observed
+from rocketmq_conformance.models.broker.send import inherit, send, send_observed
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.outcome import Err, Result, agrees
 from rocketmq_conformance.models.profile import Profile
@@ -166,3 +167,51 @@ def test_observed_store_times_are_checked(observed: Result, acceptable: bool) ->
     assert agrees(expected, observed) == acceptable
     assert after.logs[("T", 0)].max == 4
     assert list(after.logs[("T", 0)].times) == sorted(after.logs[("T", 0)].times)
+
+
+def test_what_came_again_to_members_that_pop_goes_with_the_topic() -> None:
+    again = Topic.of(1)
+    there = STATE._replace(topics={**STATE.topics, "%RETRY%G_T": again, "%RETRY%H_T": again})
+    for release, kept in (("5.1.3", True), ("5.1.4", False), ("5.5.0", False)):
+        after, result, why = delete_topic(rules(release), there, "T")
+        assert result is None
+        assert ("%RETRY%G_T" in after.topics) is kept
+        assert "%RETRY%H_T" in after.topics
+        assert ("BQ-TOPIC-POP" in why.rules) is not kept
+    assert delete_topic(rules("5.5.0"), STATE, "T")[2].rules == ("BQ-TOPIC-3", "BQ-COM-9")
+
+
+def test_a_deletion_that_fails_leaves_what_came_again() -> None:
+    off = BrokerRules.of(Profile.of(broker="5.5.0").configured({"timerWheelEnable": "false"}))
+    after, result, _ = delete_topic(off, STATE._replace(topics={"T": Topic.of(1), "%RETRY%G_T": Topic.of(1)}), "T")
+    assert (set(after.topics), result) == ({"%RETRY%G_T"}, Err("SYSTEM_ERROR"))
+
+
+def test_statistics_have_the_queues_that_are_only_read_from_5_3_0() -> None:
+    for release, queues in (("4.9.7", 1), ("5.2.0", 1), ("5.3.0", 3)):
+        more = STATE._replace(topics={"T": Topic(3, 1, 6), "U": Topic(1, 3, 6)})
+        assert topic_queues(rules(release), more, "T")[1] == queues
+        assert topic_queues(rules(release), more, "U")[1] == 3
+        assert topic_queues(rules(release), more, "V")[1] == Err("TOPIC_NOT_EXIST")
+
+
+@every(
+    ("perm", "asked", "made"),
+    [
+        (7, 2, Topic(2, 2, 6)),
+        (7, 4, Topic(4, 4, 6)),
+        (7, 9, Topic(4, 4, 6)),
+        (7, 0, Topic(0, 0, 6)),
+        (7, -1, Topic(0, 0, 6)),
+        (3, 1, Topic(1, 1, 2)),
+        (6, 1, None),
+    ],
+)
+def test_a_message_makes_its_topic_from_one_that_can_be_copied(perm: int, asked: int, made: Topic | None) -> None:
+    state = STATE._replace(topics={"D": Topic(8, 4, perm)})
+    after, why = inherit(rules("5.5.0"), state, "N", "D", asked)
+    assert after.topics.get("N") == made
+    assert why is not None
+    assert why.rules == ("BQ-TOPIC-INHERIT",)
+    assert inherit(rules("5.5.0"), state, "N", "none", asked) == (state, None)
+    assert inherit(rules("5.5.0"), state, "D", "D", asked) == (state, None)

@@ -99,3 +99,17 @@ def test_correction_offsets_are_those_of_the_groups_that_are_not_left_out() -> N
     after, result, _ = NEW.correction(state, 0, (0,), 1)
     assert result == ((0, 7),)
     assert [key[0] for key in after.broker.stored] == ["G1"]
+
+
+def test_a_pull_subscribes_by_an_expression_that_can_be_read_even_when_it_is_refused() -> None:
+    for expression, kind, refused, subscribed in (
+        ("A", "TAG", False, True),
+        ("A", "SQL92", True, True),
+        ("||", "TAG", True, False),
+    ):
+        after, result, why = NEW.pull_by(BrokerAdminState(), 1, 0, expression, kind)
+        assert isinstance(result, Err) is refused
+        assert refused or result == "PULL_NOT_FOUND"
+        assert why.kind.endswith("group created")
+        assert (("G1", "T0") in after.pulled) is subscribed
+        assert after.broker == NEW.pull_by(after, 1, 0, expression, kind)[0].broker

@@ -5,7 +5,7 @@ from __future__ import annotations
 from every import every
 
 from rocketmq_conformance.models.broker.broker_fields import GROUPS, TOPICS, BrokerFieldsModel
-from rocketmq_conformance.models.broker.configuration import PERMISSION
+from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS, PERMISSION
 from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
@@ -13,6 +13,7 @@ from rocketmq_conformance.models.profile import Profile
 OLDEST, OLD, NEW = (BrokerFieldsModel(Profile.of(broker=release)) for release in ("4.9.3", "4.9.7", "5.5.0"))
 MODELS = (OLDEST, OLD, NEW)
 SYSTEM_ERROR, NO_TOPIC = Err("SYSTEM_ERROR"), Err("TOPIC_NOT_EXIST")
+INVALID, FORBIDDEN = Err("INVALID_PARAMETER"), Err("NO_PERMISSION")
 START = initial_state()
 SENT = NEW.send(START, 0, 3)[0]
 
@@ -139,3 +140,29 @@ def test_topics_and_groups_are_made_and_deleted_by_what_plans_call_them() -> Non
     assert "G" + 119 * "x" in state.groups
     state = NEW.delete_group(NEW.delete_topic(state, "127 long")[0], "120 long", "cleanOffset")[0]
     assert state == START
+
+
+def test_a_message_may_be_sent_to_any_name() -> None:
+    for topic, result in (("T0", (3,)), ("T.1", INVALID), ("blank", INVALID), ("SCHEDULE_TOPIC_XXXX", FORBIDDEN)):
+        assert NEW.send_to(SENT, None, topic)[1] == result
+
+
+def test_a_topic_that_no_plan_creates_may_be_there() -> None:
+    topic = "RMQ_SYS_TRANS_HALF_TOPIC"
+    for observed, result in ((SYSTEM_ERROR, SYSTEM_ERROR), (INVALID, NO_TOPIC), ((0,), NO_TOPIC), (NO_TOPIC, NO_TOPIC)):
+        assert OLDEST.send_to(SENT, observed, topic)[:2] == (SENT, result)
+    assert NEW.send_to(SENT, INVALID, topic)[1] == FORBIDDEN
+    assert OLDEST.send_to(SENT, SYSTEM_ERROR, "rmq_sys_T")[1] == NO_TOPIC
+
+
+def test_groups_to_leave_out_are_named_by_what_is_before_an_at() -> None:
+    state = OLD.commit(OLD.commit(SENT, "b@G0", "T0", "0", "2")[0], "G0", "T0", "0", "3")[0]
+    for left_out, found in (((), 2), (("G0",), 2), (("b",), 3), (("b@G0",), 2)):
+        assert OLD.correction(state, "T0", left_out)[1] == ((0, found),)
+
+
+def test_a_pull_makes_a_group_of_rocketmqs_own() -> None:
+    closed = BrokerFieldsModel(Profile.of(broker="5.5.0").configured({CREATES_GROUPS: "false"}))
+    for group, made in (("system", True), ("G|%2", False), ("G 1", False)):
+        after, _, why = closed.pull(SENT, group, "T0", "0", "0", "32", None)
+        assert (after.groups != SENT.groups, "BQ-GROUP-SYSTEM" in why.rules) == (made, made)

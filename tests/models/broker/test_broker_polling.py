@@ -5,9 +5,18 @@ from __future__ import annotations
 import pytest
 
 from rocketmq_conformance.models.broker.broker_polling import (
+    CHANGES,
+    DELETED,
+    DISABLED,
     FOREVER,
     HELD,
     INTERVAL,
+    LEFT,
+    NO_QUEUE,
+    NOTHING,
+    OTHER_TAGS,
+    REGISTERED,
+    UNREADABLE,
     BrokerPollingModel,
     BrokerPollingState,
     Check,
@@ -143,3 +152,25 @@ def test_without_long_polling_a_message_that_passes_is_found_by_a_check() -> Non
 
 def test_a_state_is_shown_in_one_line() -> None:
     assert show(sent(held(), "A")) == "messages {0: ('A',)}, held {0: \"queue 0 from 0 by 'A'\"}"
+
+
+def test_a_held_pull_is_judged_by_what_is_so_when_it_is_woken() -> None:
+    old, unmade = (
+        BrokerPollingModel(Profile.of(broker="5.3.1")),
+        BrokerPollingModel(Profile().configured({"autoCreateSubscriptionGroup": "false"})),
+    )
+    found: Result = ("SUCCESS", 1, (0,))
+    answers = {change: NEW.change(START, change)[1] for change in CHANGES}
+    assert answers == {
+        NOTHING: found,
+        REGISTERED: found,
+        DISABLED: Err("NO_PERMISSION"),
+        DELETED: found,
+        UNREADABLE: Err("NO_PERMISSION"),
+        NO_QUEUE: Err("INVALID_PARAMETER"),
+        OTHER_TAGS: ("PULL_RETRY_IMMEDIATELY", 1, ()),
+        LEFT: Err("SUBSCRIPTION_NOT_EXIST"),
+    }
+    assert old.change(START, NO_QUEUE)[1] == Err("SYSTEM_ERROR")
+    assert unmade.change(START, DELETED)[1] == Err("SUBSCRIPTION_GROUP_NOT_EXIST")
+    assert all("BQ-PULL-AGAIN" in NEW.change(START, change)[2].rules for change in CHANGES)

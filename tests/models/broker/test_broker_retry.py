@@ -7,8 +7,12 @@ from rocketmq_conformance.models.broker.broker_retry import (
     HERE,
     BrokerRetryModel,
     RetryState,
+    is_over,
+    least,
+    sent,
     show,
 )
+from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS
 from rocketmq_conformance.models.broker.send_back import RetrySettings
 from rocketmq_conformance.models.broker.state import READ, WRITE, Topic
 from rocketmq_conformance.models.outcome import Err, Result
@@ -138,3 +142,52 @@ def test_a_state_is_shown_in_a_line() -> None:
     assert show(NEW.set_group(SENT, 0, 2, 1)[0]) == (
         "topics {'T0': (2, 2, 6)}, groups ['G0'], retries {'G0': (2, 1)}, messages ['T0 after 0']"
     )
+
+
+def test_a_message_with_a_time_comes_with_what_the_broker_wrote() -> None:
+    state = RetryState()
+    after, result, _ = NEW.timed(state, 0, "1 s", None)
+    waited = (("REAL_TOPIC", "T0"), ("REAL_QID", "0"), ("TIMER_DELAY_SEC", "sent"), ("TIMER_OUT_MS", "written"))
+    assert result == (0, waited, 0)
+    assert after.messages[0].topic == "T0"
+    assert NEW.timed(after, 0, "0 s", 0)[1] == (1, (("DELAY", "0"), ("TIMER_DELAY_SEC", "sent")), 0)
+    assert NEW.timed(state, 0, "at 3 s", 1)[1] == (
+        0,
+        (("DELAY", "1"), ("REAL_TOPIC", "T0"), ("REAL_QID", "0")),
+        0,
+    )
+    assert NEW.timed(state, 0, "4 days", None)[:2] == (state, Err("MESSAGE_ILLEGAL"))
+    assert NEW.timed(state, 1, "1 s", None)[:2] == (state, Err("TOPIC_NOT_EXIST"))
+    assert OLD.timed(state, 0, "at 3 s", 1)[1] == (
+        0,
+        (("DELAY", "1"), ("REAL_TOPIC", "T0"), ("REAL_QID", "0"), ("TIMER_DELIVER_MS", "sent")),
+        0,
+    )
+    assert OLD.timed(state, 0, "x", None)[1] == (
+        0,
+        (("TIMER_DELAY_SEC", "sent"), ("TIMER_DELAY_MS", "sent")),
+        0,
+    )
+
+
+def test_times_are_sent_as_they_are_named() -> None:
+    assert sent("1.5 s in ms", None, 7, 1_000) == {"TIMER_DELAY_MS": "1500"}
+    assert sent("at 3 s", 0, 7, 50) == {"TIMER_DELIVER_MS": "157", "DELAY": "0"}
+    assert least({"TIMER_DELIVER_MS": "157"}, 50, 7_000) == 150
+    assert least({"TIMER_DELAY_SEC": "1", "TIMER_DELAY_MS": "x", "DELAY": "0"}, 1_000, 7) == 1_000
+    assert least({"TIMER_DELAY_MS": "1500"}, 1_000, 507) == 2_000
+    assert least({"TIMER_DELAY_SEC": "1", "DELAY": "1"}, 1_000, 7) == 1_007
+    assert is_over({"TIMER_DELIVER_MS": "157"}, 7, 157)
+    assert not is_over({"TIMER_DELIVER_MS": "157"}, 7, 156)
+    assert not is_over({"TIMER_DELIVER_MS": "1"}, 7, 157)
+    assert not is_over({"TIMER_DELIVER_MS": "x", "TIMER_DELAY_SEC": "1"}, 7, 157)
+
+
+def test_the_copy_of_a_group_with_a_lock_is_a_dead_letter_from_5_1_1() -> None:
+    dead = ("dead", 0, 0, 1, (("RETRY_TOPIC", "T0"), ("DELAY", "-1")), 0)
+    assert NEW.locked_copy(RetryState(), None, True, 3)[:2] == (RetryState(), dead)
+    alive = NEW.locked_copy(RetryState(), None, False, 0)[1]
+    assert alive == ("retry", 0, 0, 1, (("RETRY_TOPIC", "T0"),), 0)
+    assert OLD.locked_copy(RetryState(), None, True, 0)[1] == alive
+    closed = BrokerRetryModel(Profile.of(broker="5.5.0").configured({CREATES_GROUPS: "false"}))
+    assert closed.locked_copy(RetryState(), None, True, 0)[1] == Err("SUBSCRIPTION_GROUP_NOT_EXIST")

@@ -148,3 +148,24 @@ def test_a_message_for_no_queue_goes_to_a_written_one(release: str, negative: bo
         assert sum(len(log.times) for log in after.broker.logs.values()) == 7
     assert model.send_anywhere(shaped(2, 0), (0, 3), 0)[1] == Err("SYSTEM_ERROR")
     assert model.send_anywhere(state, (0, 0), 2)[1] == Err("TOPIC_NOT_EXIST")
+
+
+def test_a_message_makes_its_topic_from_a_default_topic_and_then_takes_a_queue() -> None:
+    default = NEW.set_topic(START, 0, 2, 2, READ | WRITE | 1)[0]
+    after, result, why = NEW.send_new(default, 1, 0, 4)
+    assert (after.broker.topics["T1"], result) == (Topic.of(2), (0,))
+    assert why.rules == ("BQ-SEND-1", "BQ-STORE-MAX", "BQ-TOPIC-INHERIT")
+    after, result, why = NEW.send_new(default, 1, 0, 0)
+    assert (after.broker.topics["T1"], result) == (Topic.of(0), Err("INVALID_PARAMETER"))
+    assert "BQ-TOPIC-INHERIT" not in NEW.send_new(START, 0, 0, 4)[2].rules
+
+
+def test_what_members_pop_again_goes_with_its_topic() -> None:
+    state = NEW.commit(NEW.set_pop_topic(START, 0, 0)[0], 0, 0, 0, 1)[0]
+    for model, left in ((OLD, 1), (NEW, Err("TOPIC_NOT_EXIST"))):
+        assert model.pop_queues(state, 0, 0)[1] == 1
+        assert model.pop_queues(model.delete_topic(state, 0)[0], 0, 0)[1] == left
+
+
+def test_statistics_of_a_topic_count_its_queues() -> None:
+    assert (OLD.topic_queues(shaped(2, 1), 0)[1], NEW.topic_queues(shaped(2, 1), 0)[1]) == (1, 2)

@@ -7,7 +7,7 @@ import pytest
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, delete_group, delete_topic
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.correction import UNREACHABLE, correction_offsets
-from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored
+from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored, Topic
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 
@@ -75,3 +75,13 @@ def test_a_reset_outlives_its_topic_but_not_its_group_once_a_question_deleted_wh
     assert (after.pending, why.kind) == ({("G", "T", 0): 3}, "offsets removed, resets removed")
     after, _, why = delete_group(newest, stored, "G", CLEAN_OFFSET)
     assert (after.pending, why.kind) == ({("H", "T", 0): 5}, "nothing stored, resets removed")
+
+
+def test_of_a_name_with_an_at_the_part_before_it_is_left_out() -> None:
+    stored = {("b@G", "T", 0): 3, ("G", "T", 0): 5}
+    state = BrokerState(topics={"T": Topic.of(1)}, stored=stored)
+    for release in ("4.0.0", "5.3.3"):
+        rules = BrokerRules.of(Profile.of(broker=release))
+        after, found, _ = correction_offsets(rules, state, "T", frozenset({"b"}), "")
+        assert (after.stored, found) == ({("G", "T", 0): 5}, ((0, 5),))
+        assert correction_offsets(rules, state, "T", frozenset({"b@G"}), "")[0] == state

@@ -146,3 +146,100 @@ def test_a_commit_without_group_is_one_of_no_group() -> None:
 def test_a_query_without_topic_fails() -> None:
     for release in ("4.9.7", "5.5.0"):
         assert names.query_named(rules(release), START, "G", None, 0)[1] == SYSTEM_ERROR
+
+
+OWN = names.OwnNames("broker-a", "one")
+SYSTEM = ("TBW102", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_TRACE_TOPIC", "SELF_TEST_TOPIC", "rmq_sys_x", "broker-a", "one")
+ROCKS = "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC"
+
+
+@every(
+    ("release", "name", "created", "deleted"),
+    [
+        *(("4.6.0", name, None, None) for name in (*SYSTEM[:-1], "CHECKPOINT_TOPIC", ROCKS)),
+        *((release, "one", SYSTEM_ERROR, None) for release in ("4.0.0", "4.7.0")),
+        *((release, "TBW102", SYSTEM_ERROR, None) for release in ("4.6.1", "4.7.0")),
+        *(("4.7.0", name, None, None) for name in SYSTEM[1:-1]),
+        *((release, name, SYSTEM_ERROR, SYSTEM_ERROR) for release in ("4.7.1", "5.3.1") for name in SYSTEM),
+        ("5.5.0", "one_REPLY_TOPIC", INVALID_PARAMETER, INVALID_PARAMETER),
+        ("5.5.0", "another", None, None),
+        *(("5.3.2", name, INVALID_PARAMETER, INVALID_PARAMETER) for name in SYSTEM),
+        ("5.1.4", "CHECKPOINT_TOPIC", None, None),
+        ("5.2.0", "CHECKPOINT_TOPIC", SYSTEM_ERROR, SYSTEM_ERROR),
+        ("5.3.3", ROCKS, None, None),
+        ("5.4.0", ROCKS, INVALID_PARAMETER, INVALID_PARAMETER),
+        ("4.6.0", " ", None, None),
+        ("4.6.1", " ", SYSTEM_ERROR, None),
+        ("4.7.0", "", SYSTEM_ERROR, None),
+        ("4.7.1", " ", SYSTEM_ERROR, SYSTEM_ERROR),
+        ("5.3.2", "", INVALID_PARAMETER, INVALID_PARAMETER),
+    ],
+)
+def test_rocketmqs_own_topics_are_left_alone(release: str, name: str, created: Err | None, deleted: Err | None) -> None:
+    found = names.create_topic(rules(release), START, name, Topic.of(1), OWN)
+    assert found[1] == created
+    there = START._replace(topics={name: Topic.of(1)})
+    gone, result, why = names.delete_topic(rules(release), there, name, OWN)
+    assert result == deleted
+    assert (name in gone.topics) is (deleted is not None)
+    own = {"BQ-NAME-SYSTEM", "BQ-NAME-BLANK"}
+    assert bool(own.intersection(found[2].rules)) is (created is not None)
+    assert bool(own.intersection(why.rules)) is (deleted is not None)
+
+
+@every(
+    ("release", "length", "result"),
+    [
+        ("4.6.0", 256, None),
+        ("5.3.3", 128, INVALID_PARAMETER),
+        ("5.3.3", 127, None),
+        ("5.4.0", 255, None),
+        ("5.4.0", 256, INVALID_PARAMETER),
+    ],
+)
+def test_retry_topics_may_be_longer(release: str, length: int, result: Err | None) -> None:
+    for prefix in ("%RETRY%", "%DLQ%"):
+        assert names.create_topic(rules(release), START, prefix.ljust(length, "x"), Topic.of(1))[1] == result
+    if release == "5.4.0":
+        assert names.create_topic(rules(release), START, "x" * length, Topic.of(1))[1] == INVALID_PARAMETER
+
+
+FORBIDDEN, UNKNOWN, ILLEGAL = Err("NO_PERMISSION"), Err("TOPIC_NOT_EXIST"), Err("MESSAGE_ILLEGAL")
+
+
+@every(
+    ("release", "name", "result"),
+    [
+        *((release, "T", (0,)) for release in ("4.0.0", "4.9.7", "5.5.0")),
+        *(("4.6.0", name, UNKNOWN) for name in (" ", "a@b", "x" * 128, "SCHEDULE_TOPIC_XXXX")),
+        *(("4.6.1", name, SYSTEM_ERROR) for name in (" ", "a@b", "x" * 128)),
+        *(("5.3.2", name, INVALID_PARAMETER) for name in (" ", "a@b", "x" * 128)),
+        *((release, "TBW102", SYSTEM_ERROR) for release in ("4.0.0", "4.7.0")),
+        ("4.7.1", "TBW102", UNKNOWN),
+        ("4.7.0", "SCHEDULE_TOPIC_XXXX", UNKNOWN),
+        *((release, "SCHEDULE_TOPIC_XXXX", FORBIDDEN) for release in ("4.7.1", "5.5.0")),
+        *((release, "SELF_TEST_TOPIC", UNKNOWN) for release in ("4.9.3", "5.0.0-PREVIEW")),
+        *((release, "SELF_TEST_TOPIC", FORBIDDEN) for release in ("4.9.4", "5.0.0")),
+        ("5.3.3", ROCKS, UNKNOWN),
+        ("5.4.0", ROCKS, FORBIDDEN),
+    ],
+)
+def test_names_of_topics_are_checked_when_a_message_comes(release: str, name: str, result: object) -> None:
+    after, found, why = names.send_named(rules(release), START, name, 0, (1,))
+    assert found == result
+    assert (after == START) is (name != "T")
+    assert ("BQ-NAME-SEND" in why.rules) is (result not in ((0,), UNKNOWN))
+
+
+def test_a_topic_with_a_long_name_takes_no_messages() -> None:
+    long = START._replace(topics={"x" * 128: Topic.of(1), "%RETRY%".ljust(200, "x"): Topic.of(1)})
+    assert names.send_named(rules("4.6.0"), long, "x" * 128, 0, (1,))[:2] == (long, ILLEGAL)
+    assert names.send_named(rules("5.5.0"), long, "%RETRY%".ljust(200, "x"), 0, (1,))[1] == (0,)
+
+
+def test_a_group_of_rocketmqs_own_is_always_created() -> None:
+    for release in ("4.0.0", "5.5.0"):
+        off = BrokerRules.of(Profile.of(broker=release).configured({"autoCreateSubscriptionGroup": "false"}))
+        assert names.created_by_look_up(off, "CID_RMQ_SYS_x")
+        assert not names.created_by_look_up(off, "CID_RMQ")
+    assert not names.created_by_look_up(off, "CID_RMQ_SYS_@")

@@ -232,3 +232,38 @@ def test_a_copy_of_an_unknown_group_makes_the_group() -> None:
     state, _, why = send_copy(RULES["5.5.0"], STATE, RetrySettings(), "N", sent, 16, 18)
     assert state.groups == {"G", "N"}
     assert "BQ-GROUP-LOOKUP" in why.rules
+
+
+def test_a_copy_of_a_group_that_holds_a_lock_is_a_dead_letter() -> None:
+    message = KeptMessage("%RETRY%G", 1, {"RETRY_TOPIC": "T", "DELAY": "3"})
+    for release, dies in (("4.9.7", False), ("5.1.0", False), ("5.1.1", True), ("5.5.0", True)):
+        rules = BrokerRules.of(Profile.of(broker=release))
+        _, found, why = send_copy(rules, STATE, DEFAULT, "G", message, 16, 18, locked=True)
+        assert isinstance(found, Filing)
+        assert found.topic == ("%DLQ%G" if dies else "%RETRY%G")
+        assert ("BQ-COPY-LOCKED" in why.rules) is dies
+        assert (found.level, found.properties["DELAY"]) == ((0, "-1") if dies else (3, "3"))
+    _, found, _ = send_copy(RULES["5.5.0"], STATE, DEFAULT, "G", message, 16, 18)
+    assert isinstance(found, Filing)
+    assert found.topic == "%RETRY%G"
+
+
+def test_a_broker_that_may_not_be_written_takes_nothing_back() -> None:
+    for release in RULES:
+        rules = replace(RULES[release], writeable=False)
+        state, result, why = send_back(rules, STATE, DEFAULT, SENT, BackRequest("G", 0, 16, "T"), 18)
+        assert (state, result, why.rules) == (STATE, Err("NO_PERMISSION"), ("BQ-BACK-BROKER",))
+
+
+def test_a_copy_of_an_unknown_group_is_refused_where_none_is_made() -> None:
+    rules = replace(RULES["5.5.0"], creates_groups=False)
+    unknown = STATE._replace(groups=frozenset())
+    message = KeptMessage("%RETRY%G", 1, {"RETRY_TOPIC": "T"})
+    state, result, _ = send_copy(rules, unknown, DEFAULT, "G", message, 16, 18)
+    assert result == Err("SUBSCRIPTION_GROUP_NOT_EXIST")
+    assert state.topics == {**STATE.topics, "%RETRY%G": Topic.of(1)}
+    assert send_copy(rules, state, DEFAULT, "G", message, 16, 18)[:2] == (state, result)
+    own = KeptMessage("%RETRY%CID_RMQ_SYS_G", 1, {"RETRY_TOPIC": "T"})
+    state, result, _ = send_copy(rules, unknown, DEFAULT, "CID_RMQ_SYS_G", own, 16, 18)
+    assert isinstance(result, Filing)
+    assert state.groups == {"CID_RMQ_SYS_G"}

@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.resets import Resets
 from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.pull import PullMessageRequest, TagCodes
@@ -262,6 +263,18 @@ class AnswersLargest(Resets):
         return tuple((queue, max(offset, largest[queue])) for queue, offset in cast(OffsetPairs, result))
 
 
+class RefusedPullsForget(Pulls):
+    """A pull that is refused for its language has subscribed to nothing."""
+
+    def _judge(self, request: Command, codes: TagCodes | Err, commits: bool) -> Command:
+        honest, self._pulled = self._pulled, self._pulled
+        if isinstance(codes, Err):
+            self._pulled = lambda group, topic: None
+        response = super()._judge(request, codes, commits)
+        self._pulled = honest
+        return response
+
+
 _resets = mutants_of("resets", "broker-admin")
 _storage = mutants_of("storage", "broker-admin", "broker-offsets")
 _offsets = mutants_of("offsets", "broker-admin", "broker-offsets", "broker-doubt")
@@ -275,6 +288,7 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _resets("reset-never-forwards", "D58", "A reset without force stores no larger offset.", NeverForwards),
     _resets("reset-needs-members", "D58", "A group without members cannot be reset.", NeedsMembers),
     _resets("reset-until-max", "D61", "A reset to max + 1 is refused.", UntilMax),
+    _pulls("clone-refused-pull", "D67", "A refused pull has subscribed to nothing.", RefusedPullsForget),
     _resets("clone-copies-max", "D65", "A clone stores max, and skips what was not consumed.", ClonesMax),
     _resets("clone-blank-is-all", "D66", "A clone without a topic clones all of them.", BlankIsAll),
     _resets("clone-merges", "D67", "A clone leaves the destination's other queues as they were.", Merges),

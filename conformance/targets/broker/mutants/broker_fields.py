@@ -21,7 +21,9 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker import admin
+from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS
 from rocketmq_conformance.models.broker.names import LONGEST_NEW_GROUP, LONGEST_TOPIC
+from rocketmq_conformance.models.broker.own_names import SCHEDULE_TOPIC, SYSTEM_TOPIC
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.java_text import int32, parse_number
 from rocketmq_conformance.models.outcome import Err
@@ -286,7 +288,68 @@ class KnowsPlainGroups(Storage):
         return group in self.state.groups if "|" in group else super().know_group(group)
 
 
+class DeletesBlank(Storage):
+    """A topic without a name can be deleted."""
+
+    def delete_topic(self, topic: str) -> Err | None:
+        return super().delete_topic(topic) if topic.strip() else None
+
+
+class CreatesSystem(Storage):
+    """A topic of RocketMQ's own can be created."""
+
+    def create_topic(self, topic: str, settings: Topic) -> Err | None:
+        error = super().create_topic(topic, settings)
+        if error is not None and topic.startswith(SYSTEM_TOPIC):
+            self.state = admin.create_topic(self.rules, self.state, topic, settings)[0]
+            return None
+        return error
+
+
+class DeletesSystem(Storage):
+    """A topic of RocketMQ's own can be deleted."""
+
+    def delete_topic(self, topic: str) -> Err | None:
+        return None if topic.startswith(SYSTEM_TOPIC) else super().delete_topic(topic)
+
+
+class ShortRetryTopics(Storage):
+    """Retry topics have names as short as those of others."""
+
+    def create_topic(self, topic: str, settings: Topic) -> Err | None:
+        return super().create_topic(topic, settings) if len(topic) <= LONGEST_TOPIC else _REFUSED
+
+
+class SendsByTopic(Storage):
+    """The name of a message's topic is not looked at."""
+
+    def unwanted(self, topic: str) -> Err | None:
+        return None
+
+
+class SendsToLevels(Storage):
+    """The topic of delay levels takes messages, too."""
+
+    def unwanted(self, topic: str) -> Err | None:
+        return None if topic == SCHEDULE_TOPIC else super().unwanted(topic)
+
+
+class SendsToTransactions(Storage):
+    """Only the topic of delay levels takes no messages."""
+
+    def unwanted(self, topic: str) -> Err | None:
+        return super().unwanted(topic) if topic == SCHEDULE_TOPIC or not topic.startswith("RMQ_SYS") else None
+
+
+class SystemGroupsToo(Storage):
+    """A broker that creates no groups creates none of RocketMQ's own either."""
+
+    def know_group(self, group: str) -> bool:
+        return group in self.state.groups
+
+
 _offsets = mutants_of("offsets", "broker-fields")
+_unmade = mutants_of("storage", "broker-fields", **{CREATES_GROUPS: "false"})
 _pulls = mutants_of("pulls", "broker-fields")
 _storage = mutants_of("storage", "broker-fields")
 
@@ -326,5 +389,13 @@ MUTANTS = (
     ),
     _storage("short-group-names", "D102", "Names of groups have at most 119 characters.", ShortGroupNames),
     _storage("any-group-known", "D102", "Groups of any name are created by a look-up.", KnowsAnyGroup),
+    _storage("blank-topic-deleted", "D216", "A topic without a name can be deleted.", DeletesBlank),
+    _storage("own-topics-created", "D216", "A topic of RocketMQ's own can be created.", CreatesSystem),
+    _storage("own-topics-deleted", "D216", "A topic of RocketMQ's own can be deleted.", DeletesSystem),
+    _storage("retry-topics-short", "D102", "A retry topic has at most 127 characters.", ShortRetryTopics),
+    _storage("sent-to-any-name", "D216", "A topic's name is not looked at when a message comes.", SendsByTopic),
+    _storage("sent-to-levels", "D216", "The topic of delay levels takes messages.", SendsToLevels),
+    _storage("sent-to-transactions", "D216", "The topics of transactions take messages.", SendsToTransactions),
+    _unmade("own-groups-not-known", "D216", "A group of RocketMQ's own is not made by a look-up.", SystemGroupsToo),
     _storage("plain-groups-known", "D102", "No group with a | in its name is created by a look-up.", KnowsPlainGroups),
 )

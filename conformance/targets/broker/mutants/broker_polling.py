@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
-from rocketmq_conformance.conformance.fakes.responses import place
+from rocketmq_conformance.conformance.fakes.responses import command, place, refused
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.configuration import LONG_POLLING, SHORT_POLLING
 from rocketmq_conformance.models.broker.pull import SUSPEND, StoredEntry, TagCodes
+from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.outcome import Err
 
 #: An hour (ms).
@@ -144,7 +145,21 @@ class WokenShort(Pulls):
             self._wake(held)
 
 
-class FilterLost(Pulls):
+class SubscribedThen(Pulls):
+    """The subscription counts that a pull was held with."""
+
+    _then: tuple[TagCodes | Err, ...] = ()
+
+    def subscribed(self, ext: Mapping[str, str], flags: int) -> TagCodes | Err:
+        return self._then[0] if self._then else super().subscribed(ext, flags)
+
+    def _wake(self, held: HeldPull) -> None:
+        self._then = (held.codes,)
+        super()._wake(held)
+        self._then = ()
+
+
+class FilterLost(SubscribedThen):
     """A pull that was held is judged without its filter."""
 
     def _wake(self, held: HeldPull) -> None:
@@ -152,7 +167,7 @@ class FilterLost(Pulls):
         super()._wake(held)
 
 
-class NotJudgedAgain(Pulls):
+class NotJudgedAgain(SubscribedThen):
     """A pull that was held is told to come again."""
 
     def _wake(self, held: HeldPull) -> None:
@@ -183,6 +198,38 @@ class FromMax(Pulls):
         held.peer.answer(held.request, response)
 
 
+class AllowedThen(Pulls):
+    """A group that is disabled meanwhile is given the message."""
+
+    def _wake(self, held: HeldPull) -> None:
+        state = self._storage.state
+        self._storage.state = state._replace(disabled=frozenset())
+        super()._wake(held)
+        self._storage.state = self._storage.state._replace(disabled=state.disabled)
+
+
+class ReadThen(Pulls):
+    """A topic that may not be read any more is read."""
+
+    def _wake(self, held: HeldPull) -> None:
+        topics = self._storage.state.topics
+        readable = {name: Topic.of(max(1, settings.write_queues)) for name, settings in topics.items()}
+        self._storage.state = self._storage.state._replace(topics=readable)
+        super()._wake(held)
+        self._storage.state = self._storage.state._replace(topics=topics)
+
+
+class GroupGone(Pulls):
+    """A group that is deleted meanwhile is not made again."""
+
+    def _wake(self, held: HeldPull) -> None:
+        if held.request.ext["consumerGroup"] in self._storage.state.groups:
+            super()._wake(held)
+        else:
+            self._drop(held)
+            held.peer.answer(held.request, command(refused(Err("SUBSCRIPTION_GROUP_NOT_EXIST"))))
+
+
 _pulls = mutants_of("pulls", "broker-polling")
 _short = mutants_of("pulls", "broker-polling", **{LONG_POLLING: "false", SHORT_POLLING: "100"})
 
@@ -206,6 +253,10 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _pulls("poll-not-judged-again", "D134", "A pull that was held is told to come again.", NotJudgedAgain),
     _pulls("poll-held-again", "D134", "A pull whose time is up is held once more.", HeldAgain),
     _pulls("poll-from-max", "D134", "A pull that was held goes on at max.", FromMax),
+    _pulls("poll-subscribed-then", "D214", "The subscription counts that a pull was held with.", SubscribedThen),
+    _pulls("poll-allowed-then", "D214", "A group that is disabled meanwhile is answered.", AllowedThen),
+    _pulls("poll-read-then", "D214", "A topic that cannot be read any more is read.", ReadThen),
+    _pulls("poll-group-gone", "D214", "A group that is deleted meanwhile is not made again.", GroupGone),
     _short("poll-asked-time", "D134", "The time that is asked for counts without long polling.", AskedTime),
     _short("poll-woken-short", "D134", "Messages wake pulls without long polling.", WokenShort),
 )

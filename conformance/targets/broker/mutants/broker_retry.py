@@ -5,6 +5,7 @@ Each repeats a real defect.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.fakes.retries import Retries
@@ -12,18 +13,18 @@ from rocketmq_conformance.conformance.fakes.storage import DEFAULT_RETRIES, Stor
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.admin import ORDINARY
+from rocketmq_conformance.models.broker.configuration import PERMISSION, TIMER_WHEEL
 from rocketmq_conformance.models.broker.send_back import (
-    DEAD,
     DELAY,
     ORIGIN,
-    RETRY,
     RETRY_TOPIC,
     WAIT,
     BackRequest,
     Filing,
     RetrySettings,
 )
-from rocketmq_conformance.models.broker.state import WRITE, Topic
+from rocketmq_conformance.models.broker.state import DEAD, RETRY, WRITE, Topic
+from rocketmq_conformance.models.broker.timer import OUT, TIMERS
 from rocketmq_conformance.models.outcome import Err
 
 _FAILED = Err("SYSTEM_ERROR")
@@ -360,7 +361,139 @@ class DeadCopyWaits(Retries):
         return replace(made, properties=copy.properties)
 
 
+# --- locks, permissions and groups -------------------------------------------------------------------------------
+
+
+class LockedCopiesLive(Retries):
+    """Locks do not matter to copies."""
+
+    def decide_copy(self, copy: Message, most: int | None, names_limit: bool) -> Filing | Err:
+        honest, self.locked = self.locked, lambda group: False
+        filing = super().decide_copy(copy, most, names_limit)
+        self.locked = honest
+        return filing
+
+
+class UnlockedCopiesDie(Retries):
+    """A group that has locked anything, whether or not it holds it, has dead letters."""
+
+    def decide_copy(self, copy: Message, most: int | None, names_limit: bool) -> Filing | Err:
+        honest, self.locked = self.locked, lambda group: True
+        filing = super().decide_copy(copy, most, names_limit)
+        self.locked = honest
+        return filing
+
+
+class LockedCopiesRefused(Retries):
+    """A copy of a group that holds a lock is refused."""
+
+    def decide_copy(self, copy: Message, most: int | None, names_limit: bool) -> Filing | Err:
+        if self.locked(copy.topic.removeprefix(RETRY)):
+            return _FAILED
+        return super().decide_copy(copy, most, names_limit)
+
+
+class BacksAnyway(Retries):
+    """The permission of the broker is for sends and pulls."""
+
+    def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
+        storage = self._storage
+        honest, storage.rules = storage.rules, replace(storage.rules, writeable=True)
+        decided = super().decide(message, asked, names_limit)
+        storage.rules = honest
+        return decided
+
+
+class NoTimers(Retries):
+    """A message comes at once, whatever time it has."""
+
+    def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
+        return None
+
+
+class OnlySeconds(Retries):
+    """The other two properties are not looked at."""
+
+    def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
+        return super().due({name: text for name, text in properties.items() if name not in TIMERS[1:]}, level)
+
+
+class LastTimeCounts(Retries):
+    """Of several times the last one counts."""
+
+    def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
+        found = [name for name in TIMERS if name in properties]
+        return super().due({name: text for name, text in properties.items() if name not in found[:-1]}, level)
+
+
+class IllegalAtOnce(Retries):
+    """A message whose time is refused comes at once."""
+
+    def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
+        due = super().due(properties, level)
+        return None if isinstance(due, Err) else due
+
+
+class OverRefused(Retries):
+    """A time that is over is refused."""
+
+    def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
+        due = super().due(properties, level)
+        timed = not level and OUT not in properties and any(properties.get(name) for name in TIMERS)
+        return Err("MESSAGE_ILLEGAL") if due is None and timed else due
+
+
+class TwiceTimed(Retries):
+    """A message that has waited waits once more."""
+
+    def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
+        return super().due({name: text for name, text in properties.items() if name != OUT}, level)
+
+
+class TooEarly(Retries):
+    """A time is rounded to two seconds before."""
+
+    def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
+        due = super().due(properties, level)
+        return due - 2 * self.second if isinstance(due, int) else due
+
+
+class TimeBeforeLevel(Retries):
+    """Of a message with a time and a delay level the time counts."""
+
+    def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
+        return super().due(properties, 0)
+
+
+class KeepsTimes(Retries):
+    """A message with a delay level keeps its time."""
+
+    def untimed(self, properties: dict[str, str]) -> dict[str, str]:
+        return properties
+
+
+class ComesUnnamed(Retries):
+    """A message that waited does not say where it was for."""
+
+    def _timed(self, draft: Message, properties: Mapping[str, str], due: int) -> Message:
+        self._keep(draft, due - self._clock())
+        return draft
+
+
+class WaitsWithoutWheel(Retries):
+    """A broker without a timer wheel has messages wait, too."""
+
+    def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
+        storage = self._storage
+        honest, storage.rules = storage.rules, replace(storage.rules, timer_wheel=True)
+        due = super().due(properties, level)
+        storage.rules = honest
+        return due
+
+
 _retries = mutants_of("retries", "broker-retry")
+_unwritten = mutants_of("retries", "broker-retry", **{PERMISSION: "4"})
+_untimed = mutants_of("retries", "broker-retry", **{TIMER_WHEEL: "false"})
 _storage = mutants_of("storage", "broker-retry")
 
 MUTANTS: tuple[BrokerMutant, ...] = (
@@ -404,4 +537,19 @@ MUTANTS: tuple[BrokerMutant, ...] = (
     _retries("copy-at-once", "D114", "A copy does not wait.", CopyAtOnce),
     _retries("copy-counted-twice", "D115", "A copy is counted once more.", CopyCounts),
     _retries("copy-dead-waits", "D111", "A copy that is a dead letter waits.", DeadCopyWaits),
+    _retries("copy-locked-lives", "D219", "Locks do not matter to copies.", LockedCopiesLive),
+    _retries("copy-unlocked-dies", "D219", "A group that gave its lock back has dead letters.", UnlockedCopiesDie),
+    _retries("copy-locked-refused", "D219", "A copy of a group that holds a lock is refused.", LockedCopiesRefused),
+    _unwritten("back-forbidden", "D117", "A broker that may not be written takes messages back.", BacksAnyway),
+    _retries("timer-never", "D215", "A message comes at once, whatever time it has.", NoTimers),
+    _retries("timer-seconds", "D215", "Only a time in seconds counts.", OnlySeconds),
+    _retries("timer-last", "D215", "Of several times the last one counts.", LastTimeCounts),
+    _retries("timer-illegal", "D215", "A message whose time is refused comes at once.", IllegalAtOnce),
+    _retries("timer-over", "D215", "A time that is over is refused.", OverRefused),
+    _retries("timer-twice", "D215", "A message that has waited waits once more.", TwiceTimed),
+    _retries("timer-early", "D215", "A message comes seconds before its time.", TooEarly),
+    _retries("timer-before-level", "D215", "A time counts before a delay level.", TimeBeforeLevel),
+    _retries("timer-kept", "D215", "A message with a delay level keeps its time.", KeepsTimes),
+    _retries("timer-unnamed", "D215", "A message that waited does not say where it was for.", ComesUnnamed),
+    _untimed("timer-without-wheel", "D215", "Messages wait without a timer wheel, too.", WaitsWithoutWheel),
 )

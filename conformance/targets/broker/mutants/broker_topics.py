@@ -15,9 +15,10 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
 from rocketmq_conformance.models.broker.admin import ORDINARY
+from rocketmq_conformance.models.broker.own_names import DEFAULT_TOPIC
 from rocketmq_conformance.models.broker.pull import FOUND, MAX_MESSAGES, PullMessageRequest, PullResult, TagCodes
 from rocketmq_conformance.models.broker.reset import ResetRequest, without_pending
-from rocketmq_conformance.models.broker.state import READ, WRITE, Topic
+from rocketmq_conformance.models.broker.state import READ, RETRY, WRITE, Topic
 from rocketmq_conformance.models.outcome import Err, Result
 
 _FORBIDDEN = Err("NO_PERMISSION")
@@ -127,6 +128,90 @@ class AnyIsFirst(Storage):
         if settings is not None and draft.queue < 0 and not settings.write_queues:
             return super().append(replace(draft, queue=0))
         return super().append(draft)
+
+
+class InheritsOwnDefault(Storage):
+    """Only TBW102 can be copied for a new topic."""
+
+    def know_topic(self, topic: str, default: str, queues: int) -> None:
+        if default == DEFAULT_TOPIC:
+            super().know_topic(topic, default, queues)
+
+
+class InheritsAny(Storage):
+    """Any topic can be copied, whether or not its permission says so."""
+
+    def know_topic(self, topic: str, default: str, queues: int) -> None:
+        copied = self.state.topics.get(default)
+        if topic not in self.state.topics and copied is not None:
+            self.create_topic(topic, Topic.of(max(min(queues, copied.write_queues), 0)))
+
+
+class InheritsAll(Storage):
+    """A new topic has as many queues as the one that it is copied from."""
+
+    def know_topic(self, topic: str, default: str, queues: int) -> None:
+        super().know_topic(topic, default, 1 << 16)
+
+
+class InheritsAsked(Storage):
+    """A new topic has as many queues as are asked for."""
+
+    def know_topic(self, topic: str, default: str, queues: int) -> None:
+        known = topic in self.state.topics
+        super().know_topic(topic, default, queues)
+        if not known and topic in self.state.topics and queues > 0:
+            self.create_topic(topic, Topic(queues, queues, self.state.topics[topic].perm))
+
+
+class InheritsAtLeastOne(Storage):
+    """A new topic has a queue at least."""
+
+    def know_topic(self, topic: str, default: str, queues: int) -> None:
+        super().know_topic(topic, default, max(queues, 1))
+
+
+class InheritsOn(Storage):
+    """A new topic can be copied in its turn."""
+
+    def know_topic(self, topic: str, default: str, queues: int) -> None:
+        known = topic in self.state.topics
+        super().know_topic(topic, default, queues)
+        if not known and topic in self.state.topics:
+            made = self.state.topics[topic]
+            self.create_topic(topic, made._replace(perm=self.state.topics[default].perm))
+
+
+class KeepsPopTopics(Storage):
+    """What came again to members that pop outlives the topic."""
+
+    def delete_topic(self, topic: str) -> Err | None:
+        honest, self.rules = self.rules, replace(self.rules, pop_retries_deleted=False)
+        error = super().delete_topic(topic)
+        self.rules = honest
+        return error
+
+
+class DeletesAllPopTopics(Storage):
+    """What came again goes with the topic for every group, with offsets or without."""
+
+    def delete_topic(self, topic: str) -> Err | None:
+        error = super().delete_topic(topic)
+        for name in [name for name in self.state.topics if name.startswith(RETRY) and name.endswith(f"_{topic}")]:
+            super().delete_topic(name)
+        return error
+
+
+class CountsWritten(Storage):
+    def topic_queues(self, topic: str) -> int | None:
+        settings = self.state.topics.get(topic)
+        return None if settings is None else settings.write_queues
+
+
+class CountsRead(Storage):
+    def topic_queues(self, topic: str) -> int | None:
+        settings = self.state.topics.get(topic)
+        return None if settings is None else settings.read_queues
 
 
 # --- pulls ---------------------------------------------------------------------------------------------------
@@ -327,6 +412,16 @@ _offsets = mutants_of("offsets", "broker-topics")
 
 MUTANTS: tuple[BrokerMutant, ...] = (
     _storage("topic-written-for-both", "D97", "As many queues are read as are written.", WriteForBoth),
+    _storage("inherit-own-default", "D217", "Only TBW102 can be copied for a new topic.", InheritsOwnDefault),
+    _storage("inherit-any", "D217", "Any topic can be copied for a new one.", InheritsAny),
+    _storage("inherit-all-queues", "D217", "A new topic has the queues of the copied one.", InheritsAll),
+    _storage("inherit-asked-queues", "D217", "A new topic has all queues that are asked for.", InheritsAsked),
+    _storage("inherit-one-queue", "D217", "A new topic has a queue at least.", InheritsAtLeastOne),
+    _storage("inherit-on", "D217", "A new topic can be copied in its turn.", InheritsOn),
+    _storage("pop-topic-stays", "D218", "What came again to members that pop stays.", KeepsPopTopics),
+    _storage("pop-topics-go", "D218", "What came again goes for groups without offsets, too.", DeletesAllPopTopics),
+    _storage("stats-of-written", "D97", "Statistics have the written queues only.", CountsWritten),
+    _storage("stats-of-read", "D97", "Statistics have the queues that are read.", CountsRead),
     _storage("topic-read-for-both", "D97", "As many queues are written as are read.", ReadForBoth),
     _storage("topic-zero-is-one", "D97", "A topic without queues gets one.", ZeroIsOne),
     _storage("topic-drops-messages", "D97", "A queue that is read no longer loses its messages.", DropsMessages),
