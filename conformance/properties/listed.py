@@ -19,6 +19,10 @@ class Listed:
 
 
 LISTED: Mapping[str, Listed] = {
+    "clearRetryTopicWhenDeleteTopic": Listed(
+        effect="a topic that is deleted leaves the retry topics of groups that pop from it",
+        rules=("BQ-TOPIC-POP", "BQ-STATS-QUEUES"),
+    ),
     "enableFastChannelEventProcess": Listed(
         effect="a group that broadcasts is notified as well when one of its connections closes",
         rules=("BQ-HB-3",),
@@ -26,6 +30,10 @@ LISTED: Mapping[str, Listed] = {
     "filterSupportRetry": Listed(
         effect="messages of retry topics pass by the subscription to their first topic",
         rules=("BQ-PULL-TAGS", "BQ-SQL-PASS"),
+    ),
+    "validateSystemTopicWhenUpdateTopic": Listed(
+        effect="topics of RocketMQ's own may be created and deleted",
+        rules=("BQ-NAME-SYSTEM",),
     ),
 }
 

@@ -45,8 +45,8 @@ UNMODELLED: Mapping[str, Sequence[str]] = {
         *("enableBroadcastOffsetStore", "broadcastOffsetExpire*"),
     ),
     "topics and groups that are there, or may be changed": (
-        *("brokerTopicEnable", "clusterTopicEnable", "validateSystemTopicWhenUpdateTopic", "enableCreateSysGroup"),
-        *("clearRetryTopicWhenDeleteTopic", "enableMixedMessageType", "enableTransparentRetry"),
+        *("brokerTopicEnable", "clusterTopicEnable", "enableCreateSysGroup"),
+        *("enableMixedMessageType", "enableTransparentRetry"),
     ),
     "messages that come later": (
         *("enableScheduleAsyncDeliver", "scheduleAsyncDeliver*", "timerCongestNumEachSlot", "timerEnableDisruptor"),
