@@ -38,6 +38,7 @@ from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, Event
+from rocketmq_conformance.reports.text import first_names
 
 Emit = Callable[[Event], None]
 #: Seconds between two progress events.
@@ -88,6 +89,7 @@ class Driver:
         """
         hellos = opened.hellos
         start = {address: hello for address, hello in zip(self.spec.addresses, hellos, strict=True) if hello["shared"]}
+        aside = _set_aside(self.folder)
         self._write_run(hellos, None)
         blocks.remove_unfinished(self.folder)
         self.campaign = open_campaign(self.folder)
@@ -96,7 +98,7 @@ class Driver:
         self._before = self.progress.cases, self.progress.all_steps
         schedule = BlockSchedule(self.spec)
         self.asked = self.spec.cases * len(self.spec.addresses)
-        self._announce(hellos)
+        self._announce(hellos, aside)
         job = Job(self.spec, str(self.folder), secrets.token_hex(8), start, search_path())
         log = self.folder / "spark.log"
         with open_session(self.options.master, name="rocketmq-conformance", config=HANDING_OUT, log=log) as spark:
@@ -203,9 +205,11 @@ class Driver:
 
     # --- events ------------------------------------------------------------------------------------------------
 
-    def _announce(self, hellos: list[dict[str, Any]]) -> None:
+    def _announce(self, hellos: list[dict[str, Any]], aside: Sequence[str]) -> None:
         spec = self.spec
         notes = list(self.options.notes)
+        if aside:
+            notes.append(f"damaged files are set aside, and what they held is played again: {first_names(aside)}")
         for address, hello in zip(spec.addresses, hellos, strict=True):
             if len(hellos) > 1:
                 releases = ", ".join(f"{side} {release}" for side, release in hello["profile"].items())
@@ -267,7 +271,8 @@ class Driver:
         """Write the session's row of ``runs``: at the start, so that a killed session has one too, and at the end."""
         place = self.folder / "runs"
         if ended is None:
-            self._number = len(list(place.glob("run-*.parquet"))) if place.is_dir() else 0
+            numbers = [int(file.stem.partition("-")[2]) for file in place.glob("run-*.parquet")]
+            self._number = max(numbers, default=-1) + 1
         verdict, peak, master = ended or ("", 0, self.options.master or "")
         progress = self.progress if ended else None
         row = {
@@ -292,6 +297,12 @@ class Driver:
             "verdict": verdict,
         }
         blocks.write(place / f"run-{self._number:04}.parquet", pa.Table.from_pylist([row], schema=RUNS))
+
+
+def _set_aside(folder: Path) -> list[str]:
+    """The names of files that were damaged and are yet to be written again."""
+    files = sorted(folder.glob(f"**/{blocks.ASIDE}*"))
+    return [str(file.relative_to(folder)) for file in files if not blocks.named_before(file).exists()]
 
 
 def search_path() -> tuple[str, ...]:

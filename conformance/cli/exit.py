@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -43,10 +42,7 @@ def reported(fanout: Fanout, code: int) -> int:
 
 
 def finish(code: int) -> None:
-    """End the process; a Java machine's threads must not keep it alive, and Ctrl-C changes the code no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # what is imported uses exec(): Ctrl-C in there would have Python end by the signal, unless an exec() comes after it
-    exec("")
+    """End the process; a Java machine's threads must not keep it alive."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()

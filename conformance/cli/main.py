@@ -147,6 +147,10 @@ def main() -> None:
         finish(end.exit_code)
     except Exception as error:
         _end_by(error)
+    finally:  # the code is decided: Ctrl-C changes it no more
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # imports use exec(): after Ctrl-C in one of them Python would end by the signal, unless another exec() follows
+        exec("")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -48,6 +48,7 @@ SUBMITTED = "PYSPARK_GATEWAY_PORT"
 #: simple collector, and leaves the cores to the cases.
 SETTINGS: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
     "spark.python.worker.reuse": "true",
     "spark.speculation": "false",
     "spark.sql.catalogImplementation": "in-memory",

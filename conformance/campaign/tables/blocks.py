@@ -1,4 +1,4 @@
-"""Block files of a campaign: written atomically, and listed."""
+"""Block files of a campaign: written atomically, each with the digest of its own bytes, and listed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +17,12 @@ from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, VERS
 #: Seconds that the writing of one block may take.
 PATIENCE = 10.0
 _NAME = re.compile(r"block-(\d{8,})\.parquet")
+#: The key in the metadata of a file whose value is the digest of its bytes, with zeros in the place of the digest.
+_KEY, _UNKNOWN = "rocketmq-conformance-digest", b"0" * 32
+#: How a footer begins it: after the key come the number of the next field and the length of the value (Thrift).
+_SEAL = _KEY.encode() + bytes([0x18, len(_UNKNOWN)])
+#: What a file that was damaged is renamed to; Spark and others take it for none of a table.
+ASIDE = "_damaged-"
 
 
 def path(folder: Path, table: str, suite: str, block: int) -> Path:
@@ -32,7 +39,9 @@ def write(file: Path, rows: pa.Table, still: Callable[[], bool] = lambda: True) 
     file.parent.mkdir(parents=True, exist_ok=True)
     hidden = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        pq.write_table(rows.cast(_plain(rows.schema)), hidden, compression="zstd")
+        written = pa.BufferOutputStream()
+        pq.write_table(rows.cast(_plain(rows.schema)), written, compression="zstd", write_page_checksum=True)
+        hidden.write_bytes(_with_digest(written.getvalue().to_pybytes()))
         wanted = still()
         if wanted:
             hidden.replace(file)
@@ -44,6 +53,29 @@ def write(file: Path, rows: pa.Table, still: Callable[[], bool] = lambda: True) 
             raise OSError(error.errno, os.strerror(error.errno), str(file)) from error
         raise
     return wanted
+
+
+def is_whole(data: bytes) -> bool:
+    """Has a file the bytes that were written? One of an older kit has no digest, and is taken to be."""
+    at = data.rfind(_SEAL) + len(_SEAL)
+    return at < len(_SEAL) or _with_digest(data) == data
+
+
+def _with_digest(data: bytes) -> bytes:
+    at = data.rfind(_SEAL) + len(_SEAL)
+    before, after = data[:at], data[at + len(_UNKNOWN) :]
+    digest = blake2b(before + _UNKNOWN + after, digest_size=len(_UNKNOWN) // 2).hexdigest()
+    return before + digest.encode() + after
+
+
+def set_aside(file: Path) -> Path:
+    """Rename a file of a table that is damaged; the result is its name from now on."""
+    return file.replace(file.with_name(f"{ASIDE}{file.name}"))
+
+
+def named_before(file: Path) -> Path:
+    """The name of a file before it was set aside."""
+    return file.with_name(file.name.removeprefix(ASIDE))
 
 
 def unfinished(folder: Path, table: str) -> list[Path]:
@@ -75,7 +107,7 @@ def _plain(schema: pa.Schema) -> pa.Schema:
         pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type, nullable=False)
         for field in schema
     ]
-    return pa.schema(fields, metadata={"rocketmq-conformance": str(VERSION)})
+    return pa.schema(fields, metadata={"rocketmq-conformance": str(VERSION), _KEY: _UNKNOWN})
 
 
 def numbers(folder: Path, table: str, suite: str) -> Iterator[int]:

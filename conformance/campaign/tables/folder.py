@@ -13,8 +13,16 @@ from typing import Any
 
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
-from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError, DamagedError, open_campaign
-from rocketmq_conformance.conformance.campaign.tables.schema import VERSION
+from rocketmq_conformance.conformance.campaign.tables.reading import (
+    DIGEST,
+    FILE,
+    CampaignError,
+    DamagedError,
+    digest_of,
+    open_campaign,
+    set_aside_damaged,
+)
+from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.models import rulebook
 
 #: The file whose presence ends a campaign; its text says why.
@@ -79,17 +87,19 @@ def create(folder: Path, spec: CampaignSpec) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     content = {"version": VERSION, "kit": __version__, "rulebook": rulebook.digest(), "configuration": spec.json()}
     hidden = folder / f".{FILE}"
-    hidden.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+    hidden.write_text(json.dumps({**content, DIGEST: digest_of(content)}, indent=2) + "\n", "utf-8")
     hidden.replace(folder / FILE)
 
 
 def resume(folder: Path, wanted: dict[str, Any]) -> CampaignSpec:
     """The specification of the campaign in a folder.
 
+    Blocks that were damaged are set aside, so that they are played again.
+
     ``wanted`` are the fields of ``CampaignSpec`` that the user gives now; CampaignError when the campaign has other
     ones, was judged by other rules, or does not exist; DamagedError when it cannot be read.
     """
-    stored = open_campaign(folder)
+    stored = open_campaign(folder, RUNS.empty_table)  # those of its sessions may be damaged
     try:
         spec = CampaignSpec.of(stored.configuration)
     except (KeyError, ValueError) as error:
@@ -109,6 +119,7 @@ def resume(folder: Path, wanted: dict[str, Any]) -> CampaignSpec:
             f"{folder} was judged by the rule book {stored.rulebook} of kit {stored.kit}, and this kit has "
             f"{rulebook.digest()}: resume it with that kit, or start again in another folder."
         )
+    set_aside_damaged(folder)
     (folder / STOP).unlink(missing_ok=True)
     return spec
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from rocketmq_conformance.models.profile import Profile
 
 #: What a campaign was asked for; its presence makes a folder a campaign.
 FILE = "campaign.json"
+#: The key of its digest; files of older kits have none.
+DIGEST = "digest"
 _VERSION_KEY = b"rocketmq-conformance"
 
 
@@ -130,8 +134,11 @@ class Campaign:
 PlayedCampaign = tuple[Campaign, str]
 
 
-def open_campaign(folder: Path) -> Campaign:
-    """Open a campaign's folder; CampaignError when there is none, or none that this kit can read."""
+def open_campaign(folder: Path, runs: Callable[[], pa.Table] | None = None) -> Campaign:
+    """Open a campaign's folder; CampaignError when there is none, or none that this kit can read.
+
+    ``runs`` gives the rows of its sessions, those of the folder by default.
+    """
     file = folder / FILE
     try:
         text = file.read_text(encoding="utf-8")
@@ -141,7 +148,7 @@ def open_campaign(folder: Path) -> Campaign:
         raise _damaged(file, "it is not UTF-8 text") from error
     except OSError as error:
         raise _unreadable(file, error) from error
-    return parse_campaign(text, runs=lambda: _runs(folder), folder=folder)
+    return parse_campaign(text, runs=runs or (lambda: _runs(folder)), folder=folder)
 
 
 def parse_campaign(text: str, *, runs: Callable[[], pa.Table], folder: Path = Path(), url: str = "") -> Campaign:
@@ -160,6 +167,8 @@ def parse_campaign(text: str, *, runs: Callable[[], pa.Table], folder: Path = Pa
     if content["version"] > VERSION:
         raise _newer(name, content["version"])
     opened = replace(_campaign(folder, file, content), url=url)
+    if content.pop(DIGEST, None) not in {None, digest_of(content)}:
+        raise _damaged(file, "it is not what was written")
     sessions = runs().select(["addresses", "implementations", "versions", "profiles"]).to_pylist()
     for session in sessions[-1:]:
         try:
@@ -171,6 +180,27 @@ def parse_campaign(text: str, *, runs: Callable[[], pa.Table], folder: Path = Pa
         named = zip(session["addresses"], session["implementations"], session["versions"], strict=False)
         opened.implementations.update({address: (name, version) for address, name, version in named})
     return opened
+
+
+def digest_of(content: Mapping[str, Any]) -> str:
+    """The digest of a campaign's JSON but for itself."""
+    return blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def set_aside_damaged(folder: Path) -> None:
+    """Rename the files of a campaign's tables that are damaged. CampaignError for a file of a newer kit.
+
+    A block of which one file is damaged is no finished one any more: its ``cases`` are renamed, too.
+    """
+    for table, schema in {"runs": RUNS, **BLOCKS}.items():
+        for file in sorted((folder / table).glob("run-*.parquet" if table == "runs" else "suite=*/block-*.parquet")):
+            try:
+                _rows(file, schema, None)
+            except DamagedError:
+                blocks.set_aside(file)
+                cases = folder / "cases" / file.parent.name / file.name
+                if cases.exists():
+                    blocks.set_aside(cases)
 
 
 def without_dictionaries(table: pa.Table) -> pa.Table:
@@ -229,7 +259,10 @@ def _runs(folder: Path) -> pa.Table:
 def _rows(file: Path, schema: pa.Schema, suite: str | None) -> pa.Table:
     """The columns of ``schema`` of one file; those that an older kit did not write are empty."""
     try:
-        with pq.ParquetFile(file) as opened:
+        data = file.read_bytes()
+        if not blocks.is_whole(data):
+            raise _damaged_block(file, "its bytes are not those that were written")
+        with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as opened:
             metadata = opened.metadata.metadata or {}
             version = int(metadata.get(_VERSION_KEY, b"0"))
             if version > VERSION:
@@ -279,12 +312,9 @@ def _damaged(file: Path | str, why: str) -> DamagedError:
 
 
 def _damaged_block(file: Path, why: str) -> DamagedError:
-    """A block can be played again: what is not under ``cases`` is not finished."""
-    again = ""
-    if file.name.startswith("block-"):
-        cases = file.parents[2] / "cases" / file.parent.name / file.name
-        again = f": delete {cases} and resume the campaign, which plays the block again"
-    return DamagedError(f"{file} is damaged ({_first_sentence(why)}){again}.")
+    """A block can be played again, and a campaign goes on without what an earlier session said of itself."""
+    again = " and plays the block again" if file.name.startswith("block-") else ""
+    return DamagedError(f"{file} is damaged ({_first_sentence(why)}): resume the campaign, which sets it aside{again}.")
 
 
 def _unreadable(what: Path, error: OSError) -> DamagedError:

@@ -19,7 +19,7 @@ from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.campaign.api import campaign
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables import blocks, folder
-from rocketmq_conformance.conformance.campaign.tables.reading import FILE, CampaignError
+from rocketmq_conformance.conformance.campaign.tables.reading import DIGEST, FILE, CampaignError
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.models import rulebook
 
@@ -117,6 +117,7 @@ def rewritten(change: Callable[[dict[str, Any]], None]) -> Callable[[Path], None
     def rewrite(out: Path) -> None:
         content = json.loads((out / FILE).read_text("utf-8"))
         change(content)
+        del content[DIGEST]
         (out / FILE).write_text(json.dumps(content), "utf-8")
 
     return rewrite
@@ -261,12 +262,18 @@ def test_resuming_needs_a_folder(tmp_path: Path) -> None:
     refused(kit("--resume", cwd=tmp_path), 2, "--resume needs the campaign's folder: name it with --out.")
 
 
-@pytest.mark.parametrize("name", ["cases/suite=allocation/block-00000000.parquet", "runs/run-0000.parquet", FILE])
-def test_a_damaged_file_is_named(begun: Path, name: str) -> None:
+def test_a_damaged_specification_is_named(begun: Path) -> None:
+    (begun / FILE).write_bytes(b"PAR1 and no more of it")
+    refused(kit("--resume", "--out", str(begun), cwd=begun.parent), 4, f"{begun / FILE} is damaged")
+
+
+@pytest.mark.parametrize("name", ["cases/suite=allocation/block-00000000.parquet", "runs/run-0000.parquet"])
+def test_a_damaged_table_is_set_aside(begun: Path, name: str) -> None:
     file = begun / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"PAR1 and no more of it")
-    refused(kit("--resume", "--out", str(begun), cwd=begun.parent), 4, f"{file} is damaged")
+    assert folder.resume(begun, {}) == SPEC
+    assert [path.name for path in file.parent.iterdir()] == [f"_damaged-{file.name}"]
 
 
 def test_a_table_of_a_newer_version_is_reported(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from campaign_runs import (
 from places import HELPERS
 
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
+from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
@@ -30,6 +32,7 @@ from rocketmq_conformance.reports.event import (
     DivergenceFound,
     Event,
     Progress,
+    RunStarted,
     SuiteEnded,
 )
 
@@ -239,3 +242,18 @@ def test_a_campaign_that_is_over_can_be_resumed_and_says_the_same(reference: Pat
         end.controls,
         end.silent_rules,
     )
+
+
+def test_damaged_files_are_set_aside_and_what_they_held_is_played_again(reference: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(reference, tmp_path / "out"))
+    files = [out / "runs" / "run-0000.parquet"]
+    files += [sorted(out.glob(f"{table}/*/block-*.parquet"))[at] for at, table in enumerate(BLOCKS)]
+    for at, file in enumerate(files):
+        content = bytearray(file.read_bytes())
+        content[len(content) * (at + 1) // 7] ^= 1
+        file.write_bytes(content)
+    assert resume(out) == 1
+    assert tables(out) == tables(reference)
+    assert all(file.with_name(f"_damaged-{file.name}").exists() for file in files)
+    [header] = (event for event in events(out) if isinstance(event, RunStarted))
+    assert any("what they held is played again: behaviours/" in note for note in header.notes)

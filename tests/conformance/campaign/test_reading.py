@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,14 @@ from campaign_maker import make, tabled
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import (
+    DIGEST,
+    FILE,
     Campaign,
     CampaignError,
     DamagedError,
+    digest_of,
     open_campaign,
+    set_aside_damaged,
 )
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, CASES, RUNS, TEXT, VERSION
 from rocketmq_conformance.models import rulebook
@@ -48,6 +53,7 @@ def rewritten(folder: Path, **changed: Any) -> Path:
     values = json.loads(file.read_text())
     for key, value in changed.items():
         (values if key in values else values["configuration"])[key] = value
+    values.pop(DIGEST, None)
     file.write_text(json.dumps(values))
     return folder
 
@@ -161,7 +167,7 @@ def test_files_on_their_way_are_not_read(copied: Path) -> None:
 def test_columns_that_an_older_kit_did_not_write_are_empty(copied: Path) -> None:
     file = block_file(copied)
     lacking = ["unsupported", "reason", "steps", "digest"]
-    pq.write_table(pq.read_table(file).drop_columns(lacking), file)
+    blocks.write(file, pq.read_table(file).drop_columns(lacking))
     rows = open_campaign(copied).read("cases", ["case", *lacking], "remote-store", 1).to_pylist()
     assert len(rows) == 40
     assert rows[0] == {"case": 20, "unsupported": [], "reason": "", "steps": 0, "digest": 0}
@@ -170,7 +176,7 @@ def test_columns_that_an_older_kit_did_not_write_are_empty(copied: Path) -> None
 def test_columns_of_a_newer_kit_are_left_alone(copied: Path) -> None:
     file = block_file(copied)
     table = pq.read_table(file)
-    pq.write_table(table.append_column("mood", pa.array(["good"] * table.num_rows)), file)
+    blocks.write(file, table.append_column("mood", pa.array(["good"] * table.num_rows)))
     assert open_campaign(copied).read("cases").num_rows == 200
 
 
@@ -252,7 +258,7 @@ def test_a_file_that_is_cut_off(copied: Path, size: int) -> None:
     file.write_bytes(file.read_bytes()[:size])
     values = refused(copied, DamagedError)
     assert values.startswith(f"{file} is damaged (")
-    assert values.endswith(f"): delete {file} and resume the campaign, which plays the block again.")
+    assert values.endswith("): resume the campaign, which sets it aside and plays the block again.")
 
 
 def test_a_file_with_damaged_pages(copied: Path) -> None:
@@ -263,17 +269,47 @@ def test_a_file_with_damaged_pages(copied: Path) -> None:
     assert " is damaged (" in refused(copied, DamagedError)
 
 
-def test_a_damaged_file_of_another_table_names_the_block_to_play_again(copied: Path) -> None:
+def test_a_damaged_file_of_another_table_is_named(copied: Path) -> None:
     block_file(copied, "divergences").write_bytes(b"PAR1")
-    with pytest.raises(DamagedError, match=f"divergences.* is damaged .*: delete {block_file(copied)} and resume"):
+    with pytest.raises(DamagedError, match=r"divergences.* is damaged .*: resume the campaign, which sets it aside"):
         open_campaign(copied).read("divergences")
+
+
+def test_any_bit_of_a_block_or_a_session_that_flips_is_noticed_or_changes_nothing(made: Campaign, copied: Path) -> None:
+    rows, content = made.read("cases"), json.loads((copied / FILE).read_text())
+    (copied / FILE).write_text(json.dumps({**content, DIGEST: digest_of(content)}))
+    for file in (block_file(copied), copied / "runs" / "run-0000.parquet", copied / FILE):
+        written = file.read_bytes()
+        for bit in range(0, 8 * len(written), max(1, len(written) // 50) | 1):
+            flipped = bytearray(written)
+            flipped[bit // 8] ^= 1 << bit % 8
+            file.write_bytes(flipped)
+            try:
+                read = open_campaign(copied)
+                assert (read.read("cases"), replace(read, folder=made.folder)) == (rows, made), (file, bit)
+            except CampaignError:
+                pass
+        file.write_bytes(written)
+
+
+@pytest.mark.parametrize("table", ["cases", "behaviours", "divergences"])
+def test_a_damaged_block_is_set_aside_and_is_no_finished_one(copied: Path, table: str) -> None:
+    assert open_campaign(copied).finished("remote-store") == [0, 1, 2]
+    content = block_file(copied, table).read_bytes()
+    damaged = content[:30] + bytes([content[30] ^ 1]) + content[31:]
+    block_file(copied, table).write_bytes(damaged)
+    set_aside_damaged(copied)
+    aside = block_file(copied, table).with_name("_damaged-block-00000001.parquet")
+    assert aside.read_bytes() == damaged
+    assert open_campaign(copied).finished("remote-store") == [0, 2]
+    assert sorted(path.name for path in copied.rglob("_damaged*")) == [aside.name] * (1 if table == "cases" else 2)
 
 
 def test_a_column_of_another_type(copied: Path) -> None:
     file = block_file(copied)
     table = pq.read_table(file)
     at = table.schema.get_field_index("digest")
-    pq.write_table(table.set_column(at, "digest", pa.array(["x"] * table.num_rows)), file)
+    blocks.write(file, table.set_column(at, "digest", pa.array(["x"] * table.num_rows)))
     assert " is damaged (" in refused(copied, DamagedError)
 
 
@@ -296,9 +332,9 @@ def test_a_folder_that_may_not_be_read(copied: Path, monkeypatch: pytest.MonkeyP
             raise PermissionError(13, "Permission denied", str(file))
         return allowed(file, *args, **kwargs)
 
-    where, name = (Path, "read_text") if what == "campaign.json" else (pq, "ParquetFile")
-    allowed = getattr(where, name)
-    monkeypatch.setattr(where, name, forbidden)
+    name = "read_text" if what == FILE else "read_bytes"
+    allowed = getattr(Path, name)
+    monkeypatch.setattr(Path, name, forbidden)
     assert f"{what} cannot be read (Permission denied): name a campaign's folder" in refused(copied, DamagedError)
 
 
