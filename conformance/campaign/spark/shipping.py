@@ -11,13 +11,16 @@ Workers import this module before it is known what is installed there, so it imp
 from __future__ import annotations
 
 import atexit
+import fcntl
 import os
 import platform
 import shutil
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -35,6 +38,8 @@ PACKAGE = "rocketmq_conformance"
 INSTALL = "pip install 'rocketmq-conformance[spark]'"
 #: What the Python of a worker must have beside PySpark: parts of them are compiled, so a zip cannot bring them.
 NEEDED = ("click", "hypothesis", "psutil", "pyarrow")
+#: Folders of zips, which are locked as long as their process lives; none is locked in its first moments (s).
+_PREFIX, _YOUNG = "rocketmq-conformance-shipped-", 60.0
 #: The oldest time that a zip can hold: equal files make equal zips.
 _TIME = (1980, 1, 1, 0, 0, 0)
 #: The flag of bytecode that is taken without a look at its source (PEP 552).
@@ -112,9 +117,32 @@ def pack(folder: Path) -> Path:
 @cache
 def _packed() -> Path:
     """The zip of this process. Spark hands it to workers that join late, so it stays until the process ends."""
-    folder = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-kit-"))
+    remove_left()
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    _lock(folder)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return pack(folder)
+
+
+def remove_left() -> None:
+    """Remove the zips of processes that were killed: those whose folder nobody holds."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _YOUNG:
+                held = _lock(folder)
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(held)
+
+
+def _lock(folder: Path) -> int:
+    """Hold a folder until this process ends, however it does; OSError where another one holds it."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        raise
+    return opened
 
 
 def ship(spark: SparkSession) -> Path:

@@ -6,6 +6,7 @@ import os
 import py_compile
 import subprocess
 import sys
+import tempfile
 import tomllib
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -257,3 +258,26 @@ def test_a_worker_can_ask_before_it_has_anything(archive: Path) -> None:
         "print([name for name in shipping.NEEDED if name in sys.modules])"
     )
     assert python(code, archive) == "[]"
+
+
+def test_the_zip_of_a_process_that_was_killed_is_removed_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code = "from rocketmq_conformance.conformance.campaign.spark import shipping; shipping._packed(); print(); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        [folder] = tmp_path.iterdir()
+        os.utime(folder, (0, 0))
+        shipping.remove_left()
+        assert folder.exists(), "its process lives"
+        child.kill()
+        child.wait()
+        shipping.remove_left()
+    assert list(tmp_path.iterdir()) == []
