@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rocketmq_conformance.conformance.predict.facts import GroupFacts
+from rocketmq_conformance.conformance.predict.facts import MOST_QUEUES, GroupFacts
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
 from rocketmq_conformance.conformance.predict.start import PredictError
 from rocketmq_conformance.models.allocation.allocate import AllocationModel
@@ -85,7 +85,7 @@ def parse_queues(text: str) -> Queues:
     found: list[MessageQueue] = []
     for part in text.split(","):
         broker, colon, count = part.strip().rpartition(":")
-        if not count.isdecimal() or not 0 < int(count) <= 10_000 or (colon and not broker):
+        if not count.isdecimal() or not 0 < int(count) <= MOST_QUEUES or (colon and not broker):
             raise ValueError(f"{part!r} names no queues: write a number, or BROKER:NUMBER, such as 8 or broker-a:4")
         found += [MessageQueue("topic", broker or "broker", number) for number in range(int(count))]
     if len(set(found)) != len(found):

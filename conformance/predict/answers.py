@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
+from rocketmq_conformance.conformance.engine.documents import what_is_wrong
 from rocketmq_conformance.conformance.predict.facts import BROADCASTING, CLUSTERING, LITE, PUSH, MemberFacts
 from rocketmq_conformance.conformance.predict.releases import of_ordinal
 from rocketmq_conformance.conformance.remoting import java_json
@@ -35,19 +37,19 @@ def members_of(answers: Iterator[Command]) -> ConsumerConnections:
     for answer in answers:
         if answer.code:
             continue
-        body = document(answer, "connections")
         members = []
-        for each in body.get("connectionSet") or ():
-            release = of_ordinal(int(each.get("version") or 0))
-            members.append(MemberFacts(client=str(each["clientId"]), release="" if release is None else str(release)))
-        if members:
-            return ConsumerConnections(
-                tuple(sorted(members, key=lambda member: member.client)),
-                LITE if body.get("consumeType") == "CONSUME_ACTIVELY" else PUSH,
-                BROADCASTING if body.get("messageModel") == "BROADCASTING" else CLUSTERING,
-                str(body.get("consumeFromWhere") or ""),
-                tuple(map(str, body.get("subscriptionTable") or ())),
-            )
+        with document(answer, "connections") as body:
+            for each in body.get("connectionSet") or ():
+                known = of_ordinal(int(each.get("version") or 0))
+                members.append(MemberFacts(client=str(each["clientId"]), release="" if known is None else str(known)))
+            if members:
+                return ConsumerConnections(
+                    tuple(sorted(members, key=lambda member: member.client)),
+                    LITE if body.get("consumeType") == "CONSUME_ACTIVELY" else PUSH,
+                    BROADCASTING if body.get("messageModel") == "BROADCASTING" else CLUSTERING,
+                    str(body.get("consumeFromWhere") or ""),
+                    tuple(map(str, body.get("subscriptionTable") or ())),
+                )
     return ConsumerConnections()
 
 
@@ -55,7 +57,8 @@ def known_groups(answer: Command) -> tuple[str, ...] | None:
     """The groups that a broker knows; None when it does not show them."""
     if answer.code:
         return None
-    return tuple(map(str, document(answer, "groups").get("subscriptionGroupTable") or {}))
+    with document(answer, "groups") as body:
+        return tuple(map(str, body.get("subscriptionGroupTable") or {}))
 
 
 def stored_table(answer: Command) -> dict[tuple[str, str, int], int] | None:
@@ -63,10 +66,11 @@ def stored_table(answer: Command) -> dict[tuple[str, str, int], int] | None:
     if answer.code:
         return None
     found: dict[tuple[str, str, int], int] = {}
-    for name, offsets in dict(document(answer, "stored offsets").get("offsetTable") or {}).items():
-        topic, separator, group = str(name).partition("@")
-        if separator:
-            found |= {(topic, group, int(queue)): int(offset) for queue, offset in dict(offsets).items()}
+    with document(answer, "stored offsets") as body:
+        for name, offsets in dict(body.get("offsetTable") or {}).items():
+            topic, separator, group = str(name).partition("@")
+            if separator:
+                found |= {(topic, group, int(queue)): int(offset) for queue, offset in dict(offsets).items()}
     return found
 
 
@@ -83,15 +87,18 @@ def master(data: Mapping[str, Any]) -> str:
     return addresses[min(addresses)] if addresses else ""
 
 
-def document(answer: Command, what: str) -> dict[str, Any]:
-    """The JSON object in an answer's body; ``what`` it is about, for the sentence of an error."""
+@contextmanager
+def document(answer: Command, what: str) -> Iterator[dict[str, Any]]:
+    """The JSON object in an answer's body, to be read inside ``with``; ``what`` it is about, for the sentence of an
+    error, also where it does not hold what is read.
+    """
     try:
         found = java_json.loads(answer.body.decode())
-    except ValueError as error:  # UnicodeDecodeError is one, too
-        raise CannotRunError(f"What was answered about {what} cannot be read ({error}).") from error
-    if not isinstance(found, dict):
-        raise CannotRunError(f"What was answered about {what} is no object: {json.dumps(found)[:80]}.")
-    return found
+        if not isinstance(found, dict):
+            raise TypeError(f"it is no object: {json.dumps(found)[:80]}")
+        yield found
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise CannotRunError(f"What was answered about {what} cannot be read ({what_is_wrong(error)}).") from error
 
 
 def offset(answer: Command) -> int | None:

@@ -27,7 +27,14 @@ from rocketmq_conformance.conformance.predict.answers import (
     offset,
     stored_table,
 )
-from rocketmq_conformance.conformance.predict.facts import LITE, BrokerFacts, GroupFacts, QueueFacts, retry_topic
+from rocketmq_conformance.conformance.predict.facts import (
+    LITE,
+    MOST_QUEUES,
+    BrokerFacts,
+    GroupFacts,
+    QueueFacts,
+    retry_topic,
+)
 from rocketmq_conformance.conformance.predict.releases import of_description, of_ordinal
 from rocketmq_conformance.conformance.predict.server import PATIENCE, Server
 from rocketmq_conformance.conformance.properties.defaults import parse
@@ -205,11 +212,11 @@ class ClusterReader:
         answer = self._names.ask(requests.Ask(Request.GET_BROKER_CLUSTER_INFO, {}))
         if answer.code:
             raise CannotRunError(f"The name server names no brokers ({response_name(answer.code)} {answer.remark}).")
-        body = document(answer, "the name server's brokers")
-        table = body.get("brokerAddrTable") or {}
-        names = dict(body.get("clusterAddrTable") or {}).items()
-        self._kept["names",] = {str(broker): str(name) for name, brokers in names for broker in brokers}
-        found = {str(name): master(each) for name, each in dict(table).items()}
+        with document(answer, "the name server's brokers") as body:
+            table = body.get("brokerAddrTable") or {}
+            names = dict(body.get("clusterAddrTable") or {}).items()
+            self._kept["names",] = {str(broker): str(name) for name, brokers in names for broker in brokers}
+            found = {str(name): master(each) for name, each in dict(table).items()}
         masters = {name: address for name, address in found.items() if address}
         if not masters:
             raise CannotRunError("The name server knows no broker: name that of the cluster, and start its brokers.")
@@ -235,13 +242,15 @@ class ClusterReader:
             raise CannotRunError(
                 f"The name server refuses the route of {topic!r} ({response_name(answer.code)} {answer.remark})."
             )
-        data = document(answer, f"the route of {topic!r}")
-        masters = {str(each["brokerName"]): master(each) for each in data.get("brokerDatas") or ()}
         found = []
-        for each in data.get("queueDatas") or ():
-            name, count = str(each["brokerName"]), int(each["readQueueNums"])
-            if int(each["perm"]) & READ and count and masters.get(name):
-                found.append(_Queues(name, masters[name], count))
+        with document(answer, f"the route of {topic!r}") as data:
+            masters = {str(each["brokerName"]): master(each) for each in data.get("brokerDatas") or ()}
+            for each in data.get("queueDatas") or ():
+                name, count = str(each["brokerName"]), int(each["readQueueNums"])
+                if count not in range(MOST_QUEUES + 1):
+                    raise ValueError(f"{name} has {count} queues")
+                if int(each["perm"]) & READ and count and masters.get(name):
+                    found.append(_Queues(name, masters[name], count))
         return tuple(sorted(found, key=lambda part: part.broker))
 
     def _retry(self, group: str, known: Mapping[str, object]) -> dict[str, tuple[_Queues, ...]]:
@@ -312,7 +321,8 @@ class ClusterReader:
         answer = self._broker(address).ask(requests.runtime_info())
         text = ""
         if not answer.code:
-            text = str(dict(document(answer, "runtime information")["table"]).get("brokerVersionDesc", ""))
+            with document(answer, "runtime information") as body:
+                text = str(dict(body["table"]).get("brokerVersionDesc", ""))
         release = of_description(text) or of_ordinal(answer.version)
         if release is None:
             raise CannotRunError(f"Broker {name} at {address} is of no known release ({text or answer.version}).")

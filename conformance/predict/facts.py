@@ -18,8 +18,8 @@ PUSH, ORDERLY, LITE, PULL = KINDS = ("push", "orderly", "lite", "pull")
 CLUSTERING, BROADCASTING = MODELS = ("clustering", "broadcasting")
 
 WHERES = (LAST, FIRST, TIMESTAMP, *DEPRECATED)
-#: More queues than a topic of RocketMQ ever has.
-_QUEUES = 1 << 20
+#: A broker has no more queues of a topic: what says so is damaged, or means harm.
+MOST_QUEUES = 10_000
 
 Facts = TypeVar("Facts", bound="GroupFacts | QueueFacts | BrokerFacts | MemberFacts")
 
@@ -191,7 +191,7 @@ def _parsed(data: Any) -> GroupFacts:
     for queue in made.queues:
         if queue.broker not in names:
             raise ValueError(f"the broker {queue.broker!r} of a queue is missing")
-        if not 0 <= queue.queue < _QUEUES:
+        if not 0 <= queue.queue < MOST_QUEUES:
             raise ValueError(f"{queue.topic!r} has a queue {queue.queue}")
         if not 0 <= queue.min <= queue.max:
             raise ValueError(f"queue {queue.queue} of {queue.topic!r} has min {queue.min} and max {queue.max}")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
-from contextlib import ExitStack, closing
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from guarded import ACL_1, ACL_2, Guard, guarded
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from predicted_broker import GROUP, TIME, TOPIC, cluster, join
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -22,6 +27,7 @@ from rocketmq_conformance.conformance.predict.start import Consumer, predict_sta
 from rocketmq_conformance.conformance.proof import java
 from rocketmq_conformance.conformance.remoting.access import OPEN
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.broker.wire import ordinal
 from rocketmq_conformance.models.profile import Profile
@@ -218,3 +224,43 @@ def test_ranges_of_releases() -> None:
         ("5.0.0-PREVIEW–5.0.0-ALPHA", 5),
     )
     assert [str(release) for release in RELEASES] == [text.removesuffix("-incubating") for text in java.RELEASES]
+
+
+#: What bodies of a cluster have, and what none of them holds there.
+_NAMES = ("brokerAddrTable", "clusterAddrTable", "brokerDatas", "queueDatas", "offsetTable", "connectionSet", "table")
+_WRONG = st.sampled_from([None, 1, -1, True, "x", [], [1], ["x"], [{}], {}, {"a": 1}, {"a@b": {"x": 1}}, [[[]]], 1e300])
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 12), st.one_of(_WRONG, st.fixed_dictionaries({}, optional=dict.fromkeys(_NAMES, _WRONG))))
+def test_whatever_a_server_answers_is_facts_or_a_sentence(at: int, body: object) -> None:
+    exchange, left = Server._exchange, [at]
+
+    def changed(server: Server, asks: Sequence[requests.Ask]) -> list[Command]:
+        answers = exchange(server, asks)
+        for answer in answers:
+            if answer.body:
+                left[0] -= 1
+                if left[0] == -1:
+                    answer.body = json.dumps(body).encode()
+        return answers
+
+    changes, sentences = patch.object(Server, "_exchange", changed), suppress(CannotRunError)
+    with cluster(stored={0: 7}) as broker, join(broker), changes, sentences:
+        read_group(broker.address, GROUP, (TOPIC,))
+
+
+def test_a_route_of_a_billion_queues_is_not_asked_for() -> None:
+    data = {"brokerDatas": [], "queueDatas": [{"brokerName": "b", "readQueueNums": 10**9, "perm": 6}]}
+
+    def changed(server: Server, asks: Sequence[requests.Ask]) -> list[Command]:
+        answers = exchange(server, asks)
+        for ask, answer in zip(asks, answers, strict=True):
+            if ask.code == Request.GET_ROUTEINFO_BY_TOPIC and answer.body:
+                answer.body = json.dumps(data).encode()
+        return answers
+
+    exchange = Server._exchange
+    refused = pytest.raises(CannotRunError, match=r"the route of .* cannot be read .*b has 1000000000 queues")
+    with cluster() as broker, patch.object(Server, "_exchange", changed), refused:
+        read_group(broker.address, GROUP, (TOPIC,))
