@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -143,9 +144,10 @@ def reset(
     from rocketmq_conformance.conformance.predict.reset import AT_TIME, predict_reset
     from rocketmq_conformance.conformance.predict.reset_page import reset_document, reset_page
 
-    if target not in {"end", "beginning"} and not target.isdecimal():
+    is_time = re.fullmatch("[0-9]{1,19}", target) is not None
+    if target not in {"end", "beginning"} and not is_time:
         raise click.BadParameter(f"write end, beginning or a time in ms, not {target!r}", param_hint="--to")
-    time = in_ms(int(target), "--to") if target.isdecimal() else None
+    time = in_ms(int(target), "--to") if is_time else None
     if len(topics) != 1:
         raise click.UsageError("Name the one topic of the reset with --topic.")
     facts = facts_of(name_servers, path, group, topics, time, patience)

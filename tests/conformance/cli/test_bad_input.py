@@ -301,6 +301,7 @@ def test_a_plan_with_a_value_that_there_is_none_of(tmp_path: Path) -> None:
         (["run", "--with", "java=" + "1" * 5000], "write the number of a Java release"),
         (["run", "--with", "broker=0.0.1"], "0.0.1 is older than 4.0.0, with which the rules begin"),
         (["run", "--like", "3.2.6"], "older than 4.0.0"),
+        (["predict", "reset", "--to", "1" * 5000], "write end, beginning or a time in ms"),
         (["run", "--workers", "1" * 5000], "write a number from 1 on, or auto"),
         (["serve", "--topic", "a/b"], "'a/b' is no name of a topic: write letters a to z, digits, and any of % | _ -"),
         (["run", "--patience", "0"], "--patience"),
