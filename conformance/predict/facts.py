@@ -198,7 +198,9 @@ def _parsed(data: Any) -> GroupFacts:
     return made
 
 
-def _fact(kind: type[Facts], data: Mapping[str, Any]) -> Facts:
+def _fact(kind: type[Facts], data: Any) -> Facts:
+    if not isinstance(data, dict):
+        raise TypeError(f"{data!r:.60} is no object")
     unknown = set(data) - {each.name for each in fields(kind)}
     if unknown:
         raise TypeError(f"{sorted(unknown)[0]!r} is no field of it")

@@ -383,6 +383,7 @@ def test_a_file_that_is_nested_a_thousand_deep(name: str, text: str, args: tuple
         ("brokers", [{"name": "a", "release": "5.5.0", "doubts": [1]}]),
         ("queues", [{"topic": 1, "broker": "a", "queue": 0, "min": 0, "max": 0, "answer": None, "stored": None}]),
         ("queues", [{"topic": "t", "broker": "a", "queue": 10**22, "min": 0, "max": 0, "answer": None, "stored": 1}]),
+        ("queues", [[]]),
         ("members", [{"client": "c", "release": "x"}]),
     ],
 )
