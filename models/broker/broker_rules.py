@@ -96,6 +96,7 @@ class BrokerRules(ProfileFields):
     copies_beyond: bool = in_broker(switches.COPIES_BEYOND)
     locked_copies_die: bool = in_broker(switches.LOCKED_COPIES_DIE)
     has_timers: bool = in_broker(switches.TIMERS)
+    timer_refusal_named: bool = in_broker(switches.TIMER_REFUSAL_NAMED)
     timer_wheel: bool = _is_true(configuration.TIMER_WHEEL)
     pop_retries_deleted: bool = in_broker(switches.POP_RETRIES_DELETED)
     system_names: bool = in_broker(switches.SYSTEM_NAMES)

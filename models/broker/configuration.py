@@ -143,8 +143,8 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(
             name=TIMER_WHEEL,
             values=BOOLEAN,
-            effect="messages with a time of their own are refused with SYSTEM_ERROR; from 5.3.3 on DELETE_TOPIC "
-            "answers SYSTEM_ERROR though it deletes the topic",
+            effect="messages with a time of their own are refused; from 5.3.3 on DELETE_TOPIC answers SYSTEM_ERROR "
+            "though it deletes the topic",
             rules=("BQ-TOPIC-3", "BQ-TOPIC-TIMER", "BQ-TOPIC-POP", "BQ-TIMER-OFF"),
             releases="5.0.0+",
             default="true",

@@ -460,6 +460,13 @@ TIMERS = Switch(
     rules=("BQ-TIMER-1",),
     source="HookUtils#handleScheduleMessage",
 )
+TIMER_REFUSAL_NAMED = Switch(
+    "BQ-TIMER-OFF",
+    "Without a timer wheel a message with a time is refused with SYSTEM_ERROR; before, with SERVICE_NOT_AVAILABLE",
+    v5="5.1.1",
+    rules=("BQ-TIMER-OFF",),
+    source="SendMessageProcessor#handlePutMessageResult",
+)
 POP_RETRIES_DELETED = Switch(
     "BQ-TOPIC-POP",
     "The retry topics of groups that pop from a topic are deleted with it",

@@ -45,8 +45,9 @@ RULES = (
     Rule(
         "BQ-TIMER-OFF",
         "A broker without a timer wheel (timerWheelEnable=false) refuses every message that has one of these "
-        "properties and no delay level with SYSTEM_ERROR, whatever the time is.",
-        "HookUtils#handleScheduleMessage @ 5.0.0, 5.1.4, 5.5.0",
+        "properties and no delay level, whatever the time is: SERVICE_NOT_AVAILABLE, from 5.1.1 SYSTEM_ERROR.",
+        "HookUtils#handleScheduleMessage @ 5.0.0, 5.1.4, 5.5.0; SendMessageProcessor#handlePutMessageResult @ 5.1.0, "
+        "5.1.1, 5.5.0",
         releases="5.0.0+",
         needs="timerWheelEnable=false; true by default",
     ),
@@ -60,7 +61,8 @@ OUT = "TIMER_OUT_MS"
 #: How long a second lasts (ms), and the longest delay in seconds (timerMaxDelaySec).
 SECOND, MAX_DELAY = 1_000, 3 * 86_400
 
-_ILLEGAL, _OFF = Err("MESSAGE_ILLEGAL"), Err("SYSTEM_ERROR")
+_ILLEGAL = Err("MESSAGE_ILLEGAL")
+_OFF = {False: Err("SERVICE_NOT_AVAILABLE"), True: Err("SYSTEM_ERROR")}
 _WAITS = reasons_by_kind(("BQ-TIMER-1", "BQ-TIMER-COPY"), *TIMERS)
 _AT_ONCE = reasons_by_kind(("BQ-TIMER-1",), "a time that is over", "a message that has waited")
 _REFUSED = reasons_by_kind(("BQ-TIMER-ILLEGAL",), "no number", "too far")
@@ -88,7 +90,7 @@ def timed(rules: BrokerRules, properties: Mapping[str, str], level: int, now: in
     if properties.get(OUT):
         return Timed(None, _AT_ONCE["a message that has waited"])
     if not rules.timer_wheel:
-        return Timed(_OFF, _SWITCHED_OFF)
+        return Timed(_OFF[rules.timer_refusal_named], _SWITCHED_OFF)
     number = parse_number(properties[first], 64)
     if number is None:
         return Timed(_ILLEGAL, _REFUSED["no number"])

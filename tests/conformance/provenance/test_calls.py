@@ -70,7 +70,7 @@ def test_changes_of_a_release_that_no_rule_names_are_noticed() -> None:
     """Those of 5.5.0 that were on the way of a rule and named by none."""
     hashes, old, new = read_history().hashes, Release(5, 4, 0), Release(5, 5, 0)
     differ = {str(one) for one in watched(KEPT, RULES.values()) if hashes[one].get(old) != hashes[one].get(new)}
-    assert differ >= {"SendMessageProcessor#handlePutMessageResult", "DefaultMessageStore#deleteTopics"}
+    assert differ >= {"ConsumeQueueStore#destroy", "DefaultMessageStore#deleteTopics"}
 
 
 def test_the_file_is_read_as_it_is_written() -> None:

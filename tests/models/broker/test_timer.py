@@ -86,6 +86,8 @@ def test_without_a_wheel_nothing_waits() -> None:
         assert why.rules == ("BQ-TIMER-OFF",)
     assert timed(off, {DELAY_SECONDS: "2"}, 3, NOW).due is None
     assert timed(off, {}, 0, NOW) == (None, None)
+    older = replace(rules("5.1.0"), timer_wheel=False)
+    assert timed(older, {DELAY_SECONDS: "2"}, 0, NOW).due == Err("SERVICE_NOT_AVAILABLE")
 
 
 def test_releases_before_5_know_no_times() -> None:
