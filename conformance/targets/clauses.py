@@ -87,6 +87,7 @@ CLAUSES: tuple[Clause, ...] = (
     _seen("BQ-PULL-9", FIELD, "If it has the commit flag", "reset-over-commit-flag", "BQ-COM-3"),
     _seen("BQ-PULL-BLANK", FIELD, "named by an empty field", "language-blank"),
     _seen("BQ-PULL-CLASS", FIELD, "The flag of class filters in a pull's sysFlag", "filter-class-flag"),
+    _seen("BQ-TIMER-1", TIME, "rounded down to a second", "timer-early"),
     _seen("BQ-UPDATE-2", FIELD, "without header fields", "commit-answers-bounds"),
     _seen("CID-SHARE", NUMBER, "with one heartbeat for all their groups", "beats-per-group", "TIMER-BEAT"),
     _seen("CONS-1-FULL", TIME, "5 s later", "refused-waits-10-s"),
