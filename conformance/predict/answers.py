@@ -13,11 +13,15 @@ from rocketmq_conformance.conformance.engine.documents import what_is_wrong
 from rocketmq_conformance.conformance.predict.facts import BROADCASTING, CLUSTERING, LITE, PUSH, MemberFacts
 from rocketmq_conformance.conformance.predict.releases import of_ordinal
 from rocketmq_conformance.conformance.remoting import java_json
-from rocketmq_conformance.conformance.remoting.codes import Request, Response
+from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.models.outcome import Err
 
+#: Consumers that pop, which no member of a group that is predicted does.
+POP = "pop"
+#: The kinds of consumers whose heartbeats say another type than CONSUME_PASSIVELY.
+KIND_OF_TYPE = {"CONSUME_ACTIVELY": LITE, "CONSUME_POP": POP}
 ALL_GROUPS = requests.Ask(Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, {})
 
 
@@ -30,12 +34,17 @@ class ConsumerConnections:
     model: str = ""
     where: str = ""
     topics: tuple[str, ...] = ()
+    #: Why a broker does not show them; "" when all brokers do.
+    unread: str = ""
 
 
 def members_of(answers: Iterator[Command]) -> ConsumerConnections:
     """The members by the brokers' lists of connections; every broker has all of them."""
+    unread = ""
     for answer in answers:
         if answer.code:
+            if answer.code != Response.CONSUMER_NOT_ONLINE:
+                unread = unread or f"{response_name(answer.code)} {answer.remark}".strip()
             continue
         members = []
         with document(answer, "connections") as body:
@@ -45,12 +54,12 @@ def members_of(answers: Iterator[Command]) -> ConsumerConnections:
             if members:
                 return ConsumerConnections(
                     tuple(sorted(members, key=lambda member: member.client)),
-                    LITE if body.get("consumeType") == "CONSUME_ACTIVELY" else PUSH,
+                    KIND_OF_TYPE.get(str(body.get("consumeType")), PUSH),
                     BROADCASTING if body.get("messageModel") == "BROADCASTING" else CLUSTERING,
                     str(body.get("consumeFromWhere") or ""),
                     tuple(map(str, body.get("subscriptionTable") or ())),
                 )
-    return ConsumerConnections()
+    return ConsumerConnections(unread=unread)
 
 
 def known_groups(answer: Command) -> tuple[str, ...] | None:

@@ -27,6 +27,7 @@ from rocketmq_conformance.conformance.predict.answers import (
     offset,
     stored_table,
 )
+from rocketmq_conformance.conformance.predict.answers import POP as POPS
 from rocketmq_conformance.conformance.predict.facts import (
     LITE,
     MOST_QUEUES,
@@ -114,7 +115,10 @@ class ClusterReader:
         """
         brokers = dict(self._cluster())
         releases = {name: self._release(name, address) for name, address in brokers.items()}
-        members = members_of(self._broker(address).ask(requests.connection_list(group)) for address in brokers.values())
+        asked = requests.connection_list(group)
+        members = members_of(self._broker(address).try_to_ask(asked) for address in brokers.values())
+        if members.kind == POPS:
+            raise PopsError(f"Members of the group {group!r} pop its messages: only consumers that pull are predicted.")
         stored = {name: self._stored(address, group) for name, address in brokers.items()}
         wanted = tuple(topics) or self._topics(group, members.topics, stored.values())
         routes = {topic: self._route(topic) for topic in wanted}
@@ -140,6 +144,7 @@ class ClusterReader:
                 for queue in self._queues(group, topic, part, releases[part.broker], stored[part.broker], time)
             ),
             members=members.members,
+            members_unread=members.unread,
             kind=members.kind,
             model=members.model,
             where=members.where,
@@ -264,6 +269,11 @@ class ClusterReader:
         every = sorted({*subscribed, *offsets})
         found = [topic for topic in every if topic != retry_topic(group) and not topic.startswith(_SYSTEM_TOPICS)]
         found = [topic for topic in found if self._find_route(topic)]
+        if not found and any(table is None for table in stored):
+            raise CannotRunError(
+                f"What the group {group!r} consumes is not known, as a broker does not show stored offsets: name the "
+                "topic with --topic."
+            )
         if not found:
             raise NotUsedError(
                 f"The group {group!r} has no members and no stored offsets here: name the topic that it is to consume "

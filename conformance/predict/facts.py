@@ -92,6 +92,8 @@ class GroupFacts:
     brokers: tuple[BrokerFacts, ...]
     queues: tuple[QueueFacts, ...]
     members: tuple[MemberFacts, ...] = ()
+    #: Why the members are not known; "" when they are.
+    members_unread: str = ""
     #: How its members consume, as their heartbeats say: "" without members.
     kind: str = ""
     model: str = ""

@@ -112,6 +112,16 @@ def predict_reset(
         raise PredictError(f"There is no topic {topic!r} in what is known of the group {facts.group}.")
     if target == AT_TIME and any(queue.found is None for queue in here.queues):
         raise PredictError("No search for that time was made: ask a cluster, or name the time that the file is about.")
+    if online is None and facts.members_unread:
+        raise PredictError(
+            f"Brokers do not show the group's members ({facts.members_unread}): say --online or --offline."
+        )
+    hiding = {broker.name for broker in here.brokers if broker.hides_offsets}
+    if unsure := next((queue for queue in here.queues if queue.broker in hiding and queue.stored == 0), None):
+        raise PredictError(
+            f"Broker {unsure.broker} does not show stored offsets, and answers 0: whether the group has one decides "
+            "whether a reset is refused, so use an account that may read them."
+        )
     running = bool(facts.members) if online is None else online
     every = [release for release in RELEASES if not release.stage] if others else []
     return ResetPrediction(

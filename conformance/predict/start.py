@@ -308,6 +308,8 @@ def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) 
             f"Brokers give {', '.join(facts.pops)} to this group in POP mode: consumers that leave the allocation to "
             "them (clientRebalance=false) pop, which is not predicted."
         )
+    if facts.members_unread:
+        notes.append(f"Brokers do not show the group's members ({facts.members_unread}): options say what they are.")
     for broker in facts.brokers:
         if Release.parse(broker.release) > KNOWN:
             notes.append(f"Broker {broker.name} {broker.release} is newer than the newest known one: as {KNOWN}.")

@@ -42,8 +42,8 @@ def _title(predictions: Sequence[UpgradePrediction], unused: int) -> str:
     if len(predictions) == 1 and not unused:
         one = predictions[0]
         return f"Upgrade of {releases_text(one.facts)}: group {one.facts.group}, {consumer_text(one.consumer)}"
-    brokers = dict.fromkeys(broker for prediction in predictions for broker in prediction.facts.brokers)
-    releases = ", ".join(dict.fromkeys(f"broker {broker.release}" for broker in brokers)) if brokers else "a cluster"
+    named = dict.fromkeys(f"broker {broker.release}" for one in predictions for broker in one.facts.brokers)
+    releases = ", ".join(named) or "a cluster"
     idle = f", {unused:,} more consume nothing" if unused else ""
     return f"Upgrade of {releases}: {count(len(predictions), 'group')}{idle}"
 

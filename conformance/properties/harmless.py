@@ -68,7 +68,7 @@ HARMLESS: Mapping[str, Sequence[str]] = {
     ),
     "sizes of files, and what is done with old ones": (
         *("mappedFileSizeConsumeQueueExt", "mappedFileSizeTimerLog", "mapperFileSize*"),
-        *("compaction*Size", "maxOffsetMapSize", "maxHashSlotNum", "maxIndexNum", "bitMapLengthConsumeQueueExt"),
+        *("compaction*Size", "maxOffsetMapSize", "bitMapLengthConsumeQueueExt"),
         *("deleteWhen", "delete*FilesInterval", "deleteFileBatchMax"),
         *("destroyMapedFileIntervalForcibly", "redeleteHangedFileInterval", "cleanResourceInterval"),
         *("cleanFileForciblyEnable", "diskMaxUsedSpaceRatio", "diskSpaceWarningLevelRatio", "logicalDiskSpace*"),
@@ -154,7 +154,12 @@ AT_LEAST: Mapping[str, Bound] = {
     "fileReservedTime": Bound(1, "hours after which a message may expire: no case takes one"),
     "diskSpaceCleanForciblyRatio": Bound(85, "how full a disk is when messages go before their time"),
     "maxMessageSize": Bound(1 << 16, "messages of suites are short"),
+    "maxIndexNum": Bound(1000, "an index of so few entries is full at once, and holds up what comes after it"),
+    "maxHashSlotNum": Bound(1000, "an index of so few slots is divided by them"),
 }
+#: Names of counts, steps and sizes, of which 0 and less make no sense: a broker divides by them, or has none of what it
+#: needs.
+COUNTS = ("*Num", "*Nums", "*Step", "*Size", "*Capacity", "*Threads", "*WaterMark")
 
 
 @cache
@@ -163,6 +168,8 @@ def why_harmless(name: str, value: str | None = None) -> str:
     bound = AT_LEAST.get(name)
     if bound:
         return bound.why if value is None or _is_enough(value, bound) else ""
+    if value is not None and _is_nothing(value) and any(fnmatchcase(name, pattern) for pattern in COUNTS):
+        return ""
     return reason_in(HARMLESS, name)
 
 
@@ -171,6 +178,12 @@ def reason_in(table: Mapping[str, Sequence[str]], name: str) -> str:
     return next(
         (reason for reason, patterns in table.items() if any(fnmatchcase(name, pattern) for pattern in patterns)), ""
     )
+
+
+def _is_nothing(value: str) -> bool:
+    """Is it a whole number below 1?"""
+    digits = value.strip().removeprefix("-")
+    return digits.isdecimal() and int(value) < 1
 
 
 def _is_enough(value: str, bound: Bound) -> bool:

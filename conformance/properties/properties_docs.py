@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rocketmq_conformance.conformance.properties.defaults import defaults_of, releases_of
-from rocketmq_conformance.conformance.properties.harmless import AT_LEAST, HARMLESS, Bound
+from rocketmq_conformance.conformance.properties.harmless import AT_LEAST, COUNTS, HARMLESS, Bound
 from rocketmq_conformance.conformance.properties.listed import LISTED
 from rocketmq_conformance.conformance.properties.unmodelled import UNMODELLED
 from rocketmq_conformance.models.broker.configuration import SETTINGS
@@ -130,6 +130,7 @@ def page() -> str:
         *(f"| {why} | {_code(patterns)} |" for why, patterns in HARMLESS.items()),
         _AT_LEAST,
         *(_bound(name, one) for name, one in AT_LEAST.items()),
+        f"\nOf {_code(COUNTS)} a number below 1 is unclassified: a broker divides by it, or has none of what it needs.",
         _UNCLASSIFIED,
         *(f"| {about} | {_code(patterns)} |" for about, patterns in UNMODELLED.items()),
     ]

@@ -69,7 +69,9 @@ def _of_parts(spec: OperationSpec, names: list[str], step: Step) -> list[Consequ
     if wanted is None or given is None:
         return []
     readers = _WHOLE_PARTS if spec.side is Side.WHOLE else _PARTS
-    return [readers.get(name, _no_reader)(wanted[name], given[name]) for name in names]
+    found = [readers.get(name, _no_reader)(wanted[name], given[name]) for name in names]
+    # what does not come back by the retry topic is given again by the client itself
+    return [_AT_ONCE if one is _MISSED and _more_is_given(wanted, given) else one for one in found]
 
 
 def _of_answer(suite: Suite, spec: OperationSpec) -> Reader:
@@ -183,9 +185,16 @@ def _stored(expected: Expected, observed: Expected) -> Consequence:
     return _worst(_kept(wanted, given) for wanted, given in _pairs(expected, observed))
 
 
+_NEGATIVE = Consequence(Harm.SKIPPED, "A negative offset is stored: the next start skips messages, or repeats them.")
+
+
+def _is_negative(offset: Expected) -> bool:
+    return type(offset) is int and offset < 0
+
+
 def _kept(wanted: Expected, given: Expected) -> Consequence:
     if isinstance(given, str):
-        return Consequence(Harm.SKIPPED, "A negative offset is stored: the next start skips messages, or repeats them.")
+        return _NEGATIVE
     if type(wanted) is not int or type(given) is not int:
         return DIFFERENT
     if given > wanted >= 0:
@@ -216,9 +225,11 @@ def _commits(expected: Expected, observed: Expected) -> Consequence:
             found.append(
                 Consequence(Harm.REPEATED, "An offset is not committed: after the next start messages come again.")
             )
+        elif _is_negative(given[queue]):
+            found.append(_NEGATIVE)
         elif queue not in wanted:
             found.append(
-                Consequence(Harm.REPEATED, "A commit too many: it may take back what another member has stored.")
+                Consequence(Harm.REPEATED, "A commit too many: it may take the place of what another member stored.")
             )
         elif wanted[queue] != given[queue]:
             found.append(_kept(wanted[queue], given[queue]))
@@ -313,6 +324,9 @@ def _brought(expected: Expected, observed: Expected) -> Consequence:
     wanted, given = _messages(expected), _messages(observed)
     if wanted is None or given is None:
         return DIFFERENT
+    if wanted == given:
+        sent_back = isinstance(observed, tuple) and any(_is_sent_back(one) for one in observed)
+        return _UNCALLED if sent_back else Consequence(Harm.DISORDER, "Messages are given in another order.")
     missing = sum(max(count - given.get(one, 0), 0) for one, count in wanted.items())
     more = sum(max(count - wanted.get(one, 0), 0) for one, count in given.items())
     if missing:
@@ -321,7 +335,7 @@ def _brought(expected: Expected, observed: Expected) -> Consequence:
         )
     if more:
         return Consequence(Harm.REPEATED, f"{more:,} messages are given that a Java client is not given, or not again.")
-    return Consequence(Harm.DISORDER, "Messages are given in another order, or by another member.")
+    return DIFFERENT
 
 
 def _given_again(expected: Expected, observed: Expected) -> Consequence:
@@ -330,12 +344,25 @@ def _given_again(expected: Expected, observed: Expected) -> Consequence:
     return _MISSED if found.harm is Harm.SKIPPED else found
 
 
+def _more_is_given(wanted: Mapping[str, Expected], given: Mapping[str, Expected]) -> bool:
+    """Are messages given that were not expected?"""
+    before, after = _messages(wanted.get("brought")), _messages(given.get("brought"))
+    return bool(before is not None and after and any(count > before.get(one, 0) for one, count in after.items()))
+
+
+def _is_sent_back(one: Expected) -> bool:
+    """Is it no message that was given, but a count of those that were sent back?"""
+    return isinstance(one, tuple) and len(one) > 1 and one[1] == "sent back"
+
+
 def _messages(brought: Expected) -> Mapping[tuple[Expected, int], int] | None:
     """How often each message was given, by queue and offset."""
     if not isinstance(brought, tuple):
         return None
     found: dict[tuple[Expected, int], int] = {}
     for one in brought:
+        if _is_sent_back(one):
+            continue
         if not isinstance(one, tuple) or len(one) < 4:
             return None
         _, queue, first, count = one[:4]
@@ -346,7 +373,11 @@ def _messages(brought: Expected) -> Mapping[tuple[Expected, int], int] | None:
     return found
 
 
-_MISSED = Consequence(Harm.LOST, "A message that failed does not go to the retry topic: it is not tried again.")
+_MISSED = Consequence(
+    Harm.LOST, "A message that failed does not go to the retry topic: it is lost unless its client keeps it."
+)
+_AT_ONCE = Consequence(Harm.REPEATED, "A message that failed is given again by its client, and not by the retry topic.")
+_UNCALLED = Consequence(Harm.LATE, "Messages are sent back that no listener failed with: they come later, and again.")
 _AGAIN = Consequence(
     Harm.REPEATED, "A message goes to the retry topic that a Java client does not send there: it is given again."
 )

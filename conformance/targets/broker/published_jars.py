@@ -26,10 +26,9 @@ class PublishedJars(NamedTuple):
         """Which jars are whose, as a sentence without its full stop; "" when all are of this version."""
         if not self.borrowed:
             return ""
-        own = [module for path in self.paths if (module := _module(path, version))]
         return (
-            f"Maven has only a part of {version}: {', '.join(own)} are of {version}, and {', '.join(self.borrowed)} of "
-            f"{self.older}; broker:dir=PATH judges a build that is whole"
+            f"{', '.join(self.borrowed)} are of {self.older}, as Maven has only a part of {version}; broker:dir=PATH "
+            "judges a build that is whole"
         )
 
 

@@ -118,6 +118,11 @@ def test_groups_that_cannot_be_read_end_an_upgrade_of_all(tmp_path: Path, monkey
     def fails(*args: object) -> None:
         raise CannotRunError("The broker does not answer.")
 
+    with cluster(stored={0: 7}) as broker:
+        broker.create_group("idle")
+        idle = kit("predict", "upgrade", broker.address, "--all", "--broker", "5.5.0", cwd=tmp_path)
+    assert idle.returncode == 0
+    assert "Upgrade of broker 5.5.0: 1 group, 1 more consume nothing" in idle.stdout
     monkeypatch.setattr(ClusterReader, "read", fails)
     with cluster(stored={0: 7}) as broker:
         every = kit("predict", "upgrade", broker.address, "--all", "--broker", "5.5.0", cwd=tmp_path)

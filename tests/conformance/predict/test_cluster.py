@@ -22,11 +22,12 @@ from rocketmq_conformance.conformance.predict.api import access, consumer_of, re
 from rocketmq_conformance.conformance.predict.cluster import ClusterReader
 from rocketmq_conformance.conformance.predict.facts import GroupFacts, masked, read_file, to_json
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped, range_of
+from rocketmq_conformance.conformance.predict.reset import predict_reset
 from rocketmq_conformance.conformance.predict.server import Server
-from rocketmq_conformance.conformance.predict.start import Consumer, predict_start
+from rocketmq_conformance.conformance.predict.start import Consumer, PredictError, predict_start
 from rocketmq_conformance.conformance.proof import java
 from rocketmq_conformance.conformance.remoting.access import OPEN
-from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.broker.wire import ordinal
@@ -119,6 +120,28 @@ def test_every_group_is_read_and_those_left_out_are_named(monkeypatch: pytest.Mo
     assert found.failed == named.failed == (("late", "The broker does not answer."),)
     assert ([group for group, _ in named.popping], named.unused) == (["popping"], 0)
     assert seen == [(done, 4) for done in range(5)]
+
+
+def test_what_brokers_do_not_show_is_not_taken_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = Server.try_to_ask
+    hidden: set[int] = set()
+
+    def asks(server: Server, asked: requests.Ask) -> Command:
+        return Command(int(Response.NO_PERMISSION), {}) if asked.code in hidden else ask(server, asked)
+
+    monkeypatch.setattr(Server, "try_to_ask", asks)
+    with cluster("4.9.7", {0: 7}) as broker, ClusterReader(broker.address) as reader:
+        hidden.add(int(Request.GET_ALL_CONSUMER_OFFSET))
+        with pytest.raises(CannotRunError, match="does not show stored offsets"):
+            reader.read(GROUP)
+        unsure = reader.read(GROUP, [TOPIC])
+        hidden.add(int(Request.GET_CONSUMER_CONNECTION_LIST))
+        without = reader.read(GROUP, [TOPIC])
+    with pytest.raises(PredictError, match="decides whether a reset is refused"):
+        predict_reset(unsure, TOPIC, "end")
+    with pytest.raises(PredictError, match="say --online or --offline"):
+        predict_reset(without, TOPIC, "end")
+    assert any("NO_PERMISSION" in note for note in predict_start(without, Consumer()).notes)
 
 
 def test_a_mode_of_requests_is_read_though_the_group_has_no_members() -> None:

@@ -123,6 +123,7 @@ def test_what_changed_an_answer_of_a_real_broker_is_not_called_harmless() -> Non
 )
 def test_a_number_cannot_matter_from_a_bound_on(name: str, enough: tuple[str, ...], too_small: tuple[str, ...]) -> None:
     assert why_harmless(name)
+
     assert [value for value in enough if not why_harmless(name, value)] == []
     found = [one for value in too_small for one in off_default(NEWEST, {name: value})]
     assert [(one.value, one.kind) for one in found] == [(value, UNCLASSIFIED) for value in too_small]
@@ -269,3 +270,9 @@ def test_a_property_is_set_once() -> None:
 def test_the_fake_broker_is_configured_by_what_the_models_know() -> None:
     with pytest.raises(ValueError, match="cannot be configured by enableMultiDispatch; it knows accessMessageInMemory"):
         of_the_model(NEWEST, {"enableMultiDispatch": "true"})
+
+
+def test_a_count_of_none_is_not_harmless() -> None:
+    counts = ("topicQueueLockNum", "consumerOffsetUpdateVersionStep", "sharedByteBufferNum", "maxIndexNum")
+    assert [name for name in counts if why_harmless(name, "0") or not why_harmless(name, "5000")] == []
+    assert not why_harmless("maxIndexNum", "1")

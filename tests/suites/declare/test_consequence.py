@@ -44,6 +44,7 @@ CASES: list[tuple[tuple[str, str, Expected, Expected], Harm, str]] = [
     (("remote-store", "read", 5, -1), Harm.SKIPPED, "A stored offset, 5, reads as none"),
     (("remote-store", "persist_all", ((0, 5),), ()), Harm.REPEATED, "is not committed"),
     (("remote-store", "persist_all", ((0, 5),), ((0, 9),)), Harm.SKIPPED, "9 is stored instead of 5"),
+    (("remote-store", "persist_all", (), ((0, -1),)), Harm.SKIPPED, "A negative offset is stored"),
     (("broker-offsets", "query", NOT_FOUND, 0), Harm.REPEATED, "ConsumeFromWhere counts for nothing"),
     (("broker-offsets", "query", NOT_FOUND, 7), Harm.SKIPPED, "is answered 7"),
     (("broker-offsets", "query", 7, NOT_FOUND), Harm.SKIPPED, "not answered that it stands at 7"),
@@ -80,8 +81,18 @@ def test_whole_consumers_show_the_worst_of_what_differs() -> None:
     assert whole(places=((mine,), ((0, 20),))).harm is Harm.SKIPPED
     assert whole(brought=(brought, ())).sentence.startswith("12 messages are not given")
     assert whole(brought=(brought, (*brought, *brought))).harm is Harm.REPEATED
+    assert whole(brought=(brought, (*brought, (0, "sent back", 0, 24)))).harm is Harm.LATE
     assert whole(stored=((12, -1), (12, "-1 was sent"))).sentence.startswith("A negative offset is stored")
     assert whole(stored=((12,), (7,)), places=((mine,), (unpulled,))).harm is Harm.REPEATED
+
+
+def test_a_message_that_is_given_again_is_not_called_lost() -> None:
+    def listener(retry: tuple[int, ...], brought: Expected) -> Harm:
+        wanted, given = ((), (), (), (0, 0, 0, 4)), ((), brought, (), retry)
+        return does("whole-listener", "look", wanted, cast(Expected, given)).harm
+
+    assert listener((0, 0, 0, 0), ()) is Harm.LOST
+    assert listener((0, 0, 0, 0), ((0, 0, 13, 1),)) is Harm.REPEATED
 
 
 def test_what_a_rule_about_time_decides_is_late_and_an_accident_does_nothing() -> None:
