@@ -150,7 +150,7 @@ def reset(
     time = in_ms(int(target), "--to") if is_time else None
     if len(topics) != 1:
         raise click.UsageError("Name the one topic of the reset with --topic.")
-    facts = facts_of(name_servers, path, group, topics, time, patience)
+    facts = facts_of(name_servers, path, group, topics, time, patience=patience)
     if time is not None and facts.time != time:
         raise click.UsageError(f"{path} is about the time {facts.time}, not {time}: write it again with --time {time}.")
     prediction = predict_reset(facts, topics[0], AT_TIME if time is not None else target, online)

@@ -105,7 +105,8 @@ def facts_of(
     group: str | None,
     topics: tuple[str, ...],
     at: int | None = None,
-    patience: float = 10.0,
+    *,
+    patience: float,
 ) -> GroupFacts:
     """The facts of a cluster or of a file; usage errors when neither or both are named."""
     from rocketmq_conformance.conformance.predict.api import read_group

@@ -90,7 +90,7 @@ def start(
             raise click.BadParameter(
                 f"write last, first, or a time such as 20260131120000, not {timestamp!r}", param_hint="--from"
             )
-    facts = facts_of(name_servers, path, group, topics, time, patience)
+    facts = facts_of(name_servers, path, group, topics, time, patience=patience)
     consumer = consumer_of(
         facts,
         client=client,

@@ -45,7 +45,9 @@ def state(
     """
     from rocketmq_conformance.conformance.predict.facts import masked, to_json
 
-    facts = facts_of(name_servers, None, group, topics, None if time is None else in_ms(time, "--time"), patience)
+    facts = facts_of(
+        name_servers, None, group, topics, None if time is None else in_ms(time, "--time"), patience=patience
+    )
     text = to_json(facts if names else masked(facts))
     if out is None:
         say_text(text)

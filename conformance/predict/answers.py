@@ -19,9 +19,9 @@ from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.models.outcome import Err
 
 #: Consumers that pop, which no member of a group that is predicted does.
-POP = "pop"
+POPS = "pop"
 #: The kinds of consumers whose heartbeats say another type than CONSUME_PASSIVELY.
-KIND_OF_TYPE = {"CONSUME_ACTIVELY": LITE, "CONSUME_POP": POP}
+KIND_OF_TYPE = {"CONSUME_ACTIVELY": LITE, "CONSUME_POP": POPS}
 ALL_GROUPS = requests.Ask(Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, {})
 
 

@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar, cast
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.answers import (
     ALL_GROUPS,
+    POPS,
     document,
     is_built_in,
     known_groups,
@@ -27,7 +28,6 @@ from rocketmq_conformance.conformance.predict.answers import (
     offset,
     stored_table,
 )
-from rocketmq_conformance.conformance.predict.answers import POP as POPS
 from rocketmq_conformance.conformance.predict.facts import (
     LITE,
     MOST_QUEUES,
@@ -113,7 +113,7 @@ class ClusterReader:
         With a ``time`` (ms since the epoch) each queue is searched for it. CannotRunError with a sentence when that
         cannot be found out.
         """
-        brokers = dict(self._cluster())
+        brokers = dict(self._masters())
         releases = {name: self._release(name, address) for name, address in brokers.items()}
         asked = requests.connection_list(group)
         members = members_of(self._broker(address).try_to_ask(asked) for address in brokers.values())
@@ -179,7 +179,7 @@ class ClusterReader:
     def groups(self) -> tuple[str, ...]:
         """The groups that any broker knows, or that stored offsets, without those of brokers and tools."""
         found: set[str] = set()
-        for address in self._cluster().values():
+        for address in self._masters().values():
             found |= set(self._known_groups(address) or ())
             found |= {group for _, group, _ in self._stored_table(address) or ()}
         return tuple(sorted(group for group in found if not is_built_in(group)))
@@ -205,27 +205,28 @@ class ClusterReader:
         assert failed is not None  # a text has at least one part
         raise failed
 
-    def _cluster(self) -> dict[str, str]:
+    def _masters(self) -> dict[str, str]:
         """The address of each broker's master, by name."""
-        return self._once(("cluster",), self._ask_cluster)
+        return self._once(("cluster",), self._ask_cluster)[0]
 
     def _cluster_of(self, broker: str) -> str:
         """The name of a broker's cluster; "" where the name server does not say."""
-        return self._once(("names",), lambda: dict[str, str]()).get(broker, "")
+        return self._once(("cluster",), self._ask_cluster)[1].get(broker, "")
 
-    def _ask_cluster(self) -> dict[str, str]:
+    def _ask_cluster(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The addresses of masters, and the names of clusters, by broker."""
         answer = self._names.ask(requests.Ask(Request.GET_BROKER_CLUSTER_INFO, {}))
         if answer.code:
             raise CannotRunError(f"The name server names no brokers ({response_name(answer.code)} {answer.remark}).")
         with document(answer, "the name server's brokers") as body:
             table = body.get("brokerAddrTable") or {}
             names = dict(body.get("clusterAddrTable") or {}).items()
-            self._kept["names",] = {str(broker): str(name) for name, brokers in names for broker in brokers}
+            clusters = {str(broker): str(name) for name, brokers in names for broker in brokers}
             found = {str(name): master(each) for name, each in dict(table).items()}
         masters = {name: address for name, address in found.items() if address}
         if not masters:
             raise CannotRunError("The name server knows no broker: name that of the cluster, and start its brokers.")
-        return masters
+        return masters, clusters
 
     def _route(self, topic: str) -> tuple[_Queues, ...]:
         """The readable queues of a topic; CannotRunError when there is no such topic."""

@@ -59,7 +59,7 @@ def consequence_of(suite: Suite, step: Step) -> Consequence:
     if is_accident(step.why, names):
         return _ACCIDENT
     found = _of_parts(spec, names, step) if names else [_of_answer(suite, spec)(step.expected, step.observed)]
-    worst = min(found, key=lambda one: _ORDER.index(one.harm), default=DIFFERENT)
+    worst = _worst(found)
     timed = responsible(suite, step).startswith(_TIMED)
     return _LATE if timed and worst.harm in (Harm.SKIPPED, Harm.STALLED, Harm.DIFFERENT) else worst
 
@@ -220,7 +220,7 @@ def _commits(expected: Expected, observed: Expected) -> Consequence:
     if wanted is None or given is None:
         return DIFFERENT
     found = []
-    for queue in wanted.keys() | given.keys():
+    for queue in {**wanted, **given}:
         if queue not in given:
             found.append(
                 Consequence(Harm.REPEATED, "An offset is not committed: after the next start messages come again.")
