@@ -285,11 +285,11 @@ def is_over(sent: Mapping[str, str], began: int, came: int) -> bool:
 
 def least(sent: Mapping[str, str], second: int, now: int) -> int:
     """Before when a message that waits does not come, by the clock that shows ``now`` when it is sent (ms since the
-    epoch)."""
+    epoch). One whose time is no number is to be refused: where it is taken it may come at once."""
     if int(sent.get(DELAY, "0")):
         return now + second
     first = next(name for name in TIMERS if name in sent)
-    due = int(sent[first]) * (second if first == DELAY_SECONDS else 1)
+    due = (parse_number(sent[first], 64) or 0) * (second if first == DELAY_SECONDS else 1)
     return rounded(due if first == DELIVER_MS else now + due, second)
 
 

@@ -177,6 +177,7 @@ def test_times_are_sent_as_they_are_named() -> None:
     assert least({"TIMER_DELAY_SEC": "1", "TIMER_DELAY_MS": "x", "DELAY": "0"}, 1_000, 7) == 1_000
     assert least({"TIMER_DELAY_MS": "1500"}, 1_000, 507) == 2_000
     assert least({"TIMER_DELAY_SEC": "1", "DELAY": "1"}, 1_000, 7) == 1_007
+    assert least({"TIMER_DELAY_SEC": "x"}, 1_000, 2_507) == 2_000
     assert is_over({"TIMER_DELIVER_MS": "157"}, 7, 157)
     assert not is_over({"TIMER_DELIVER_MS": "157"}, 7, 156)
     assert not is_over({"TIMER_DELIVER_MS": "1"}, 7, 157)
