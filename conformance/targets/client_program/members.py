@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -114,7 +114,7 @@ class MemberPrograms:
         if guard.account is not None:
             self._case.settle()
         if len(found) != 1 or (guard.refused and not guard.signed):
-            reason = f"{name} is {' and '.join(sorted(found))}: {_ONE_CLIENT}"
+            reason = self._several(member, found)
             if not found:
                 other = twin(member, None)
                 reason = f"{name} has the client id of {others[other]}, {other}: {_OWN_ID}" if other else ""
@@ -233,7 +233,14 @@ class MemberPrograms:
                 f"It cannot be seen whether {ids} is {' or '.join(unknown)}: make ROCKETMQ_INSTANCE part of the client "
                 "id."
             )
-        raise CannotRunError(f"{ids} is another client than a member made at first: {_ONE_CLIENT}")
+        member = next((found for one in sorted(strangers) if (found := self._opener_of(one)) is not None), None)
+        if member is None:
+            raise CannotRunError(f"{ids} is another client than a member made at first: {_ONE_CLIENT}")
+        raise CannotRunError(self._several(member, {self.ids[member], *strangers}))
+
+    @staticmethod
+    def _several(member: int, clients: Iterable[str]) -> str:
+        return f"{MEMBERS[member]} is {' and '.join(sorted(clients))}: {_ONE_CLIENT}"
 
     def wrong_line(self) -> str:
         """A sentence on a line of a member that runs which has not the shape it should have, or ""."""
