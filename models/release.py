@@ -94,7 +94,7 @@ class Switch:
     The 5.0.0 previews left the main line around 4.9.1: ``v5="5.0.0-PREVIEW"`` means every 5.x has it.
     """
 
-    #: Number in docs/switches.md; changes that belong together share one.
+    #: Number in ``list switches``; changes that belong together share one.
     id: str
     #: What changed, as a sentence without its full stop.
     change: str

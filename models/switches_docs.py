@@ -1,4 +1,4 @@
-"""The page of the switches (docs/switches.md), made from their declarations."""
+"""The page of the switches, made from their declarations: ``list switches``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INTRODUCTION = """# Switches
 
 A switch is a change of behaviour between releases: "from this release on it is so". The models ask switches, never
 release numbers, so that one model answers for every release. They are declared in `models/client/switches.py` and
-`models/broker/switches.py`, and this page is made from the declarations by `rocketmq-conformance regenerate`. It says
+`models/broker/switches.py`, and `rocketmq-conformance list switches` makes this page from the declarations. It says
 what each number means and where the change can be read.
 
 - The lines 4.x and 5.x were developed side by side, so that a change has a first release in each. "Never" means that

@@ -19,7 +19,7 @@ ORDER = (
     ("conformance.startup",),
     ("conformance.remoting",),
     ("conformance.fakes",),
-    ("conformance.engine",),
+    ("conformance.engine", "conformance.cache"),
     ("conformance.targets",),
     ("conformance.opening",),
     ("conformance.suite_workers",),

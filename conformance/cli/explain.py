@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from rocketmq_conformance.conformance.cli.made_texts import made_explanation
+from rocketmq_conformance.conformance.cache import kept_text
 from rocketmq_conformance.conformance.cli.options import like_option, overrides, releases_option, rule_named
 from rocketmq_conformance.conformance.cli.output import say_text
+from rocketmq_conformance.suites.declare.entry_points import packages_may_bring_suites
 
 if TYPE_CHECKING:
     from rocketmq_conformance.models.profile import Profile
@@ -47,9 +49,9 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
         say_text(_divergence_text(rule_id.lower(), folder) + "\n")
         return
     chosen = overrides(releases, like)
-    made = None if chosen else made_explanation(rule_id)
-    if made:
-        say_text(made)
+    kept = None if chosen or packages_may_bring_suites() else _kept().get(rule_id.upper())
+    if kept:
+        say_text(kept)
         return
     from rocketmq_conformance.models.profile import Profile
     from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -62,6 +64,19 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
     )
     suite = SUITES.get(rule_id.lower())
     say_text(suite_explanation(suite, profile) if suite else explanation(rule_named(rule_id), profile))
+
+
+def _kept() -> Mapping[str, str]:
+    """What is shown of each rule by the newest releases."""
+    explanations: Mapping[str, str] = json.loads(kept_text("explanations", _explanations))
+    return explanations
+
+
+def _explanations() -> str:
+    from rocketmq_conformance.models import rulebook
+    from rocketmq_conformance.models.profile import Profile
+
+    return json.dumps({rule.id: explanation(rule, Profile()) for rule in rulebook.RULES.values()})
 
 
 def _divergence_text(fingerprint: str, folder: Path) -> str:

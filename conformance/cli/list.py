@@ -1,44 +1,76 @@
-"""The command ``list``: suites, rules, operations and mutants. What takes long to import is read from
-made files, unless installed packages bring suites of their own.
+"""The command ``list``: suites, rules, operations and mutants, and what is documented of them in tables.
+
+What takes long to import is kept (``conformance/cache.py``), unless installed packages bring suites of their own.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import click
 
-from rocketmq_conformance.conformance.cli.made_texts import OPERATIONS, RULES, SCHEMA, SUITES, made_text
+from rocketmq_conformance.conformance.cache import kept_text
+from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.cli.options import selected_names, suites_option
 from rocketmq_conformance.conformance.cli.output import say, say_text
+from rocketmq_conformance.suites.declare.entry_points import packages_may_bring_suites
 
 #: What -k selects, as an error says it.
 _WITH_OPERATIONS = "suite with operations here"
+#: What is listed as a page, in Markdown: modules with a ``page``.
+PAGES = {
+    "clauses": "conformance.targets.clauses",
+    "properties": "conformance.properties.properties_docs",
+    "switches": "models.switches_docs",
+    "tables": "conformance.campaign.tables.tables_docs",
+}
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice(["suites", "rules", "operations", "mutants"]))
+@click.argument("what", type=click.Choice(["suites", "rules", "operations", "mutants", *PAGES]))
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["human", "schema", "exec", "client"]),
+    type=click.Choice(["human", "page", "schema", "exec", "client"]),
     default="human",
-    help="Of operations: schema is the JSON Schema of a plan's case lines, exec that of what exec:COMMAND asks and of "
-    "the answers, client that of the lines and commands of client:COMMAND.",
+    help="Of operations: page is Markdown with arguments and answers, schema the JSON Schema of a plan's case lines, "
+    "exec that of what exec:COMMAND asks and of the answers, client that of the lines and commands of client:COMMAND.",
 )
 @suites_option
 def list_(what: str, form: str, patterns: Sequence[str]) -> None:
-    """Name the suites, rules, operations or mutants; with -k the operations of some suites."""
+    """Name the suites, rules, operations or mutants; with -k the operations of some suites.
+
+    Also the clauses of rules that are seen, the properties of brokers, the switches between releases and the tables of
+    a campaign, as pages in Markdown.
+    """
     if form != "human" and what != "operations":
-        raise click.UsageError(f"Only operations have a schema: write `list operations --format {form}`.")
+        raise click.UsageError(f"Only operations have a format: write `list operations --format {form}`.")
     if patterns and (what != "operations" or form == "client"):
         raise click.UsageError("Only operations are chosen by their suite: write `list operations -k NAME`.")
-    text = _TEXTS[what if form == "human" else form]()
-    say_text((_lines_of if form == "human" else _schema_of)(text, patterns) if patterns else text)
+    say_text(_CHOICES[form](listed(what, form), patterns) if patterns else listed(what, form))
     if what == "mutants":
         say("Every mutant cites a defect (D01 and so on): docs/defects.md explains each of them.", err=True)
+
+
+def listed(what: str, form: str = "human") -> str:
+    """What ``list`` shows, kept until a module changes; what the schema says of client programs is a file."""
+    name = what if form == "human" else f"{what}-{form}"
+    make = partial(page, PAGES[what]) if what in PAGES else _TEXTS[name]
+    return make() if form == "client" or packages_may_bring_suites() else kept_text(name, make)
+
+
+def page(module: str) -> str:
+    """The page that a module makes; CouldNot where a package that it needs is not installed."""
+    try:
+        text: str = import_module(f"rocketmq_conformance.{module}").page()
+    except ModuleNotFoundError as error:
+        raise CouldNot(f"This page needs {error.name}: pip install 'rocketmq-conformance[spark]'.") from error
+    return text
 
 
 def suites() -> str:
@@ -99,10 +131,26 @@ def _schema_of(text: str, patterns: Sequence[str]) -> str:
     return json.dumps(schema, indent=2) + "\n"
 
 
+def _sections_of(text: str, patterns: Sequence[str]) -> str:
+    """The sections of a page on some suites."""
+    first, *sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    by_name = {section.split()[1]: section for section in sections}
+    chosen = selected_names(patterns, dict.fromkeys(by_name), _WITH_OPERATIONS)
+    return first + "".join(by_name[name] for name in by_name if name in chosen)
+
+
+def _page() -> str:
+    from rocketmq_conformance.suites.declare import operations_docs
+    from rocketmq_conformance.suites.declare.discovery import SUITES as FOUND
+
+    return operations_docs.page(FOUND.values())
+
+
 def _exec() -> str:
     from rocketmq_conformance.conformance.targets.exec_client import schema
+    from rocketmq_conformance.suites.declare.discovery import SUITES as FOUND
 
-    return schema.FILE.read_text("utf-8")
+    return schema.text(FOUND.values())
 
 
 def _client() -> str:
@@ -111,18 +159,25 @@ def _client() -> str:
     return lines.FILE.read_text("utf-8")
 
 
-def _mutants() -> str:
-    from rocketmq_conformance.conformance.targets import mutants_list
+def mutants() -> str:
+    """A line for each mutant: its name, the defect that it repeats, what it does, and why it changes nothing if so."""
+    from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 
-    return mutants_list.FILE.read_text("utf-8")
+    lines = []
+    for mutant in MUTANTS.values():
+        note = f"  (equivalent: {mutant.equivalent})" if mutant.equivalent else ""
+        lines.append(f"{mutant.name:<32} {mutant.defect:<5} {mutant.sentence}{note}\n")
+    return "".join(lines)
 
 
 _TEXTS: dict[str, Callable[[], str]] = {
-    "suites": lambda: made_text(SUITES) or suites(),
-    "rules": lambda: made_text(RULES) or rules(),
-    "operations": lambda: made_text(OPERATIONS) or operations(),
-    "mutants": _mutants,
-    "schema": lambda: made_text(SCHEMA) or schema(),
-    "exec": _exec,
-    "client": _client,
+    "suites": suites,
+    "rules": rules,
+    "operations": operations,
+    "mutants": mutants,
+    "operations-page": _page,
+    "operations-schema": schema,
+    "operations-exec": _exec,
+    "operations-client": _client,
 }
+_CHOICES = {"human": _lines_of, "page": _sections_of, "schema": _schema_of, "exec": _schema_of}

@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, finish
 from rocketmq_conformance.conformance.cli.fetch import broker_jars, client_jars, fetch_jars
 from rocketmq_conformance.conformance.cli.options import release_names
-from rocketmq_conformance.conformance.cli.output import say
+from rocketmq_conformance.conformance.cli.output import say, say_text
 from rocketmq_conformance.conformance.cli.proving import (
     Proof,
     Work,
@@ -45,7 +45,6 @@ from rocketmq_conformance.conformance.targets.maven import Wanted
 from rocketmq_conformance.models.release import NEWEST, Release
 
 ROWS = Path("docs/proof")
-PAGE = Path("docs/proof.md")
 #: What is compared with a prediction: a start or reset, or an upgrade.
 Compared = TypeVar("Compared", predicted_starts.Agreement, predicted_upgrades.UpgradeAgreement)
 
@@ -280,22 +279,20 @@ def whole(releases: tuple[str, ...], fake: bool, scripted: bool, only: str, work
 
 @click.command()
 @click.argument("rows", default=ROWS, type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=PAGE, show_default=True, metavar="FILE", help="The page."
-)
-def page(rows: Path, out: Path) -> None:
-    """Write the page of what was proven.
+def page(rows: Path) -> None:
+    """Show what was proven, rule by rule, as Markdown.
 
     ROWS is the folder that the other commands wrote with --out, docs/proof by default.
     """
     if not rows.is_dir():
         raise click.UsageError(f"There is no folder {rows}: name the one that a proof wrote with --out.")
     try:
-        out.write_text(proof_docs.page_of(KeptRows(rows)), "utf-8")
+        text = proof_docs.page_of(KeptRows(rows))
     except OSError as error:
         raise click.UsageError(f"{error.filename} cannot be used: {error.strerror}.") from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    say_text(text)
 
 
 def _with_jars(jars: Callable[[str], list[Wanted]], proof: Proof) -> Proof:

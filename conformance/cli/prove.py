@@ -19,7 +19,7 @@ COMMANDS = {
         "prove folklore",
     ),
     "java": Lazy(f"{_PROOFS}:java", "Ask the classes of real Java clients.", "prove java 5.5.0"),
-    "page": Lazy(f"{_PROOFS}:page", "Write the page of what was proven.", "prove page"),
+    "page": Lazy(f"{_PROOFS}:page", "Show what was proven, rule by rule.", "prove page"),
     "pairs": Lazy(f"{_PROOFS}:pairs", "Ask every pair of a real client and a real broker.", "prove pairs"),
     "predict": Lazy(
         f"{_PROOFS}:predict",

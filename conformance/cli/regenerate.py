@@ -5,6 +5,8 @@ For contributors, in a checkout of the project. ``--check`` changes nothing.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from rocketmq_conformance.conformance.cli.output import say
@@ -37,20 +39,31 @@ from rocketmq_conformance.conformance.cli.output import say
     multiple=True,
     help="The same of one suite alone (minutes); may be repeated.",
 )
-def regenerate(check: bool, asks_brokers: bool, reads_sources: bool, searches: bool, named: tuple[str, ...]) -> None:
+@click.option(
+    "--docs",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Only write the documentation, with the pages that are made from the code, into this folder.",
+)
+def regenerate(
+    check: bool, asks_brokers: bool, reads_sources: bool, searches: bool, named: tuple[str, ...], folder: Path | None
+) -> None:
     """Rewrite all files that are made from the code, and list what is still missing.
 
     For contributors: it needs a checkout of the project, and takes about a minute. Exit codes: 0, or 1 when --check
     found stale files.
     """
     from rocketmq_conformance.conformance.cli import missing
-    from rocketmq_conformance.conformance.cli.regenerating import checkout, stale_files
+    from rocketmq_conformance.conformance.cli.regenerating import checkout, stale_files, write_documentation
     from rocketmq_conformance.suites.declare.discovery import SUITES
 
     unknown = sorted({*named} - {*SUITES})
     if unknown:
         raise click.BadParameter(f"there is no suite {unknown[0]}.", param_hint="--covering-of")
     root = checkout()
+    if folder:
+        write_documentation(root, folder)
+        return
     searched = tuple(SUITES) if searches else named
     stale = stale_files(root, check=check, asks_brokers=asks_brokers, reads_sources=reads_sources, searched=searched)
     for path in stale:

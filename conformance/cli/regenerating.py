@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
@@ -12,25 +13,21 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.cli import made_texts
+from rocketmq_conformance.conformance.cli import list as lists
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.cli.output import say_text
 from rocketmq_conformance.conformance.engine import corpus, covering_plans, rulebook_versions
 from rocketmq_conformance.conformance.proof import proof_docs
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.unit import BROKER
-from rocketmq_conformance.conformance.properties import defaults, properties_docs
+from rocketmq_conformance.conformance.properties import defaults
 from rocketmq_conformance.conformance.provenance import calls, history
 from rocketmq_conformance.conformance.provenance.call_graph import CallGraph
 from rocketmq_conformance.conformance.provenance.hashing import hashed
 from rocketmq_conformance.conformance.provenance.published import broker_files
-from rocketmq_conformance.conformance.targets import clause_steps, clauses, mutants_list
-from rocketmq_conformance.conformance.targets.exec_client import schema
-from rocketmq_conformance.conformance.targets.mutants import MUTANTS
-from rocketmq_conformance.models import switches_docs
+from rocketmq_conformance.conformance.targets import clause_steps
 from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rulebook import RULES
-from rocketmq_conformance.suites.declare import operations_docs
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
 #: Tests that write what they compare with when REWRITE_GOLDEN is set, and the files that they write.
@@ -43,6 +40,8 @@ GOLDEN_TESTS = (
     "tests/reports/test_console.py",
     "tests/reports/test_html.py",
 )
+#: Schemas of the documentation, and the format of `list operations` that each is.
+_SCHEMAS = {"plan": "schema", "exec": "exec", "client": "client"}
 GOLDEN_FILES = ("tests/data/digests.json", "tests/data/noticing_cases.json", "tests/golden/*", "docs/folklore.md")
 
 
@@ -66,37 +65,32 @@ def stale_files(
         *(_defaults(root, check) if asks_brokers else ()),
         *(_history(root, check) if reads_sources else ()),
         *(_covering(root, check, searched) if searched else ()),
-        *_pages(root, check),
+        *_rulebook(root, check),
         *_golden(root, check),
     ]
 
 
-def _pages(root: Path, check: bool) -> Iterator[str]:
-    """The pages that were stale; without ``check`` they are written."""
-    try:
-        from rocketmq_conformance.conformance.campaign.tables import tables_docs
-    except ModuleNotFoundError as error:
-        raise CouldNot(f"The tables of campaigns need {error.name}: pip install -e '.[dev,spark]'.") from error
-    book, rules = rulebook_versions.text_of_this()
-    pages = {
-        f"conformance/engine/rulebooks/{book}": rules,
-        "docs/operations.md": operations_docs.page(SUITES.values()),
-        "docs/campaign-tables.md": tables_docs.tables_page(),
-        "docs/clauses.md": clauses.page(),
-        "docs/switches.md": switches_docs.page(),
-        "docs/configuration.md": properties_docs.page(),
-        "docs/proof.md": proof_docs.page_of(KeptRows(root / "docs" / "proof")),
-        **{f"conformance/cli/made/{name}": text for name, text in made_texts.texts().items()},
-        "conformance/targets/mutants.txt": mutants_list.text(MUTANTS.values()),
-        "conformance/targets/exec_client/schema.json": schema.text(SUITES.values()),
-    }
-    for name, text in pages.items():
-        path = root / name
-        if not path.exists() or path.read_text("utf-8") != text:
-            if not check:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, "utf-8")
-            yield name
+def write_documentation(root: Path, folder: Path) -> None:
+    """Write the pages of ``docs/`` into a folder, and beside them those that are made, with the schemas."""
+    shutil.copytree(root / "docs", folder, dirs_exist_ok=True)
+    made = {f"{what}.md": lists.listed(what) for what in lists.PAGES}
+    made["operations.md"] = lists.listed("operations", "page")
+    made["proven-rules.md"] = proof_docs.page_of(KeptRows(root / "docs" / "proof"))
+    made |= {f"{name}.schema.json": lists.listed("operations", form) for name, form in _SCHEMAS.items()}
+    for name, text in made.items():
+        (folder / name).write_text(text, "utf-8")
+
+
+def _rulebook(root: Path, check: bool) -> Iterator[str]:
+    """The rule book of this version, if it was stale; without ``check`` it is written."""
+    book, text = rulebook_versions.text_of_this()
+    name = f"conformance/engine/rulebooks/{book}"
+    path = root / name
+    if not path.exists() or path.read_text("utf-8") != text:
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        yield name
 
 
 def _defaults(root: Path, check: bool) -> Iterator[str]:

@@ -204,7 +204,7 @@ def _row(path: Path, number: int, suite: Suite, step: Any) -> Row:
         if not fits(schema, args[field]):
             raise PlanError(
                 f"{path}, line {number}: {name} cannot have {field} = {json.dumps(args[field])} "
-                "(docs/operations.md lists what it can have)."
+                f"(`list operations -k {suite.name} --format page` shows what it can have)."
             )
     return at, tuple(frozen(args[field]) for field in wanted)
 

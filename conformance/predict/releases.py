@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.targets.maven import cache_folder, versions_of
+from rocketmq_conformance.conformance.cache import cache_folder, keep
+from rocketmq_conformance.conformance.targets.maven import versions_of
 from rocketmq_conformance.models.broker.wire import description, ordinal
 from rocketmq_conformance.models.release import PUBLISHED, Release
 
@@ -55,8 +56,7 @@ def later_releases(today: date | None = None) -> Later:
         return kept or Later({}, None, str(error).rstrip("."))
     lines = [str(today), *(f"{one} {release}" for one, some in found.items() for release in some)]
     with suppress(OSError):
-        _file().parent.mkdir(parents=True, exist_ok=True)
-        _file().write_text("\n".join(lines) + "\n", "utf-8")
+        keep(_file(), "\n".join(lines) + "\n")
     return Later(found, today)
 
 

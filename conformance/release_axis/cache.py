@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
@@ -13,6 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import parse_qs
 
+from rocketmq_conformance.conformance.cache import keep
 from rocketmq_conformance.conformance.proof.revision import revision
 from rocketmq_conformance.conformance.release_axis.plans import Plans
 from rocketmq_conformance.conformance.release_axis.records import CaseRecord, StepRecord, SuiteRecord
@@ -74,10 +74,7 @@ class Cache:
         }
         text = json.dumps({"cases": cases, "seconds": record.seconds, "refused": record.refused})
         with suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=self.folder, delete=False) as new:
-                new.write(f"{_digest(text)}\n{text}")
-            os.replace(new.name, self.folder / f"{key}.json")
+            keep(self.folder / f"{key}.json", f"{_digest(text)}\n{text}")
 
 
 def _digest(text: str) -> str:

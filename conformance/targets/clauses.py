@@ -1,5 +1,5 @@
 """Which clauses of rules are seen: those about time, order, the number of requests, header fields, the one-way flag and
-repetition. docs/clauses.md is made from the table.
+repetition. ``list clauses`` shows the table.
 
 A rule is confirmed by steps in which it decides an answer; that says nothing about a clause which no answer depends on.
 So each clause of these kinds has a row here, with a mutant that breaks it and is noticed, or the reason why none is.
@@ -228,12 +228,12 @@ CLAUSES: tuple[Clause, ...] = (
 
 
 def page() -> str:
-    """docs/clauses.md."""
+    """The table as a page, in Markdown."""
     unseen = [clause for clause in CLAUSES if clause.unseen]
     lines = [
         "# Clauses",
         "",
-        "Made by `rocketmq-conformance regenerate` from `conformance/targets/clauses.py`; do not edit it.",
+        "`rocketmq-conformance list clauses` makes this page from `conformance/targets/clauses.py`.",
         "",
         "A rule counts as confirmed when it decided an answer that was right. A clause on which no answer depends",
         "would be confirmed with it, unseen. So every clause about time, order, the number of requests, header",

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.alarm import undisturbed
+from rocketmq_conformance.conformance.cache import cache_folder, keep
 from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 
 GROUP = "org.apache.rocketmq"
@@ -77,12 +78,6 @@ _MISSING = re.compile(r"Could not find artifact \S+|\S+ was not found in \S+|Cou
 _ARRIVED = re.compile(r"Downloaded from .*\.jar \(([0-9.]+) (B|kB|MB|GB)")
 _BYTES = {"B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3}
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
-
-
-def cache_folder() -> Path:
-    """The folder of files that the kit can make again."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "rocketmq-conformance"
 
 
 def is_snapshot(version: str) -> bool:
@@ -235,12 +230,8 @@ def _read(remembered: Path) -> tuple[Path, ...]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace the file atomically: another process may be reading it."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as new:
-            new.write(text)
-        os.replace(new.name, path)
+        keep(path, text)
     except OSError as error:
         raise CannotRunError(f"{path.parent} cannot be written ({error.strerror}): set XDG_CACHE_HOME.") from error
 

@@ -1,4 +1,4 @@
-"""The changes in brokers' behaviour, by release (docs/switches.md is made from these)."""
+"""The changes in brokers' behaviour, by release (``list switches`` shows them)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the operations (docs/operations.md), made from their declarations."""
+"""The page of the operations, made from their declarations: ``list operations --format page``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LONGEST_EXAMPLE = 100
 
 _INTRODUCTION = """# Operations
 
-Every operation of every suite, as its declaration in `suites/` has it. The page is made from the declarations by
-`rocketmq-conformance regenerate`.
+Every operation of every suite, as its declaration in `suites/` has it. `rocketmq-conformance list operations --format
+page` makes the page; with `-k NAME`, of some suites.
 
 A plan file writes a step as `{"operation": {"argument": value, …}}`; `rocketmq-conformance list operations --format
 schema` prints the JSON Schema. Values are listed simplest first, the way in which a failing plan shrinks; `×4` after a

@@ -1,7 +1,7 @@
 """Reach: which rules of a suite can fire by a profile, and why the others cannot.
 
 Everything that says whether a suite reaches a rule asks here: ``run --rule``, ``explain``, the rules that never fired
-in a run or campaign, and ``docs/operations.md``. A rule cannot fire
+in a run or campaign, and ``list operations --format page``. A rule cannot fire
 
 - on a release that it is not for (``Rule.releases``, of the side that the suite judges);
 - where a :class:`~rocketmq_conformance.suites.declare.rule_limit.RuleLimit` of the suite says so;

@@ -14,7 +14,7 @@ def test_a_file_is_the_old_one_until_the_new_one_is_whole(tmp_path: Path) -> Non
     write_whole(path, "old, with an ö")
     with pytest.raises(UnicodeEncodeError):
         write_whole(path, "new, until it fails \ud800")
-    assert path.read_text("utf-8") == "old, with an ö"
+    assert [(one, one.read_text("utf-8")) for one in tmp_path.iterdir()] == [(path, "old, with an ö")]
 
 
 def test_nothing_stays_beside_a_file_that_was_written(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """How brokers are reached: credentials and TLS, from environment variables or one file, and from nothing else.
 
-An address, a plan or an option would show them to others; see ``docs/configuration.md``.
+An address, a plan or an option would show them to others; ``list properties`` says how they are given.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """JSON Schema of what a program is asked and what it answers, made from the declarations and the models.
 
-``rocketmq-conformance list operations --format exec`` prints it, and ``regenerate`` keeps it as package data.
+``rocketmq-conformance list operations --format exec`` prints it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 
 from rocketmq_conformance.conformance.targets.exec_client.lines import WHOLE
 from rocketmq_conformance.models.outcome import Err, Undefined
@@ -17,8 +16,6 @@ from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.schema import DIALECT
 from rocketmq_conformance.suites.declare.suite import Suite
 
-#: The schema as package data.
-FILE = Path(__file__).with_name("schema.json")
 _ADDED = {
     "effect": "It is judged by the commits that reach the broker, which the kit takes from there: answer null.",
     "commits": "The kit appends the commits that reach the broker.",
@@ -26,7 +23,7 @@ _ADDED = {
 
 
 def text(suites: Iterable[Suite]) -> str:
-    """The file: for each operation of the pure and client suites "SUITE.OPERATION", its arguments and its answers."""
+    """For each operation of the pure and client suites "SUITE.OPERATION", its arguments and its answers."""
     found: Schema = {}
     for suite in suites:
         if suite.side not in (Side.PURE, Side.CLIENT):

@@ -12,8 +12,8 @@ from typing import Any
 
 import jpype
 
+from rocketmq_conformance.conformance.cache import cache_folder
 from rocketmq_conformance.conformance.targets.java_client import jvm
-from rocketmq_conformance.conformance.targets.maven import cache_folder
 
 #: Separates the parts of a text that crosses from or to Java: no name and no field has it (``Reflected.java``).
 BETWEEN = "\x1f"

@@ -290,7 +290,7 @@ def test_a_plan_with_a_value_that_there_is_none_of(tmp_path: Path) -> None:
     case = {"case": 0, "steps": [{"read": {"queue": "first", "kind": "memory", "fault": "answer"}}]}
     (tmp_path / "p.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(case)}\n")
     done = kit("replay", "p.jsonl", cwd=tmp_path)
-    one_sentence(done, 2, 'p.jsonl, line 2: read cannot have queue = "first" (docs/operations.md')
+    one_sentence(done, 2, 'p.jsonl, line 2: read cannot have queue = "first" (`list operations')
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_a_plan_with_a_value_that_there_is_none_of(tmp_path: Path) -> None:
             "brokerPermission cannot be '8'; write one of 0, 1, 2, 3, 4,",
         ),
         (["run", "--seed", "x"], "--seed"),
-        (["list", "mutants", "--format", "schema"], "Only operations have a schema"),
+        (["list", "mutants", "--format", "schema"], "Only operations have a format"),
         (["replay"], "Missing argument"),
         (["explain", "OFF-R-REED"], "OFF-R-READ"),
     ],

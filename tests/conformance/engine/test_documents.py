@@ -18,7 +18,7 @@ THEIR_OWN = {
     "campaign/analysis/rebuild.py": "a column of the campaign's tables",
     "campaign/finish.py": "a column of the campaign's tables",
     "cli/list.py": "a made file",
-    "cli/made_texts.py": "a made file",
+    "cli/explain.py": "a kept text",
     "engine/documents.py": "any",
     "fakes/group_case.py": "the fake broker's",
     "proof/fake_broker.py": "the fake broker's",
