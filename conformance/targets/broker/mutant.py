@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Declares, Mutant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,18 +24,16 @@ class BrokerMutant(Mutant):
         return bool(self.configuration or self.upgraded_from)
 
 
-#: A function that makes a mutant from its name, defect, sentence and changed class.
-Declare = Callable[[str, str, str, type], BrokerMutant]
-
-
-def mutants_of(part: str, *suites: str, upgraded_from: str = "", **configuration: str) -> Declare:
-    """The function that declares mutants of one part, to be killed by these suites.
+def declared(
+    found: list[BrokerMutant], part: str, *suites: str, upgraded_from: str = "", **configuration: str
+) -> Declares[BrokerMutant]:
+    """The decorator of classes that have a fault in one part of the fake broker, to be killed by these suites.
 
     ``configuration`` has the properties of the brokers that are off their default; ``upgraded_from`` is the release
     that they take turns with.
     """
 
-    def declare(name: str, defect: str, sentence: str, changed: type) -> BrokerMutant:
+    def make(name: str, defect: str, sentence: str, changed: type, equivalent: str) -> BrokerMutant:
         return BrokerMutant(
             name=name,
             defect=defect,
@@ -45,6 +42,7 @@ def mutants_of(part: str, *suites: str, upgraded_from: str = "", **configuration
             suites=suites,
             configuration=tuple(configuration.items()),
             upgraded_from=upgraded_from,
+            equivalent=equivalent,
         )
 
-    return declare
+    return Declares(found, make)

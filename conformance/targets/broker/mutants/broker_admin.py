@@ -13,17 +13,25 @@ from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.resets import Resets
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.pull import PullMessageRequest, TagCodes
 from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.outcome import Err, Result
 
+MUTANTS: list[BrokerMutant] = []
+_resets = declared(MUTANTS, "resets", "broker-admin")
+_pulls = declared(MUTANTS, "pulls", "broker-admin")
+_storage = declared(MUTANTS, "storage", "broker-admin", "broker-offsets")
+_offsets = declared(MUTANTS, "offsets", "broker-admin", "broker-offsets", "broker-doubt")
+
+
 # --- resets --------------------------------------------------------------------------------------------------
 
 
-class NotStored(Resets):
+@_resets("D62", "A reset is forgotten once a pull has taken it.")
+class ResetNotStored(Resets):
     def reset(self, asked: ResetRequest) -> Result:
         stored = self._storage.state.stored
         result = super().reset(asked)
@@ -31,7 +39,8 @@ class NotStored(Resets):
         return result
 
 
-class NotPending(Resets):
+@_resets("D63", "A reset is stored, and no member is notified.")
+class ResetNotPending(Resets):
     def reset(self, asked: ResetRequest) -> Result:
         pending = self._storage.state.pending
         result = super().reset(asked)
@@ -39,7 +48,8 @@ class NotPending(Resets):
         return result
 
 
-class NowByTime(Resets):
+@_resets("D57", "A reset of a queue to max ends at the last message.")
+class ResetNowByTime(Resets):
     """Searches as old releases did: the last message counts as the end."""
 
     def reset(self, asked: ResetRequest) -> Result:
@@ -49,12 +59,14 @@ class NowByTime(Resets):
         return super().reset(asked._replace(offset=max(log.max - 1, log.min)))
 
 
-class WholeTopic(Resets):
+@_resets("D61", "A reset of one queue moves the others too.")
+class ResetWholeTopic(Resets):
     def reset(self, asked: ResetRequest) -> Result:
         return super().reset(asked._replace(queue=-1))
 
 
-class NeverForwards(Resets):
+@_resets("D58", "A reset without force stores no larger offset.")
+class ResetNeverForwards(Resets):
     def reset(self, asked: ResetRequest) -> Result:
         before = self._storage.state
         result = super().reset(asked)
@@ -65,14 +77,16 @@ class NeverForwards(Resets):
         return result
 
 
-class NeedsMembers(Resets):
+@_resets("D58", "A group without members cannot be reset.")
+class ResetNeedsMembers(Resets):
     def reset(self, asked: ResetRequest) -> Result:
         if asked.group not in self._consumers.groups:
             return Err("CONSUMER_NOT_ONLINE")
         return super().reset(asked)
 
 
-class UntilMax(Resets):
+@_resets("D61", "A reset to max + 1 is refused.")
+class ResetUntilMax(Resets):
     def reset(self, asked: ResetRequest) -> Result:
         log = self._storage.state.logs.get((asked.topic, asked.queue), ABSENT)
         known = asked.topic in self._storage.state.topics and asked.group in self._storage.state.groups
@@ -84,7 +98,8 @@ class UntilMax(Resets):
 # --- clones --------------------------------------------------------------------------------------------------
 
 
-class ClonesMax(Resets):
+@_resets("D65", "A clone stores max, and skips what was not consumed.")
+class CloneCopiesMax(Resets):
     def clone(self, source: str, destination: str, topic: str, offline: bool) -> None:
         super().clone(source, destination, topic, offline)
         state = self._storage.state
@@ -95,21 +110,24 @@ class ClonesMax(Resets):
         self._storage.state = state._replace(stored=stored)
 
 
-class BlankIsAll(Resets):
+@_resets("D66", "A clone without a topic clones all of them.")
+class CloneBlankIsAll(Resets):
     def clone(self, source: str, destination: str, topic: str, offline: bool) -> None:
         topics = {key[1] for key in self._storage.state.stored if key[0] == source}
         for each in [topic] if topic else sorted(topics):
             super().clone(source, destination, each, offline)
 
 
-class Merges(Resets):
+@_resets("D67", "A clone leaves the destination's other queues as they were.")
+class CloneMerges(Resets):
     def clone(self, source: str, destination: str, topic: str, offline: bool) -> None:
         before = self._storage.state.stored
         super().clone(source, destination, topic, offline)
         self._storage.state = self._storage.state._replace(stored={**before, **self._storage.state.stored})
 
 
-class EveryTopic(Resets):
+@_resets("D67", "A clone ignores which topic it is asked for.")
+class CloneEveryTopic(Resets):
     def clone(self, source: str, destination: str, topic: str, offline: bool) -> None:
         for each in sorted(self._storage.state.topics):
             super().clone(source, destination, each, offline)
@@ -118,6 +136,7 @@ class EveryTopic(Resets):
 # --- deletions -----------------------------------------------------------------------------------------------
 
 
+@_storage("D64", "A deleted topic leaves its pending resets.")
 class TopicKeepsResets(Storage):
     def delete_topic(self, topic: str) -> None:
         pending = self.state.pending
@@ -125,6 +144,7 @@ class TopicKeepsResets(Storage):
         self.state = self.state._replace(pending=pending)
 
 
+@_storage("D64", "A group deleted with its offsets leaves its resets.")
 class GroupKeepsResets(Storage):
     def delete_group(self, group: str, flag: str) -> None:
         pending = self.state.pending
@@ -132,12 +152,14 @@ class GroupKeepsResets(Storage):
         self.state = self.state._replace(pending=pending)
 
 
-class AlwaysCleans(Storage):
+@_storage("D69", "A deleted group loses its offsets unasked.")
+class GroupAlwaysCleans(Storage):
     def delete_group(self, group: str, flag: str) -> None:
         super().delete_group(group, CLEAN_OFFSET if self.rules.clean_offset else REMOVE_OFFSET)
 
 
-class NeverCleans(Storage):
+@_storage("D69", "A deleted group keeps its offsets even if the request says to clean them.")
+class GroupNeverCleans(Storage):
     def delete_group(self, group: str, flag: str) -> None:
         super().delete_group(group, KEEP)
 
@@ -145,6 +167,7 @@ class NeverCleans(Storage):
 # --- commits, queries, pulls ---------------------------------------------------------------------------------
 
 
+@_offsets("D60", "A commit is stored though a reset is pending.")
 class CommitsOverResets(Offsets):
     def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
         pending = self._storage.state.pending
@@ -154,12 +177,14 @@ class CommitsOverResets(Offsets):
         return result
 
 
+@_offsets("D52", "The answer to a commit carries min and max.")
 class CommitAnswersBounds(Offsets):
     def _commit(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         answered, remark, _, said = super()._commit(code, ext, body)
         return answered, remark, {"minOffset": "0", "maxOffset": "0"}, said
 
 
+@_offsets("D60", "A commit takes a pending reset away.")
 class CommitEndsReset(Offsets):
     def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
         result = super().commit(group, topic, queue, committed)
@@ -168,7 +193,8 @@ class CommitEndsReset(Offsets):
         return result
 
 
-class Shadowed(Offsets):
+@_offsets("D63", "A pending reset hides the offsets of other queues.")
+class ResetShadowsQueues(Offsets):
     def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
         pending = self._storage.state.pending
         marked = any(key[:2] == (group, topic) for key in pending)
@@ -177,6 +203,7 @@ class Shadowed(Offsets):
         return super().query(group, topic, queue, set_zero)
 
 
+@_offsets("D63", "A query takes a pending reset away.")
 class QueryEndsReset(Offsets):
     def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
         result = super().query(group, topic, queue, set_zero)
@@ -185,7 +212,8 @@ class QueryEndsReset(Offsets):
         return result
 
 
-class KeepsTelling(Pulls):
+@_pulls("D63", "A pull leaves the reset pending.")
+class ResetToldForEver(Pulls):
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         pending = self._storage.state.pending
         result = super().find(asked, codes)
@@ -193,7 +221,8 @@ class KeepsTelling(Pulls):
         return result
 
 
-class ResetWins(Pulls):
+@_pulls("D40", "A pull that takes a reset ignores its commit flag.")
+class ResetOverCommitFlag(Pulls):
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         marked = (asked.group, asked.topic, asked.queue) in self._storage.state.pending
         return super().find(asked._replace(commit=None) if marked else asked, codes)
@@ -202,7 +231,8 @@ class ResetWins(Pulls):
 # --- corrections ---------------------------------------------------------------------------------------------
 
 
-class KeepsLeftOut(Resets):
+@_resets("D68", "A correction leaves the offsets of filtered groups.")
+class CorrectionKeepsGroups(Resets):
     """Leaves groups out of the answer only."""
 
     def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
@@ -212,7 +242,8 @@ class KeepsLeftOut(Resets):
         return result
 
 
-class DeletesOfTopic(Resets):
+@_resets("D68", "A correction deletes offsets of its own topic only.")
+class CorrectionOneTopic(Resets):
     def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
         others = {key: offset for key, offset in self._storage.state.stored.items() if key[1] != topic}
         result = super().correction(topic, left_out, compared)
@@ -220,7 +251,8 @@ class DeletesOfTopic(Resets):
         return result
 
 
-class DeletesNotOnError(Resets):
+@_resets("D68", "A correction that fails deletes nothing.")
+class CorrectionUndone(Resets):
     def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
         stored = self._storage.state.stored
         result = super().correction(topic, left_out, compared)
@@ -229,17 +261,20 @@ class DeletesNotOnError(Resets):
         return result
 
 
-class IgnoresLeftOut(Resets):
+@_resets("D68", "A correction passes no group over.")
+class CorrectionOfAll(Resets):
     def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
         return super().correction(topic, frozenset(), compared)
 
 
-class ComparesNothing(Resets):
+@_resets("D68", "A correction compares no group.")
+class CorrectionNotCompared(Resets):
     def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
         return super().correction(topic, left_out, "")
 
 
-class CountsNegative(Resets):
+@_resets("D68", "A correction counts offsets below min as min.")
+class CorrectionCountsNegative(Resets):
     """Offsets below min count as min."""
 
     def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
@@ -251,7 +286,8 @@ class CountsNegative(Resets):
         return tuple(sorted({**dict(cast(OffsetPairs, result)), **dict.fromkeys(low, 0)}.items()))
 
 
-class AnswersLargest(Resets):
+@_resets("D68", "A correction answers the largest offset.")
+class CorrectionLargest(Resets):
     def correction(self, topic: str, left_out: frozenset[str], compared: str) -> Result:
         result = super().correction(topic, left_out, compared)
         if isinstance(result, Err):
@@ -263,7 +299,8 @@ class AnswersLargest(Resets):
         return tuple((queue, max(offset, largest[queue])) for queue, offset in cast(OffsetPairs, result))
 
 
-class RefusedPullsForget(Pulls):
+@_pulls("D67", "A refused pull has subscribed to nothing.")
+class CloneRefusedPull(Pulls):
     """A pull that is refused for its language has subscribed to nothing."""
 
     def _judge(self, request: Command, codes: TagCodes | Err, commits: bool) -> Command:
@@ -273,47 +310,3 @@ class RefusedPullsForget(Pulls):
         response = super()._judge(request, codes, commits)
         self._pulled = honest
         return response
-
-
-_resets = mutants_of("resets", "broker-admin")
-_storage = mutants_of("storage", "broker-admin", "broker-offsets")
-_offsets = mutants_of("offsets", "broker-admin", "broker-offsets", "broker-doubt")
-_pulls = mutants_of("pulls", "broker-admin")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _resets("reset-not-stored", "D62", "A reset is forgotten once a pull has taken it.", NotStored),
-    _resets("reset-not-pending", "D63", "A reset is stored, and no member is notified.", NotPending),
-    _resets("reset-now-by-time", "D57", "A reset of a queue to max ends at the last message.", NowByTime),
-    _resets("reset-whole-topic", "D61", "A reset of one queue moves the others too.", WholeTopic),
-    _resets("reset-never-forwards", "D58", "A reset without force stores no larger offset.", NeverForwards),
-    _resets("reset-needs-members", "D58", "A group without members cannot be reset.", NeedsMembers),
-    _resets("reset-until-max", "D61", "A reset to max + 1 is refused.", UntilMax),
-    _pulls("clone-refused-pull", "D67", "A refused pull has subscribed to nothing.", RefusedPullsForget),
-    _resets("clone-copies-max", "D65", "A clone stores max, and skips what was not consumed.", ClonesMax),
-    _resets("clone-blank-is-all", "D66", "A clone without a topic clones all of them.", BlankIsAll),
-    _resets("clone-merges", "D67", "A clone leaves the destination's other queues as they were.", Merges),
-    _resets("clone-every-topic", "D67", "A clone ignores which topic it is asked for.", EveryTopic),
-    _resets("correction-keeps-groups", "D68", "A correction leaves the offsets of filtered groups.", KeepsLeftOut),
-    _resets("correction-one-topic", "D68", "A correction deletes offsets of its own topic only.", DeletesOfTopic),
-    _resets("correction-undone", "D68", "A correction that fails deletes nothing.", DeletesNotOnError),
-    _resets("correction-of-all", "D68", "A correction passes no group over.", IgnoresLeftOut),
-    _resets("correction-not-compared", "D68", "A correction compares no group.", ComparesNothing),
-    _resets("correction-counts-negative", "D68", "A correction counts offsets below min as min.", CountsNegative),
-    _resets("correction-largest", "D68", "A correction answers the largest offset.", AnswersLargest),
-    _storage("topic-keeps-resets", "D64", "A deleted topic leaves its pending resets.", TopicKeepsResets),
-    _storage("group-keeps-resets", "D64", "A group deleted with its offsets leaves its resets.", GroupKeepsResets),
-    _storage("group-always-cleans", "D69", "A deleted group loses its offsets unasked.", AlwaysCleans),
-    _storage(
-        "group-never-cleans",
-        "D69",
-        "A deleted group keeps its offsets even if the request says to clean them.",
-        NeverCleans,
-    ),
-    _offsets("commits-over-resets", "D60", "A commit is stored though a reset is pending.", CommitsOverResets),
-    _offsets("commit-answers-bounds", "D52", "The answer to a commit carries min and max.", CommitAnswersBounds),
-    _offsets("commit-ends-reset", "D60", "A commit takes a pending reset away.", CommitEndsReset),
-    _offsets("reset-shadows-queues", "D63", "A pending reset hides the offsets of other queues.", Shadowed),
-    _offsets("query-ends-reset", "D63", "A query takes a pending reset away.", QueryEndsReset),
-    _pulls("reset-told-for-ever", "D63", "A pull leaves the reset pending.", KeepsTelling),
-    _pulls("reset-over-commit-flag", "D40", "A pull that takes a reset ignores its commit flag.", ResetWins),
-)

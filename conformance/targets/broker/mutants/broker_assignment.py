@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.fakes.assignments import Assignments
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.assignment import (
     ANY_QUEUE,
     BROADCASTING,
@@ -17,8 +17,13 @@ from rocketmq_conformance.models.outcome import Err, Result
 
 Members = tuple[str, ...] | None
 
+MUTANTS: list[BrokerMutant] = []
+_assignments = declared(MUTANTS, "assignments", "broker-assignment")
+_tables = declared(MUTANTS, "assignments", "broker-assignment", configManagerVersion="v2")
 
-class NothingForEmpty(Assignments):
+
+@_assignments("D26", "A member without an assignment is answered an empty one.")
+class AssignNothingForNone(Assignments):
     """An empty assignment is sent instead of none, which takes every queue away."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
@@ -26,7 +31,8 @@ class NothingForEmpty(Assignments):
         return () if found is None else found
 
 
-class KeepsForStrangers(Assignments):
+@_assignments("D88", "A client that is no member is answered to keep its queues.")
+class AssignNoneForNothing(Assignments):
     """A member that is not registered gets no assignment instead of an empty one."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
@@ -34,13 +40,15 @@ class KeepsForStrangers(Assignments):
         return None if found == () else found
 
 
-class AveragesAnyway(Assignments):
+@_assignments("D88", "An unknown strategy is taken for AVG.")
+class AssignAnyStrategy(Assignments):
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         known = asked.strategy in {"AVG", "AVG_BY_CIRCLE"}
         return super().assign(asked if known else asked._replace(strategy="AVG"), members)
 
 
-class Unsorted(Assignments):
+@_assignments("D87", "Members count in the order in which they registered.")
+class AssignUnsorted(Assignments):
     """Strategies get the members in the order of their registration, unsorted."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
@@ -51,7 +59,8 @@ class Unsorted(Assignments):
         return super().assign(asked._replace(client=client), tuple(places.values()))
 
 
-class OwnQueuesOnly(Assignments):
+@_assignments("D88", "Only queues of the broker that is asked are given.")
+class AssignOwnQueues(Assignments):
     """Queues of other brokers are given to no member."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
@@ -61,19 +70,22 @@ class OwnQueuesOnly(Assignments):
         return tuple(each for each in found if isinstance(each, tuple) and each[0] == self._name)
 
 
-class OnlyMembersBroadcast(Assignments):
+@_assignments("D88", "Only groups with members broadcast.")
+class AssignMembersBroadcast(Assignments):
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
         if asked.model == BROADCASTING and members is None:
             return None
         return super().assign(asked, members)
 
 
-class AlwaysPulls(Assignments):
+@_assignments("D88", "Queues are pulled, even if the mode is set to pop.")
+class ModeAlwaysPull(Assignments):
     def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
         return super().set_mode(topic, group, PULL if mode == POP else mode, share)
 
 
-class FirstModeStays(Assignments):
+@_assignments("D88", "A mode that is set cannot be changed.")
+class ModeFirstStays(Assignments):
     def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
         before = self.modes
         failed = super().set_mode(topic, group, mode, share)
@@ -81,7 +93,8 @@ class FirstModeStays(Assignments):
         return failed
 
 
-class ModeForEveryTopic(Assignments):
+@_assignments("D88", "A mode holds for all topics of a group.")
+class ModeEveryTopic(Assignments):
     """The mode that was set last holds for all topics of the group."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
@@ -93,7 +106,8 @@ class ModeForEveryTopic(Assignments):
         return result
 
 
-class RetryModes(Assignments):
+@_assignments("D88", "The mode of a retry topic may be set.")
+class ModeOfRetries(Assignments):
     """The mode of a retry topic may be set."""
 
     def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
@@ -102,7 +116,8 @@ class RetryModes(Assignments):
         return super().set_mode(topic, group, mode, share)
 
 
-class NeverShares(Assignments):
+@_assignments("D88", "A member pops from its own queues only.")
+class PopNeverShares(Assignments):
     """A member that pops gets its own queues only, as one that pulls."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
@@ -118,7 +133,8 @@ class NeverShares(Assignments):
         return tuple((*each[:2], POP) for each in found if isinstance(each, tuple))
 
 
-class EveryBrokerTwice(Assignments):
+@_assignments("D88", "A broker is named once for every queue.")
+class PopBrokerTwice(Assignments):
     """Queue -1 is listed once for every queue, not once for every broker."""
 
     def assign(self, asked: AssignmentRequest, members: Members) -> Result:
@@ -131,34 +147,8 @@ class EveryBrokerTwice(Assignments):
         return (*again, *(each for each in found if each not in whole))
 
 
-class UnknownLightQueues(Assignments):
+@_tables("D88", "A light message queue must have been created.")
+class ModeNoLightQueue(Assignments):
     def set_mode(self, topic: str, group: str, mode: str | None, share: int | None) -> Err | None:
         known = topic in self._storage.state.topics
         return super().set_mode(topic, group, mode, share) if known else Err("TOPIC_NOT_EXIST")
-
-
-_assignments = mutants_of("assignments", "broker-assignment")
-_tables = mutants_of("assignments", "broker-assignment", configManagerVersion="v2")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _assignments(
-        "assign-nothing-for-none", "D26", "A member without an assignment is answered an empty one.", NothingForEmpty
-    ),
-    _assignments(
-        "assign-none-for-nothing",
-        "D88",
-        "A client that is no member is answered to keep its queues.",
-        KeepsForStrangers,
-    ),
-    _assignments("assign-any-strategy", "D88", "An unknown strategy is taken for AVG.", AveragesAnyway),
-    _assignments("assign-unsorted", "D87", "Members count in the order in which they registered.", Unsorted),
-    _assignments("assign-own-queues", "D88", "Only queues of the broker that is asked are given.", OwnQueuesOnly),
-    _assignments("assign-members-broadcast", "D88", "Only groups with members broadcast.", OnlyMembersBroadcast),
-    _assignments("mode-always-pull", "D88", "Queues are pulled, even if the mode is set to pop.", AlwaysPulls),
-    _assignments("mode-first-stays", "D88", "A mode that is set cannot be changed.", FirstModeStays),
-    _assignments("mode-every-topic", "D88", "A mode holds for all topics of a group.", ModeForEveryTopic),
-    _assignments("mode-of-retries", "D88", "The mode of a retry topic may be set.", RetryModes),
-    _tables("mode-no-light-queue", "D88", "A light message queue must have been created.", UnknownLightQueues),
-    _assignments("pop-never-shares", "D88", "A member pops from its own queues only.", NeverShares),
-    _assignments("pop-broker-twice", "D88", "A broker is named once for every queue.", EveryBrokerTwice),
-)

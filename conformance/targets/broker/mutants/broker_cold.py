@@ -9,10 +9,14 @@ from dataclasses import replace
 
 from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.storage import Storage
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
+
+MUTANTS: list[BrokerMutant] = []
+_memory = declared(MUTANTS, "memory", "broker-cold")
 
 
-class SeesWhatItCannot(PageResidency):
+@_memory("D11", "A message out of memory is not there, on every Java.")
+class ColdSeen(PageResidency):
     """Messages paged out count as missing, on every Java."""
 
     def evict(self) -> None:
@@ -21,7 +25,8 @@ class SeesWhatItCannot(PageResidency):
         storage.rules = replace(storage.rules, always_resident=False)
 
 
-class EvictionLoses(PageResidency):
+@_memory("D83", "What is out of memory has expired.")
+class ColdLost(PageResidency):
     """Messages paged out are not found by a pull, either."""
 
     def evict(self) -> None:
@@ -32,7 +37,8 @@ class EvictionLoses(PageResidency):
         self._storage.state = self._storage.state._replace(logs=logs)
 
 
-class EvictionForgets(PageResidency):
+@_memory("D70", "Offsets are lost when messages are put out of memory.")
+class ColdForgets(PageResidency):
     """Stored offsets are lost with the pages."""
 
     def evict(self) -> None:
@@ -40,6 +46,7 @@ class EvictionForgets(PageResidency):
         self._storage.state = self._storage.state._replace(stored={})
 
 
+@_memory("D68", "To ask for an offset brings the messages into memory.")
 class AskingReads(PageResidency):
     """A query of an offset reads the queue's messages into memory."""
 
@@ -48,20 +55,10 @@ class AskingReads(PageResidency):
         self.asked = lambda topic, queue: self.read(topic, queue, 0)
 
 
-class Returns(PageResidency):
+@_memory("D11", "What is put out of memory is still there.")
+class ColdStays(PageResidency):
     """The first read brings all pages back into memory."""
 
     def holds(self, topic: str, queue: int) -> bool | None:
         held = super().holds(topic, queue)
         return held if held is None else True
-
-
-_memory = mutants_of("memory", "broker-cold")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _memory("cold-seen", "D11", "A message out of memory is not there, on every Java.", SeesWhatItCannot),
-    _memory("cold-lost", "D83", "What is out of memory has expired.", EvictionLoses),
-    _memory("cold-forgets", "D70", "Offsets are lost when messages are put out of memory.", EvictionForgets),
-    _memory("asking-reads", "D68", "To ask for an offset brings the messages into memory.", AskingReads),
-    _memory("cold-stays", "D11", "What is put out of memory is still there.", Returns),
-)

@@ -14,12 +14,15 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.state import Stored
 from rocketmq_conformance.models.outcome import Result
 
 #: Whose offset it is: group, topic, queue.
 Key = tuple[str, str, int]
+
+MUTANTS: list[BrokerMutant] = []
+_offsets = declared(MUTANTS, "offsets", "broker-admin", "broker-offsets", "broker-doubt")
 
 
 class _Strangers(Offsets):
@@ -44,7 +47,8 @@ class _Strangers(Offsets):
         """Called after every commit; ``before`` is the offset stored before it."""
 
 
-class CommitsTwice(_Strangers):
+@_offsets("D70", "A commit over a lost connection is repeated.")
+class UnheardCommitsTwice(_Strangers):
     """A stranger's commit is stored at once, and again after the next commit of the same queue."""
 
     def __init__(self, storage: Storage, memory: PageResidency) -> None:
@@ -61,7 +65,8 @@ class CommitsTwice(_Strangers):
                 self._storage.state = self._storage.state._replace(stored={**now, key: again})
 
 
-class TakesBack(_Strangers):
+@_offsets("D70", "A commit over a lost connection is taken back.")
+class UnheardTakenBack(_Strangers):
     """A stranger's commit is stored only until it is queried."""
 
     def __init__(self, storage: Storage, memory: PageResidency) -> None:
@@ -84,7 +89,8 @@ class TakesBack(_Strangers):
         return result
 
 
-class CountsFromZero(_Strangers):
+@_offsets("D28", "A commit over a lost connection stores 0.")
+class UnheardIsZero(_Strangers):
     """A stranger's commit is stored as 0."""
 
     def committed(self, stranger: bool, before: Stored) -> None:
@@ -92,12 +98,3 @@ class CountsFromZero(_Strangers):
         if stranger:
             changed = {key: min(value, 0) for key, value in now.items() if before.get(key) != value}
             self._storage.state = self._storage.state._replace(stored={**now, **changed})
-
-
-_offsets = mutants_of("offsets", "broker-admin", "broker-offsets", "broker-doubt")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _offsets("unheard-commits-twice", "D70", "A commit over a lost connection is repeated.", CommitsTwice),
-    _offsets("unheard-taken-back", "D70", "A commit over a lost connection is taken back.", TakesBack),
-    _offsets("unheard-is-zero", "D28", "A commit over a lost connection stores 0.", CountsFromZero),
-)

@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.fakes.responses import PlainHandler
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker import admin
 from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS
 from rocketmq_conformance.models.broker.names import LONGEST_NEW_GROUP, LONGEST_TOPIC
@@ -33,6 +33,12 @@ Fields = dict[str, str]
 #: Fields with numbers, and their bits.
 _NUMBERS = {"queueId": 32, "maxMsgNums": 32, "commitOffset": 64, "queueOffset": 64, "timestamp": 64}
 _REFUSED = Err("INVALID_PARAMETER")
+
+MUTANTS: list[BrokerMutant] = []
+_offsets = declared(MUTANTS, "offsets", "broker-fields")
+_pulls = declared(MUTANTS, "pulls", "broker-fields")
+_storage = declared(MUTANTS, "storage", "broker-fields")
+_unmade = declared(MUTANTS, "storage", "broker-fields", **{CREATES_GROUPS: "false"})
 
 
 class _Rewriting(Offsets):
@@ -53,14 +59,14 @@ class _Rewriting(Offsets):
         return text
 
 
-def _reading(name: str, defect: str, sentence: str, read: Callable[[str, int], str]) -> BrokerMutant:
+def _reading(name: str, defect: str, sentence: str, read: Callable[[str, int], str]) -> None:
     """A mutant that reads numbers by a function of the text and its bits."""
 
     class Reading(_Rewriting):
         def number(self, text: str, bits: int) -> str:
             return read(text, bits)
 
-    return _offsets(name, defect, sentence, Reading)
+    _offsets(defect, sentence, name=name)(Reading)
 
 
 # --- how numbers are read --------------------------------------------------------------------------------------
@@ -125,31 +131,37 @@ class _Defaults(_Rewriting):
         return {**self.defaults, **ext}
 
 
-class QueueIsZero(_Defaults):
+@_offsets("D104", "A queue id that is not sent is 0.")
+class MissingQueueIsZero(_Defaults):
     defaults: ClassVar[Fields] = {"queueId": "0"}
 
 
-class OffsetIsZero(_Defaults):
+@_offsets("D104", "A commit offset that is not sent is 0.")
+class MissingOffsetIsZero(_Defaults):
     defaults: ClassVar[Fields] = {"commitOffset": "0"}
 
 
-class TimeIsZero(_Defaults):
+@_offsets("D104", "A time that is not sent is 0.")
+class MissingTimeIsZero(_Defaults):
     defaults: ClassVar[Fields] = {"timestamp": "0"}
 
 
-class ZeroCaseMatters(_Rewriting):
+@_offsets("D104", "setZeroIfNotFound=TRUE is false.")
+class SetZeroCaseMatters(_Rewriting):
     def read(self, ext: Fields) -> Fields:
         wanted = ext.get("setZeroIfNotFound")
         return ext if wanted is None else {**ext, "setZeroIfNotFound": "true" if wanted == "true" else "false"}
 
 
-class ZeroByAnyText(_Rewriting):
+@_offsets("D104", "setZeroIfNotFound is true for every text but false.")
+class SetZeroByAnyText(_Rewriting):
     def read(self, ext: Fields) -> Fields:
         wanted = ext.get("setZeroIfNotFound")
         return ext if wanted in (None, "false") else {**ext, "setZeroIfNotFound": "true"}
 
 
-class ZeroByOne(_Rewriting):
+@_offsets("D104", "setZeroIfNotFound is true for 1 and yes.")
+class SetZeroByOne(_Rewriting):
     def read(self, ext: Fields) -> Fields:
         return {**ext, "setZeroIfNotFound": "true"} if ext.get("setZeroIfNotFound") in ("1", "yes") else ext
 
@@ -168,24 +180,28 @@ class _RewritingPulls(Pulls):
         return ext
 
 
-class PullsFromZero(_RewritingPulls):
+@_pulls("D104", "A pull without an offset is from 0.")
+class PullFromZero(_RewritingPulls):
     def read(self, ext: Fields) -> Fields:
         return {"queueOffset": "0", **ext}
 
 
-class PullsAny(_RewritingPulls):
+@_pulls("D104", "A pull without maxMsgNums is for 32 messages.")
+class PullAnyNumber(_RewritingPulls):
     def read(self, ext: Fields) -> Fields:
         return {"maxMsgNums": "32", **ext}
 
 
-class PullsFirst(_RewritingPulls):
+@_pulls("D104", "A pull without a queue id is from queue 0.")
+class PullFirstQueue(_RewritingPulls):
     """Without a queue id it pulls from queue 0."""
 
     def read(self, ext: Fields) -> Fields:
         return {"queueId": "0", **ext}
 
 
-class ForgetsUnreadable(_RewritingPulls):
+@_pulls("D104", "A number that cannot be read counts as not sent.")
+class PullForgetsUnreadable(_RewritingPulls):
     """A number that cannot be read counts as not sent, as up to 4.9.3."""
 
     def read(self, ext: Fields) -> Fields:
@@ -196,7 +212,8 @@ class ForgetsUnreadable(_RewritingPulls):
         }
 
 
-class ChecksFields(_RewritingPulls):
+@_pulls("D104", "Missing fields of a pull are found before its group is made.")
+class PullChecksFields(_RewritingPulls):
     """Looks for every field before the group is looked up."""
 
     def read(self, ext: Fields) -> Fields:
@@ -206,7 +223,8 @@ class ChecksFields(_RewritingPulls):
         return ext
 
 
-class PullsTrimmed(_RewritingPulls):
+@_pulls("D101", "Spaces around the numbers of a pull are left out.")
+class PullTrimmed(_RewritingPulls):
     def read(self, ext: Fields) -> Fields:
         return {name: text.strip() if name in _NUMBERS else text for name, text in ext.items()}
 
@@ -214,12 +232,14 @@ class PullsTrimmed(_RewritingPulls):
 # --- names -------------------------------------------------------------------------------------------------------
 
 
+@_storage("D102", "Topics of any name are created.")
 class AnyTopicName(Storage):
     def create_topic(self, topic: str, settings: Topic) -> Err | None:
         self.state = admin.create_topic(self.rules, self.state, topic, settings)[0]
         return None
 
 
+@_storage("D102", "Topics with names of any length are created.")
 class LongTopicNames(AnyTopicName):
     """Takes names of 255 characters, as for groups."""
 
@@ -229,6 +249,7 @@ class LongTopicNames(AnyTopicName):
         return Storage.create_topic(self, topic, settings)
 
 
+@_storage("D102", "Names of topics have at most 126 characters.")
 class ShortTopicNames(Storage):
     """Takes names of fewer characters than 127."""
 
@@ -236,6 +257,7 @@ class ShortTopicNames(Storage):
         return _REFUSED if len(topic) >= LONGEST_TOPIC else super().create_topic(topic, settings)
 
 
+@_storage("D102", "Names of topics cannot have a |.")
 class PlainTopicNames(Storage):
     """Refuses | and %, which names of retry topics need."""
 
@@ -243,7 +265,8 @@ class PlainTopicNames(Storage):
         return _REFUSED if "|" in topic else super().create_topic(topic, settings)
 
 
-class ChecksDeletedNames(Storage):
+@_storage("D102", "The name of a topic that is deleted is checked.")
+class DeletedNamesChecked(Storage):
     """Checks names when topics are deleted, as up to 5.1.4."""
 
     def delete_topic(self, topic: str) -> Err | None:
@@ -252,12 +275,14 @@ class ChecksDeletedNames(Storage):
         return super().delete_topic(topic)
 
 
+@_storage("D102", "Groups of any name are created by a request.")
 class AnyGroupName(Storage):
     def create_group(self, group: str, enabled: bool = True) -> Err | None:
         self.state = admin.create_group(self.rules, self.state, group, enabled)[0]
         return None
 
 
+@_storage("D102", "Groups with names of 255 characters are created by a request.")
 class LongGroupNames(AnyGroupName):
     """Takes names of up to 255 characters, as before 5.4.0."""
 
@@ -267,12 +292,14 @@ class LongGroupNames(AnyGroupName):
         return Storage.create_group(self, group, enabled)
 
 
+@_storage("D102", "Names of groups have at most 119 characters.")
 class ShortGroupNames(Storage):
     def create_group(self, group: str, enabled: bool = True) -> Err | None:
         return _REFUSED if len(group) >= LONGEST_NEW_GROUP else super().create_group(group, enabled)
 
 
-class KnowsAnyGroup(Storage):
+@_storage("D102", "Groups of any name are created by a look-up.")
+class AnyGroupKnown(Storage):
     """A look-up creates every group, as up to 5.1.0."""
 
     def know_group(self, group: str) -> bool:
@@ -281,21 +308,24 @@ class KnowsAnyGroup(Storage):
         return True
 
 
-class KnowsPlainGroups(Storage):
+@_storage("D102", "No group with a | in its name is created by a look-up.")
+class PlainGroupsKnown(Storage):
     """A look-up creates no group with | or % in its name."""
 
     def know_group(self, group: str) -> bool:
         return group in self.state.groups if "|" in group else super().know_group(group)
 
 
-class DeletesBlank(Storage):
+@_storage("D216", "A topic without a name can be deleted.")
+class BlankTopicDeleted(Storage):
     """A topic without a name can be deleted."""
 
     def delete_topic(self, topic: str) -> Err | None:
         return super().delete_topic(topic) if topic.strip() else None
 
 
-class CreatesSystem(Storage):
+@_storage("D216", "A topic of RocketMQ's own can be created.")
+class OwnTopicsCreated(Storage):
     """A topic of RocketMQ's own can be created."""
 
     def create_topic(self, topic: str, settings: Topic) -> Err | None:
@@ -306,96 +336,63 @@ class CreatesSystem(Storage):
         return error
 
 
-class DeletesSystem(Storage):
+@_storage("D216", "A topic of RocketMQ's own can be deleted.")
+class OwnTopicsDeleted(Storage):
     """A topic of RocketMQ's own can be deleted."""
 
     def delete_topic(self, topic: str) -> Err | None:
         return None if topic.startswith(SYSTEM_TOPIC) else super().delete_topic(topic)
 
 
-class ShortRetryTopics(Storage):
+@_storage("D102", "A retry topic has at most 127 characters.")
+class RetryTopicsShort(Storage):
     """Retry topics have names as short as those of others."""
 
     def create_topic(self, topic: str, settings: Topic) -> Err | None:
         return super().create_topic(topic, settings) if len(topic) <= LONGEST_TOPIC else _REFUSED
 
 
-class SendsByTopic(Storage):
+@_storage("D216", "A topic's name is not looked at when a message comes.")
+class SentToAnyName(Storage):
     """The name of a message's topic is not looked at."""
 
     def unwanted(self, topic: str) -> Err | None:
         return None
 
 
-class SendsToLevels(Storage):
+@_storage("D216", "The topic of delay levels takes messages.")
+class SentToLevels(Storage):
     """The topic of delay levels takes messages, too."""
 
     def unwanted(self, topic: str) -> Err | None:
         return None if topic == SCHEDULE_TOPIC else super().unwanted(topic)
 
 
-class SendsToTransactions(Storage):
+@_storage("D216", "The topics of transactions take messages.")
+class SentToTransactions(Storage):
     """Only the topic of delay levels takes no messages."""
 
     def unwanted(self, topic: str) -> Err | None:
         return super().unwanted(topic) if topic == SCHEDULE_TOPIC or not topic.startswith("RMQ_SYS") else None
 
 
-class SystemGroupsToo(Storage):
+@_unmade("D216", "A group of RocketMQ's own is not made by a look-up.")
+class OwnGroupsNotKnown(Storage):
     """A broker that creates no groups creates none of RocketMQ's own either."""
 
     def know_group(self, group: str) -> bool:
         return group in self.state.groups
 
 
-_offsets = mutants_of("offsets", "broker-fields")
-_unmade = mutants_of("storage", "broker-fields", **{CREATES_GROUPS: "false"})
-_pulls = mutants_of("pulls", "broker-fields")
-_storage = mutants_of("storage", "broker-fields")
-
-MUTANTS = (
-    _reading("numbers-wrapped", "D101", "A number beyond its bits is wrapped.", _wrapped),
-    _reading("numbers-clamped", "D101", "A number beyond its bits becomes the largest or smallest one.", _clamped),
-    _reading("numbers-unsigned", "D101", "A negative number counts as not sent.", _unsigned),
-    _reading("numbers-narrow", "D101", "Offsets are cut to 32 bits.", _narrow),
-    _reading("numbers-leading", "D101", "What follows the digits of a number is left out.", _leading),
-    _reading("numbers-float", "D101", "Points and exponents are read as in floating point numbers.", _of_float),
-    _reading("numbers-ascii", "D101", "Digits of other scripts are not read.", _ascii),
-    _reading("numbers-without-plus", "D101", "A number with a plus sign is not read.", _without_plus),
-    _reading("numbers-canonical", "D101", "A number with leading zeros is not read.", _canonical),
-    _reading("numbers-with-underscores", "D101", "Underscores between digits are left out, as in Python.", _python),
-    _reading("numbers-trimmed", "D101", "Spaces around a number are left out.", _trimmed),
-    _reading("numbers-zero", "D104", "A number that cannot be read is 0.", _zero),
-    _offsets("missing-queue-is-zero", "D104", "A queue id that is not sent is 0.", QueueIsZero),
-    _offsets("missing-offset-is-zero", "D104", "A commit offset that is not sent is 0.", OffsetIsZero),
-    _offsets("missing-time-is-zero", "D104", "A time that is not sent is 0.", TimeIsZero),
-    _offsets("set-zero-case-matters", "D104", "setZeroIfNotFound=TRUE is false.", ZeroCaseMatters),
-    _offsets("set-zero-by-any-text", "D104", "setZeroIfNotFound is true for every text but false.", ZeroByAnyText),
-    _offsets("set-zero-by-one", "D104", "setZeroIfNotFound is true for 1 and yes.", ZeroByOne),
-    _pulls("pull-from-zero", "D104", "A pull without an offset is from 0.", PullsFromZero),
-    _pulls("pull-any-number", "D104", "A pull without maxMsgNums is for 32 messages.", PullsAny),
-    _pulls("pull-first-queue", "D104", "A pull without a queue id is from queue 0.", PullsFirst),
-    _pulls("pull-forgets-unreadable", "D104", "A number that cannot be read counts as not sent.", ForgetsUnreadable),
-    _pulls("pull-checks-fields", "D104", "Missing fields of a pull are found before its group is made.", ChecksFields),
-    _pulls("pull-trimmed", "D101", "Spaces around the numbers of a pull are left out.", PullsTrimmed),
-    _storage("any-topic-name", "D102", "Topics of any name are created.", AnyTopicName),
-    _storage("long-topic-names", "D102", "Topics with names of any length are created.", LongTopicNames),
-    _storage("short-topic-names", "D102", "Names of topics have at most 126 characters.", ShortTopicNames),
-    _storage("plain-topic-names", "D102", "Names of topics cannot have a |.", PlainTopicNames),
-    _storage("deleted-names-checked", "D102", "The name of a topic that is deleted is checked.", ChecksDeletedNames),
-    _storage("any-group-name", "D102", "Groups of any name are created by a request.", AnyGroupName),
-    _storage(
-        "long-group-names", "D102", "Groups with names of 255 characters are created by a request.", LongGroupNames
-    ),
-    _storage("short-group-names", "D102", "Names of groups have at most 119 characters.", ShortGroupNames),
-    _storage("any-group-known", "D102", "Groups of any name are created by a look-up.", KnowsAnyGroup),
-    _storage("blank-topic-deleted", "D216", "A topic without a name can be deleted.", DeletesBlank),
-    _storage("own-topics-created", "D216", "A topic of RocketMQ's own can be created.", CreatesSystem),
-    _storage("own-topics-deleted", "D216", "A topic of RocketMQ's own can be deleted.", DeletesSystem),
-    _storage("retry-topics-short", "D102", "A retry topic has at most 127 characters.", ShortRetryTopics),
-    _storage("sent-to-any-name", "D216", "A topic's name is not looked at when a message comes.", SendsByTopic),
-    _storage("sent-to-levels", "D216", "The topic of delay levels takes messages.", SendsToLevels),
-    _storage("sent-to-transactions", "D216", "The topics of transactions take messages.", SendsToTransactions),
-    _unmade("own-groups-not-known", "D216", "A group of RocketMQ's own is not made by a look-up.", SystemGroupsToo),
-    _storage("plain-groups-known", "D102", "No group with a | in its name is created by a look-up.", KnowsPlainGroups),
-)
+_reading("numbers-wrapped", "D101", "A number beyond its bits is wrapped.", _wrapped)
+_reading("numbers-clamped", "D101", "A number beyond its bits becomes the largest or smallest one.", _clamped)
+_reading("numbers-unsigned", "D101", "A negative number counts as not sent.", _unsigned)
+_reading("numbers-narrow", "D101", "Offsets are cut to 32 bits.", _narrow)
+_reading("numbers-leading", "D101", "What follows the digits of a number is left out.", _leading)
+_reading("numbers-float", "D101", "Points and exponents are read as in floating point numbers.", _of_float)
+_reading("numbers-ascii", "D101", "Digits of other scripts are not read.", _ascii)
+_reading("numbers-without-plus", "D101", "A number with a plus sign is not read.", _without_plus)
+_reading("numbers-canonical", "D101", "A number with leading zeros is not read.", _canonical)
+_reading("numbers-with-underscores", "D101", "Underscores between digits are left out, as in Python.", _python)
+_reading("numbers-trimmed", "D101", "Spaces around a number are left out.", _trimmed)
+_reading("numbers-zero", "D104", "A number that cannot be read is 0.", _zero)

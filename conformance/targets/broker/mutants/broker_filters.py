@@ -7,7 +7,7 @@ from typing import cast
 
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.pull import (
     FOUND,
     NO_FILTER,
@@ -22,6 +22,10 @@ from rocketmq_conformance.models.broker.pull import (
 )
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err, Result
+
+MUTANTS: list[BrokerMutant] = []
+_pulls = declared(MUTANTS, "pulls", "broker-filters")
+_consumers = declared(MUTANTS, "consumers", "broker-filters")
 
 
 class _Carried(Pulls):
@@ -38,14 +42,14 @@ class _Carried(Pulls):
         return honest
 
 
-def _tags(name: str, defect: str, sentence: str, read: Callable[[str], TagCodes | Err]) -> BrokerMutant:
+def _tags(name: str, defect: str, sentence: str, read: Callable[[str], TagCodes | Err]) -> None:
     """A mutant that reads tag expressions by a function."""
 
     class Reading(_Carried):
         def read(self, text: str | None, kind: str | None, honest: TagCodes | Err) -> TagCodes | Err:
             return honest if text is None or kind not in {None, "TAG"} else read(text)
 
-    return _pulls(name, defect, sentence, Reading)
+    _pulls(defect, sentence, name=name)(Reading)
 
 
 def _hashes(parts: list[str]) -> TagCodes:
@@ -119,42 +123,48 @@ def _untagged_pass(text: str) -> TagCodes | Err:
     return found if not isinstance(found, frozenset) else found | {0}
 
 
-class BlankIsTag(_Carried):
+@_pulls("D132", "An empty language is that of tags.")
+class LanguageBlank(_Carried):
     """An empty language is that of tags."""
 
     def read(self, text: str | None, kind: str | None, honest: TagCodes | Err) -> TagCodes | Err:
         return tag_codes(text) if kind == "" else honest
 
 
-class MissingIsUnknown(_Carried):
+@_pulls("D132", "An expression without a language is refused.")
+class LanguageMissing(_Carried):
     """An expression without a language is refused."""
 
     def read(self, text: str | None, kind: str | None, honest: TagCodes | Err) -> TagCodes | Err:
         return NO_FILTER if kind is None and text else honest
 
 
-class AnyLanguage(_Carried):
+@_pulls("D132", "Every expression is taken for tags.")
+class LanguageAny(_Carried):
     """Expressions other than tags are taken for tags, as in 4.0.0."""
 
     def read(self, text: str | None, kind: str | None, honest: TagCodes | Err) -> TagCodes | Err:
         return tag_codes(text)
 
 
-class SqlUnreadable(_Carried):
+@_pulls("D132", "An expression other than tags cannot be read.")
+class LanguageUnreadable(_Carried):
     """An expression other than tags cannot be read."""
 
     def read(self, text: str | None, kind: str | None, honest: TagCodes | Err) -> TagCodes | Err:
         return UNREADABLE if honest == NO_FILTER else honest
 
 
-class SqlRefusedFirst(_Carried):
+@_pulls("D132", "A language is refused before its expression is read.")
+class LanguageFirst(_Carried):
     """Another language than tags is refused before its expression is looked at."""
 
     def read(self, text: str | None, kind: str | None, honest: TagCodes | Err) -> TagCodes | Err:
         return NO_FILTER if kind not in {None, "", "TAG"} else honest
 
 
-class ClassFilterPasses(Pulls):
+@_pulls("D131", "The flag of class filters lets everything pass.")
+class FilterClassFlag(Pulls):
     """The flag of class filters lets everything pass."""
 
     def subscribed(self, ext: Mapping[str, str], flags: int) -> TagCodes | Err:
@@ -174,7 +184,8 @@ class _Finding(Pulls):
         return result
 
 
-class NextAfterFound(_Finding):
+@_pulls("D131", "A pull goes on after the last message that passed.")
+class FilterNextFound(_Finding):
     """The next offset is the one after the last message that passed."""
 
     def found(self, result: PullResult, asked: PullMessageRequest, codes: TagCodes | Err) -> PullResult:
@@ -182,7 +193,8 @@ class NextAfterFound(_Finding):
         return status, offsets[-1] + 1 if offsets else following, low, high, offsets
 
 
-class StaysUnmatched(_Finding):
+@_pulls("D131", "A pull that nothing passed does not go on.")
+class FilterStays(_Finding):
     """A pull that finds nothing that passes does not go on."""
 
     def found(self, result: PullResult, asked: PullMessageRequest, codes: TagCodes | Err) -> PullResult:
@@ -190,14 +202,16 @@ class StaysUnmatched(_Finding):
         return status, asked.offset if status == NO_MATCHED_MESSAGE else following, low, high, offsets
 
 
-class UnmatchedIsEmpty(_Finding):
+@_pulls("D131", "A pull that nothing passed is at the end of the queue.")
+class FilterEmpty(_Finding):
     """A pull that finds nothing that passes is answered as at the end of the queue."""
 
     def found(self, result: PullResult, asked: PullMessageRequest, codes: TagCodes | Err) -> PullResult:
         return OFFSET_OVERFLOW_ONE if result[0] == NO_MATCHED_MESSAGE else result[0], *result[1:]
 
 
-class CountsAll(Pulls):
+@_pulls("D131", "Messages that do not pass are counted.")
+class FilterCountsAll(Pulls):
     """Messages that do not pass count for the number that is asked for."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -213,7 +227,8 @@ class CountsAll(Pulls):
         return FOUND if kept else NO_MATCHED_MESSAGE, looked_at[1], low, high, kept
 
 
-class MinIsFirst(_Finding):
+@_pulls("D131", "Min is the first message of a pull.")
+class FilterMinFirst(_Finding):
     """Min is the offset of the first message that is answered."""
 
     def found(self, result: PullResult, asked: PullMessageRequest, codes: TagCodes | Err) -> PullResult:
@@ -221,7 +236,8 @@ class MinIsFirst(_Finding):
         return status, following, offsets[0] if offsets else low, high, offsets
 
 
-class MaxIsNext(_Finding):
+@_pulls("D131", "Max is the next offset.")
+class FilterMaxNext(_Finding):
     """Max is the next offset."""
 
     def found(self, result: PullResult, asked: PullMessageRequest, codes: TagCodes | Err) -> PullResult:
@@ -229,14 +245,16 @@ class MaxIsNext(_Finding):
         return status, following, low, following, offsets
 
 
-class ChecksNothing(Consumers):
+@_consumers("D132", "Every client may subscribe.")
+class CheckNothing(Consumers):
     """Every client may subscribe."""
 
     def check(self, expression: str | None, kind: str | None) -> Err | None:
         return None
 
 
-class ChecksTags(Consumers):
+@_consumers("D132", "Tags that cannot be read are refused.")
+class CheckTags(Consumers):
     """An expression of tags that cannot be read is refused when a client asks."""
 
     def check(self, expression: str | None, kind: str | None) -> Err | None:
@@ -244,44 +262,25 @@ class ChecksTags(Consumers):
         return UNREADABLE if found is None and isinstance(tag_codes(expression), Err) else found
 
 
-class ChecksBlank(Consumers):
+@_consumers("D132", "An empty language is refused.")
+class CheckBlank(Consumers):
     """An empty language is unknown to a client that asks."""
 
     def check(self, expression: str | None, kind: str | None) -> Err | None:
         return NO_FILTER if kind == "" else super().check(expression, kind)
 
 
-_pulls = mutants_of("pulls", "broker-filters")
-_consumers = mutants_of("consumers", "broker-filters")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _tags("tags-untrimmed", "D132", "Spaces around a tag belong to it.", _untrimmed),
-    _tags("tags-stripped", "D132", "Spaces of other scripts around a tag are left out.", _stripped),
-    _tags("tags-first", "D132", "The first tag of several counts.", _first),
-    _tags("tags-any-star", "D132", "Everything is subscribed if a * is among the tags.", _star_of_any),
-    _tags("tags-star-trimmed", "D132", "Everything is subscribed by a * with spaces.", _star_trimmed),
-    _tags("tags-empty-none", "D132", "An empty expression subscribes to nothing.", _empty_is_none),
-    _tags("tags-blank-all", "D132", "A blank expression subscribes to everything.", _blank_is_all),
-    _tags("tags-bars-all", "D132", "An expression without tags subscribes to everything.", _bars_are_all),
-    _tags("tags-bars-none", "D132", "An expression without tags subscribes to nothing.", _bars_are_none),
-    _tags("tags-lower", "D132", "Tags in lower case pass, too.", _lower),
-    _tags("tags-absolute", "D131", "Hashes are positive.", _absolute),
-    _tags("tags-wider", "D131", "Large hashes of tags match no message.", _wider),
-    _tags("tags-tagged-only", "D131", "A message without a tag never passes, even with an equal hash.", _tagged_only),
-    _tags("tags-untagged-pass", "D131", "A message without a tag always passes.", _untagged_pass),
-    _pulls("language-blank", "D132", "An empty language is that of tags.", BlankIsTag),
-    _pulls("language-missing", "D132", "An expression without a language is refused.", MissingIsUnknown),
-    _pulls("language-any", "D132", "Every expression is taken for tags.", AnyLanguage),
-    _pulls("language-unreadable", "D132", "An expression other than tags cannot be read.", SqlUnreadable),
-    _pulls("language-first", "D132", "A language is refused before its expression is read.", SqlRefusedFirst),
-    _pulls("filter-class-flag", "D131", "The flag of class filters lets everything pass.", ClassFilterPasses),
-    _pulls("filter-next-found", "D131", "A pull goes on after the last message that passed.", NextAfterFound),
-    _pulls("filter-stays", "D131", "A pull that nothing passed does not go on.", StaysUnmatched),
-    _pulls("filter-empty", "D131", "A pull that nothing passed is at the end of the queue.", UnmatchedIsEmpty),
-    _pulls("filter-counts-all", "D131", "Messages that do not pass are counted.", CountsAll),
-    _pulls("filter-min-first", "D131", "Min is the first message of a pull.", MinIsFirst),
-    _pulls("filter-max-next", "D131", "Max is the next offset.", MaxIsNext),
-    _consumers("check-nothing", "D132", "Every client may subscribe.", ChecksNothing),
-    _consumers("check-tags", "D132", "Tags that cannot be read are refused.", ChecksTags),
-    _consumers("check-blank", "D132", "An empty language is refused.", ChecksBlank),
-)
+_tags("tags-untrimmed", "D132", "Spaces around a tag belong to it.", _untrimmed)
+_tags("tags-stripped", "D132", "Spaces of other scripts around a tag are left out.", _stripped)
+_tags("tags-first", "D132", "The first tag of several counts.", _first)
+_tags("tags-any-star", "D132", "Everything is subscribed if a * is among the tags.", _star_of_any)
+_tags("tags-star-trimmed", "D132", "Everything is subscribed by a * with spaces.", _star_trimmed)
+_tags("tags-empty-none", "D132", "An empty expression subscribes to nothing.", _empty_is_none)
+_tags("tags-blank-all", "D132", "A blank expression subscribes to everything.", _blank_is_all)
+_tags("tags-bars-all", "D132", "An expression without tags subscribes to everything.", _bars_are_all)
+_tags("tags-bars-none", "D132", "An expression without tags subscribes to nothing.", _bars_are_none)
+_tags("tags-lower", "D132", "Tags in lower case pass, too.", _lower)
+_tags("tags-absolute", "D131", "Hashes are positive.", _absolute)
+_tags("tags-wider", "D131", "Large hashes of tags match no message.", _wider)
+_tags("tags-tagged-only", "D131", "A message without a tag never passes, even with an equal hash.", _tagged_only)
+_tags("tags-untagged-pass", "D131", "A message without a tag always passes.", _untagged_pass)

@@ -8,7 +8,7 @@ from typing import cast
 
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker import names
 from rocketmq_conformance.models.broker.configuration import PROPERTY_FILTER
 from rocketmq_conformance.models.broker.property_filter import FailedError, Properties, compiled, passes, verdict
@@ -27,8 +27,12 @@ from rocketmq_conformance.models.outcome import Err, Result
 #: Does a message with these properties pass an expression?
 Passes = Callable[[str, Properties], bool]
 
+MUTANTS: list[BrokerMutant] = []
+_pulls = declared(MUTANTS, "pulls", "broker-filters", **{PROPERTY_FILTER: "true"})
+_consumers = declared(MUTANTS, "consumers", "broker-filters", **{PROPERTY_FILTER: "true"})
 
-def _sql(name: str, sentence: str, passes: Passes) -> BrokerMutant:
+
+def _sql(name: str, sentence: str, passes: Passes) -> None:
     """A mutant that judges messages by a function."""
 
     class Judging(Pulls):
@@ -44,15 +48,15 @@ def _sql(name: str, sentence: str, passes: Passes) -> BrokerMutant:
             storage.state, result, _ = names.pull_named(storage.rules, storage.state, asked, chosen, entries)
             return cast(Result, result)
 
-    return _pulls(name, "D154", sentence, Judging)
+    _pulls("D154", sentence, name=name)(Judging)
 
 
-def _rewritten(name: str, sentence: str, pattern: str, replacement: str) -> BrokerMutant:
+def _rewritten(name: str, sentence: str, pattern: str, replacement: str) -> None:
     """A mutant that reads expressions as if a part of them was another one."""
-    return _sql(name, sentence, lambda text, has: passes(re.sub(pattern, replacement, text), has))
+    _sql(name, sentence, lambda text, has: passes(re.sub(pattern, replacement, text), has))
 
 
-def _other(name: str, sentence: str, change: Callable[[str], str]) -> BrokerMutant:
+def _other(name: str, sentence: str, change: Callable[[str], str]) -> None:
     """A mutant that takes the values of properties for others."""
     return _sql(
         name, sentence, lambda text, has: passes(text, {one: change(value) for one, value in has.items() if value})
@@ -77,7 +81,8 @@ def _whole(text: str, properties: Properties) -> bool:
     return compiled(f"({text})") is None or passes(text, properties)
 
 
-class UncompilableRefused(Pulls):
+@_pulls("D154", "An expression that cannot be compiled is refused.")
+class SqlUncompiledRefused(Pulls):
     """A pull by an expression that cannot be compiled is refused."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -85,66 +90,58 @@ class UncompilableRefused(Pulls):
         return super().find(asked, UNREADABLE if refused else codes)
 
 
-class ChecksLanguage(Consumers):
+@_consumers("D154", "A client may subscribe by any text.")
+class CheckSqlLanguage(Consumers):
     """A client may subscribe by everything that it calls SQL92."""
 
     def check(self, expression: str | None, kind: str | None) -> Err | None:
         return None if kind == SQL92 else super().check(expression, kind)
 
 
-class ChecksRefuse(Consumers):
+@_consumers("D154", "No client may subscribe by SQL92.")
+class CheckSqlRefuses(Consumers):
     """No client may subscribe by expressions in SQL92."""
 
     def check(self, expression: str | None, kind: str | None) -> Err | None:
         return NO_FILTER if kind == SQL92 else super().check(expression, kind)
 
 
-_pulls = mutants_of("pulls", "broker-filters", **{PROPERTY_FILTER: "true"})
-_consumers = mutants_of("consumers", "broker-filters", **{PROPERTY_FILTER: "true"})
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _sql(
-        "sql-uncompiled-none",
-        "An expression that cannot be compiled passes nothing.",
-        lambda text, has: compiled(text) is not None and passes(text, has),
-    ),
-    _pulls("sql-uncompiled-refused", "D154", "An expression that cannot be compiled is refused.", UncompilableRefused),
-    _sql("sql-failed-passes", "A message passes whose properties cannot be converted.", _failed_passes),
-    _sql("sql-unknown-passes", "A message passes when the expression is unknown.", _unknown_passes),
-    _sql("sql-whole", "What follows a whole expression makes it one that cannot be compiled.", _whole),
-    _sql(
-        "sql-names-lower",
-        "Names of properties are compared in lower case.",
-        lambda text, has: passes(text.replace("B =", "b ="), has),
-    ),
-    _sql(
-        "sql-no-tags",
-        "The tag is no property.",
-        lambda text, has: passes(text, {one: value for one, value in has.items() if one != "TAGS"}),
-    ),
-    _sql(
-        "sql-lacking-is-text",
-        "A property that is lacking is the empty text.",
-        lambda text, has: passes(text, {**dict.fromkeys("abcd", "\0"), **has}),
-    ),
-    _sql(
-        "sql-empty-is-text",
-        "A property that is empty is there.",
-        lambda text, has: passes(text, {one: value or "\0" for one, value in has.items()}),
-    ),
-    _other("sql-trimmed", "Spaces around numbers are left out.", str.strip),
-    _other("sql-wide", "Properties are converted to 64 bits.", lambda value: value.replace("3000000000", "2147483647")),
-    _other(
-        "sql-any-number", "Whole numbers may be written as floating point.", lambda value: value.replace("1e1", "10")
-    ),
-    _rewritten("sql-not-loose", "NOT binds looser than comparisons.", r"NOT ([ab]) = ('x'|1)", r"NOT (\1 = \2)"),
-    _rewritten("sql-equal-lacking", "Two properties that are lacking differ.", "c = d", "c = d AND c IS NOT NULL"),
-    _rewritten("sql-not-in-lacking", "What is lacking is not in a list.", "a NOT IN", "a IS NULL OR a NOT IN"),
-    _rewritten("sql-unequal-lacking", "What is lacking is unequal.", "a <> 1", "a IS NULL OR a <> 1"),
-    _rewritten("sql-between-open", "BETWEEN leaves out its bounds.", "a BETWEEN 1 AND 10", "a > 1 AND a < 10"),
-    _rewritten("sql-between-any", "The bounds of BETWEEN may be swapped.", "BETWEEN 10 AND 1", "BETWEEN 1 AND 10"),
-    _rewritten("sql-flag-first", "TRUE may be compared with a property.", "TRUE = b", "b = TRUE"),
-    _rewritten("sql-in-numbers", "IN takes numbers, too.", r"IN \(1\)", "IN ('1')"),
-    _consumers("check-sql-language", "D154", "A client may subscribe by any text.", ChecksLanguage),
-    _consumers("check-sql-refuses", "D154", "No client may subscribe by SQL92.", ChecksRefuse),
+_sql(
+    "sql-uncompiled-none",
+    "An expression that cannot be compiled passes nothing.",
+    lambda text, has: compiled(text) is not None and passes(text, has),
 )
+_sql("sql-failed-passes", "A message passes whose properties cannot be converted.", _failed_passes)
+_sql("sql-unknown-passes", "A message passes when the expression is unknown.", _unknown_passes)
+_sql("sql-whole", "What follows a whole expression makes it one that cannot be compiled.", _whole)
+_sql(
+    "sql-names-lower",
+    "Names of properties are compared in lower case.",
+    lambda text, has: passes(text.replace("B =", "b ="), has),
+)
+_sql(
+    "sql-no-tags",
+    "The tag is no property.",
+    lambda text, has: passes(text, {one: value for one, value in has.items() if one != "TAGS"}),
+)
+_sql(
+    "sql-lacking-is-text",
+    "A property that is lacking is the empty text.",
+    lambda text, has: passes(text, {**dict.fromkeys("abcd", "\0"), **has}),
+)
+_sql(
+    "sql-empty-is-text",
+    "A property that is empty is there.",
+    lambda text, has: passes(text, {one: value or "\0" for one, value in has.items()}),
+)
+_other("sql-trimmed", "Spaces around numbers are left out.", str.strip)
+_other("sql-wide", "Properties are converted to 64 bits.", lambda value: value.replace("3000000000", "2147483647"))
+_other("sql-any-number", "Whole numbers may be written as floating point.", lambda value: value.replace("1e1", "10"))
+_rewritten("sql-not-loose", "NOT binds looser than comparisons.", r"NOT ([ab]) = ('x'|1)", r"NOT (\1 = \2)")
+_rewritten("sql-equal-lacking", "Two properties that are lacking differ.", "c = d", "c = d AND c IS NOT NULL")
+_rewritten("sql-not-in-lacking", "What is lacking is not in a list.", "a NOT IN", "a IS NULL OR a NOT IN")
+_rewritten("sql-unequal-lacking", "What is lacking is unequal.", "a <> 1", "a IS NULL OR a <> 1")
+_rewritten("sql-between-open", "BETWEEN leaves out its bounds.", "a BETWEEN 1 AND 10", "a > 1 AND a < 10")
+_rewritten("sql-between-any", "The bounds of BETWEEN may be swapped.", "BETWEEN 10 AND 1", "BETWEEN 1 AND 10")
+_rewritten("sql-flag-first", "TRUE may be compared with a property.", "TRUE = b", "b = TRUE")
+_rewritten("sql-in-numbers", "IN takes numbers, too.", r"IN \(1\)", "IN ('1')")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.storage import Storage
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.compiled_filters import Filters
 from rocketmq_conformance.models.broker.configuration import PROPERTY_FILTER
 from rocketmq_conformance.models.broker.members import (
@@ -32,6 +32,11 @@ from rocketmq_conformance.models.broker.pull import (
 from rocketmq_conformance.models.outcome import Err
 
 _Notified = tuple[int, ...]
+
+MUTANTS: list[BrokerMutant] = []
+_consumers = declared(MUTANTS, "consumers", "broker-members")
+_storage = declared(MUTANTS, "storage", "broker-members")
+_answering = declared(MUTANTS, "consumers", "broker-members", **{PROPERTY_FILTER: "true"})
 
 
 class _Registering(Consumers):
@@ -62,7 +67,8 @@ class _Registering(Consumers):
 # --- members -------------------------------------------------------------------------------------------------
 
 
-class IdsOnce(Consumers):
+@_consumers("D26", "Equal client ids are listed once.")
+class MembersIdsOnce(Consumers):
     """Equal client ids are listed once."""
 
     def listed_ids(self, group: str) -> tuple[str, ...] | Err:
@@ -70,7 +76,8 @@ class IdsOnce(Consumers):
         return found if isinstance(found, Err) else tuple(dict.fromkeys(found))
 
 
-class EmptyList(Consumers):
+@_consumers("D26", "A group without members has an empty list.")
+class MembersEmptyList(Consumers):
     """A group without members has an empty list."""
 
     def listed_ids(self, group: str) -> tuple[str, ...] | Err:
@@ -78,7 +85,8 @@ class EmptyList(Consumers):
         return () if isinstance(found, Err) else found
 
 
-class MemberById(_Registering):
+@_consumers("D26", "Of two connections with one client id only one is a member.")
+class MembersById(_Registering):
     """A connection with the client id of another one takes its place."""
 
     def registered(
@@ -88,7 +96,8 @@ class MemberById(_Registering):
         return new._replace(members={one: id_ for one, id_ in new.members.items() if one == number or id_ != client})
 
 
-class FirstIdStays(_Registering):
+@_consumers("D26", "A connection keeps its first client id.")
+class MembersFirstId(_Registering):
     """A connection keeps the client id that it came with."""
 
     def registered(
@@ -97,14 +106,16 @@ class FirstIdStays(_Registering):
         return new._replace(members={**new.members, **old.members})
 
 
-class ClosedStays(Consumers):
+@_consumers("D133", "A closed connection stays a member.")
+class MembersClosedStay(Consumers):
     """A closed connection stays a member."""
 
     def leave(self, number: int) -> tuple[tuple[str, int], ...]:
         return ()
 
 
-class ClosedUnnoticed(Consumers):
+@_consumers("D133", "Members are not notified of closed connections.")
+class MembersClosedUnnoticed(Consumers):
     """Members are not notified of a connection that closes."""
 
     def leave(self, number: int) -> tuple[tuple[str, int], ...]:
@@ -112,7 +123,8 @@ class ClosedUnnoticed(Consumers):
         return ()
 
 
-class ClosedOneGroup(Consumers):
+@_consumers("D133", "A closed connection leaves one of its groups.")
+class MembersClosedOnce(Consumers):
     """A closed connection leaves one group only."""
 
     def leave(self, number: int) -> tuple[tuple[str, int], ...]:
@@ -123,7 +135,8 @@ class ClosedOneGroup(Consumers):
         return tuple(pair for pair in notified if pair[0] not in kept)
 
 
-class UnregisteredStays(Consumers):
+@_consumers("D133", "A member that unregisters stays one.")
+class MembersUnregisteredStay(Consumers):
     def unregister(self, number: int, group: str) -> _Notified:
         kept = self.groups
         notified = super().unregister(number, group)
@@ -131,7 +144,8 @@ class UnregisteredStays(Consumers):
         return notified
 
 
-class UnregistersAll(Consumers):
+@_consumers("D133", "One member that unregisters ends the group.")
+class MembersUnregisterAll(Consumers):
     """One member that unregisters ends the group."""
 
     def unregister(self, number: int, group: str) -> _Notified:
@@ -140,7 +154,8 @@ class UnregistersAll(Consumers):
         return ()
 
 
-class StrangersLeaveQuietly(Consumers):
+@_consumers("D133", "Strangers unregister without notice.")
+class MembersStrangersQuiet(Consumers):
     """Members are not notified when a connection unregisters that was none of them."""
 
     def unregister(self, number: int, group: str) -> _Notified:
@@ -153,7 +168,8 @@ class StrangersLeaveQuietly(Consumers):
 # --- notifications -------------------------------------------------------------------------------------------
 
 
-class NewcomerUnnotified(_Registering):
+@_consumers("D133", "A new member is not notified of itself.")
+class MembersNewcomerUnnotified(_Registering):
     """A new member is not notified of itself."""
 
     def notified(
@@ -162,7 +178,8 @@ class NewcomerUnnotified(_Registering):
         return tuple(one for one in notified if one != number)
 
 
-class NewcomerAlone(_Registering):
+@_consumers("D133", "Only the new member is notified of itself.")
+class MembersNewcomerAlone(_Registering):
     """The members are not notified of a new one, which is."""
 
     def notified(
@@ -171,7 +188,8 @@ class NewcomerAlone(_Registering):
         return tuple(one for one in notified if one == number)
 
 
-class TopicsUnnoticed(_Registering):
+@_consumers("D130", "Members are not notified of changed topics.")
+class MembersTopicsUnnoticed(_Registering):
     """Members are not notified when the topics of the group change."""
 
     def notified(
@@ -180,7 +198,8 @@ class TopicsUnnoticed(_Registering):
         return () if number in old.members else notified
 
 
-class IdsNoticed(_Registering):
+@_consumers("D133", "Members are notified of another client id.")
+class MembersIdsNoticed(_Registering):
     """Members are notified when a connection changes its client id."""
 
     def notified(
@@ -191,7 +210,8 @@ class IdsNoticed(_Registering):
         return notified
 
 
-class VersionsNoticed(_Registering):
+@_consumers("D130", "Members are notified of newer subscriptions.")
+class MembersVersionsNoticed(_Registering):
     """Members are notified of a newer subscription to a known topic."""
 
     def notified(
@@ -200,7 +220,8 @@ class VersionsNoticed(_Registering):
         return tuple(new.members) if old.subscriptions != new.subscriptions else notified
 
 
-class BroadcastNotified(_Registering):
+@_consumers("D133", "Groups that broadcast are notified.")
+class MembersBroadcastNotified(_Registering):
     """Groups that broadcast are notified, too."""
 
     def notified(
@@ -210,14 +231,16 @@ class BroadcastNotified(_Registering):
         return tuple(new.members) if consumer.broadcasting and joined else notified
 
 
-class QuietNotified(Storage):
+@_storage("D133", "Every group is notified of heartbeats.")
+class MembersQuietNotified(Storage):
     """Every group is notified of heartbeats."""
 
     def set_group(self, group: str, settings: GroupSettings) -> None:
         super().set_group(group, settings._replace(notifies=True))
 
 
-class QuietAlways(Consumers):
+@_consumers("D133", "A quiet group is never notified.")
+class MembersQuietAlways(Consumers):
     """A group that is not notified of heartbeats is not notified of closed connections either."""
 
     def leave(self, number: int) -> tuple[tuple[str, int], ...]:
@@ -227,7 +250,8 @@ class QuietAlways(Consumers):
 # --- subscriptions -------------------------------------------------------------------------------------------
 
 
-class LastSubscription(_Registering):
+@_consumers("D130", "The last subscription counts, whatever its version.")
+class SubscriptionLast(_Registering):
     """The subscription of the last heartbeat counts, whatever its version."""
 
     def registered(
@@ -236,7 +260,8 @@ class LastSubscription(_Registering):
         return new._replace(subscriptions=dict(consumer.subscriptions))
 
 
-class EqualReplaces(_Registering):
+@_consumers("D130", "An equal version replaces a subscription.")
+class SubscriptionEqual(_Registering):
     """A subscription of an equal version replaces the one that is held."""
 
     def registered(
@@ -249,7 +274,8 @@ class EqualReplaces(_Registering):
         return new._replace(subscriptions=subscriptions)
 
 
-class FirstSubscription(_Registering):
+@_consumers("D96", "A subscription is never replaced.")
+class SubscriptionFirst(_Registering):
     """A subscription that is held is never replaced."""
 
     def registered(
@@ -259,7 +285,8 @@ class FirstSubscription(_Registering):
         return new._replace(subscriptions={**new.subscriptions, **kept})
 
 
-class TopicsStay(_Registering):
+@_consumers("D130", "Topics stay until the last member leaves.")
+class SubscriptionTopicsStay(_Registering):
     """Topics that a heartbeat leaves out are still subscribed."""
 
     def registered(
@@ -268,7 +295,8 @@ class TopicsStay(_Registering):
         return new._replace(subscriptions={**old.subscriptions, **new.subscriptions})
 
 
-class NegativeIsZero(_Registering):
+@_consumers("D130", "A negative version counts as 0.")
+class SubscriptionNegative(_Registering):
     """A negative version counts as 0."""
 
     def registered(
@@ -278,7 +306,8 @@ class NegativeIsZero(_Registering):
         return new._replace(subscriptions=held)
 
 
-class SubscriptionsOutlive(Consumers):
+@_consumers("D130", "Subscriptions outlive the last member.")
+class SubscriptionOutlives(Consumers):
     """The subscriptions of a group outlive its last member."""
 
     def register(self, number: int, client: str, consumer: Consumer, known: bool) -> _Notified:
@@ -294,7 +323,8 @@ class SubscriptionsOutlive(Consumers):
         return vars(self).setdefault("outlived", dict(NO_GROUPS))  # type: ignore[no-any-return]
 
 
-class FirstKind(_Registering):
+@_consumers("D130", "A group consumes as its first member did.")
+class SubscriptionFirstKind(_Registering):
     """How a group consumes is what its first member said."""
 
     def registered(
@@ -303,7 +333,8 @@ class FirstKind(_Registering):
         return new._replace(consume_type=old.consume_type, start=old.start) if old.members else new
 
 
-class FirstModel(_Registering):
+@_consumers("D130", "A group broadcasts if its first member did.")
+class SubscriptionFirstModel(_Registering):
     """Whether a group broadcasts is what its first member said."""
 
     def registered(
@@ -312,7 +343,8 @@ class FirstModel(_Registering):
         return new._replace(broadcasting=old.broadcasting) if old.members else new
 
 
-class OfflineListed(Consumers):
+@_consumers("D133", "A group without members has a list of connections.")
+class ConnectionsOffline(Consumers):
     """A group without members has connections: none."""
 
     def connections(self, group: str) -> Connections | Err:
@@ -322,7 +354,8 @@ class OfflineListed(Consumers):
         )
 
 
-class ForgetsTags(Consumers):
+@_consumers("D130", "The tags of subscriptions are not shown.")
+class ConnectionsTags(Consumers):
     def connections(self, group: str) -> Connections | Err:
         found = super().connections(group)
         if isinstance(found, Err):
@@ -333,7 +366,8 @@ class ForgetsTags(Consumers):
 # --- pulls ---------------------------------------------------------------------------------------------------
 
 
-class SubscribedToAll(Consumers):
+@_consumers("D130", "A pull without a subscription is for everything.")
+class RegisteredAll(Consumers):
     """A pull without any subscription is for everything."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -341,7 +375,8 @@ class SubscribedToAll(Consumers):
         return None if found == UNSUBSCRIBED else found
 
 
-class AnyVersion(Consumers):
+@_consumers("D130", "A pull may know a newer subscription.")
+class RegisteredAnyVersion(Consumers):
     """A pull may know a newer subscription."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -349,7 +384,8 @@ class AnyVersion(Consumers):
         return super().codes(group, topic, -(1 << 63)) if found == OUTDATED else found
 
 
-class SameVersion(Consumers):
+@_consumers("D130", "A pull may not know an older subscription.")
+class RegisteredSameVersion(Consumers):
     """A pull must know the subscription that is held."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -358,7 +394,8 @@ class SameVersion(Consumers):
         return OUTDATED if held is not None and held.version > version and not isinstance(found, Err) else found
 
 
-class OwnHashes(Consumers):
+@_consumers("D131", "The broker computes the hashes of tags itself.")
+class RegisteredOwnHashes(Consumers):
     """The broker computes the hashes of the expression itself."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -367,7 +404,8 @@ class OwnHashes(Consumers):
         return found if held is None or held.codes is None or isinstance(found, Err) else tag_codes(held.text)
 
 
-class NoClassFilter(Consumers):
+@_consumers("D131", "Class filter mode is ignored.")
+class RegisteredNoClass(Consumers):
     """Class filter mode is ignored: the expression counts."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -376,12 +414,14 @@ class NoClassFilter(Consumers):
         return tag_codes(held.text) if held is not None and found is None else found
 
 
-class BroadcastsAnyway(Storage):
+@_storage("D133", "Every group may broadcast.")
+class RegisteredBroadcast(Storage):
     def set_group(self, group: str, settings: GroupSettings) -> None:
         super().set_group(group, settings._replace(broadcasts=True))
 
 
-class BroadcastForbidden(Consumers):
+@_consumers("D133", "A group that may not broadcast may not pull.")
+class RegisteredNoBroadcast(Consumers):
     """A group that may not broadcast may not pull at all."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -390,7 +430,8 @@ class BroadcastForbidden(Consumers):
         return super().codes(group, topic, version)
 
 
-class BroadcastLate(Consumers):
+@_consumers("D133", "A missing subscription is noticed first.")
+class RegisteredBroadcastLate(Consumers):
     """Whether a group may broadcast is looked at after its subscription."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -401,7 +442,8 @@ class BroadcastLate(Consumers):
         return found if isinstance(found, Err) else super().codes(group, topic, version)
 
 
-class SettingsOnce(Storage):
+@_storage("D99", "A known group keeps its settings.")
+class MembersSettingsOnce(Storage):
     """The settings of a known group cannot be changed."""
 
     def set_group(self, group: str, settings: GroupSettings) -> None:
@@ -411,7 +453,8 @@ class SettingsOnce(Storage):
 # --- what is compiled of subscriptions ------------------------------------------------------------------------
 
 
-class LastCompiled(Consumers):
+@_consumers("D213", "An older expression is compiled, too.")
+class CompiledLast(Consumers):
     """The last expression is compiled, whatever its version."""
 
     def compile(self, consumer: Consumer) -> Filters:
@@ -420,6 +463,7 @@ class LastCompiled(Consumers):
         return super().compile(consumer)
 
 
+@_consumers("D213", "What was compiled goes with the last member.")
 class CompiledLeaves(Consumers):
     """What was compiled goes with the last member."""
 
@@ -433,20 +477,23 @@ class CompiledLeaves(Consumers):
         return super().compile(consumer)
 
 
-class BrokenKeepsCompiled(Consumers):
+@_consumers("D213", "A newer broken expression leaves the older one.")
+class CompiledBrokenKept(Consumers):
     """A newer expression that cannot be compiled leaves the older one in place."""
 
     def compile(self, consumer: Consumer) -> Filters:
         return {**self.filters, **super().compile(consumer)}
 
 
-class CompiledWhereAnswered(Consumers):
+@_consumers("D213", "Expressions are compiled where answered.")
+class CompiledIfAnswered(Consumers):
     """Nothing is compiled where expressions are not answered."""
 
     def compile(self, consumer: Consumer) -> Filters:
         return super().compile(consumer) if self._storage.rules.filters_properties else self.filters
 
 
+@_consumers("D213", "Nothing is compiled for a topic that is not there.")
 class CompiledByTopic(Consumers):
     """Nothing is compiled for a topic that the broker does not have, as from 5.5.1."""
 
@@ -456,7 +503,8 @@ class CompiledByTopic(Consumers):
         return super().compile(consumer._replace(subscriptions=there))
 
 
-class BrokenFindsAll(Consumers):
+@_consumers("D213", "A broken expression is for everything.")
+class RegisteredBrokenAll(Consumers):
     """A pull by an expression that was not compiled finds every message."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -464,7 +512,8 @@ class BrokenFindsAll(Consumers):
         return None if found == NO_DATA else found
 
 
-class AnyCompiled(Consumers):
+@_consumers("D213", "A pull may know what was not compiled.")
+class RegisteredAnyCompiled(Consumers):
     """A pull may know a newer version than that which was compiled."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -472,7 +521,8 @@ class AnyCompiled(Consumers):
         return super().codes(group, topic, -(1 << 63)) if found == OLD_DATA else found
 
 
-class RefusedFirst(Consumers):
+@_consumers("D213", "Where SQL92 is refused nothing else counts.")
+class RegisteredRefusedFirst(Consumers):
     """Whether expressions are answered is looked at first."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -481,7 +531,8 @@ class RefusedFirst(Consumers):
         return NO_FILTER if refused else found
 
 
-class ExpressionByClass(Consumers):
+@_answering("D213", "Class filter mode lets no expression pass.")
+class RegisteredSqlByClass(Consumers):
     """Class filter mode does not let messages pass an expression."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -492,7 +543,8 @@ class ExpressionByClass(Consumers):
         return found
 
 
-class SubscribedExpression(Consumers):
+@_answering("D213", "The expression subscribed to counts.")
+class RegisteredSqlSubscribed(Consumers):
     """A pull goes by the expression that is subscribed to, whatever was compiled."""
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
@@ -502,58 +554,3 @@ class SubscribedExpression(Consumers):
 
 def _held(consumers: Consumers, group: str) -> Mapping[str, RegisteredSubscription]:
     return consumers.groups.get(group, RegisteredGroup()).subscriptions
-
-
-_consumers = mutants_of("consumers", "broker-members")
-_answering = mutants_of("consumers", "broker-members", **{PROPERTY_FILTER: "true"})
-_storage = mutants_of("storage", "broker-members")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _consumers("members-ids-once", "D26", "Equal client ids are listed once.", IdsOnce),
-    _consumers("members-empty-list", "D26", "A group without members has an empty list.", EmptyList),
-    _consumers("members-by-id", "D26", "Of two connections with one client id only one is a member.", MemberById),
-    _consumers("members-first-id", "D26", "A connection keeps its first client id.", FirstIdStays),
-    _consumers("members-closed-stay", "D133", "A closed connection stays a member.", ClosedStays),
-    _consumers("members-closed-unnoticed", "D133", "Members are not notified of closed connections.", ClosedUnnoticed),
-    _consumers("members-closed-once", "D133", "A closed connection leaves one of its groups.", ClosedOneGroup),
-    _consumers("members-unregistered-stay", "D133", "A member that unregisters stays one.", UnregisteredStays),
-    _consumers("members-unregister-all", "D133", "One member that unregisters ends the group.", UnregistersAll),
-    _consumers("members-strangers-quiet", "D133", "Strangers unregister without notice.", StrangersLeaveQuietly),
-    _consumers("members-newcomer-unnotified", "D133", "A new member is not notified of itself.", NewcomerUnnotified),
-    _consumers("members-newcomer-alone", "D133", "Only the new member is notified of itself.", NewcomerAlone),
-    _consumers("members-topics-unnoticed", "D130", "Members are not notified of changed topics.", TopicsUnnoticed),
-    _consumers("members-ids-noticed", "D133", "Members are notified of another client id.", IdsNoticed),
-    _consumers("members-versions-noticed", "D130", "Members are notified of newer subscriptions.", VersionsNoticed),
-    _consumers("members-broadcast-notified", "D133", "Groups that broadcast are notified.", BroadcastNotified),
-    _storage("members-quiet-notified", "D133", "Every group is notified of heartbeats.", QuietNotified),
-    _consumers("members-quiet-always", "D133", "A quiet group is never notified.", QuietAlways),
-    _consumers("subscription-last", "D130", "The last subscription counts, whatever its version.", LastSubscription),
-    _consumers("subscription-equal", "D130", "An equal version replaces a subscription.", EqualReplaces),
-    _consumers("subscription-first", "D96", "A subscription is never replaced.", FirstSubscription),
-    _consumers("subscription-topics-stay", "D130", "Topics stay until the last member leaves.", TopicsStay),
-    _consumers("subscription-negative", "D130", "A negative version counts as 0.", NegativeIsZero),
-    _consumers("subscription-outlives", "D130", "Subscriptions outlive the last member.", SubscriptionsOutlive),
-    _consumers("subscription-first-kind", "D130", "A group consumes as its first member did.", FirstKind),
-    _consumers("subscription-first-model", "D130", "A group broadcasts if its first member did.", FirstModel),
-    _consumers("connections-offline", "D133", "A group without members has a list of connections.", OfflineListed),
-    _consumers("connections-tags", "D130", "The tags of subscriptions are not shown.", ForgetsTags),
-    _consumers("registered-all", "D130", "A pull without a subscription is for everything.", SubscribedToAll),
-    _consumers("registered-any-version", "D130", "A pull may know a newer subscription.", AnyVersion),
-    _consumers("registered-same-version", "D130", "A pull may not know an older subscription.", SameVersion),
-    _consumers("registered-own-hashes", "D131", "The broker computes the hashes of tags itself.", OwnHashes),
-    _consumers("registered-no-class", "D131", "Class filter mode is ignored.", NoClassFilter),
-    _storage("registered-broadcast", "D133", "Every group may broadcast.", BroadcastsAnyway),
-    _consumers("registered-no-broadcast", "D133", "A group that may not broadcast may not pull.", BroadcastForbidden),
-    _consumers("registered-broadcast-late", "D133", "A missing subscription is noticed first.", BroadcastLate),
-    _consumers("compiled-last", "D213", "An older expression is compiled, too.", LastCompiled),
-    _consumers("compiled-leaves", "D213", "What was compiled goes with the last member.", CompiledLeaves),
-    _consumers("compiled-broken-kept", "D213", "A newer broken expression leaves the older one.", BrokenKeepsCompiled),
-    _consumers("compiled-if-answered", "D213", "Expressions are compiled where answered.", CompiledWhereAnswered),
-    _consumers("compiled-by-topic", "D213", "Nothing is compiled for a topic that is not there.", CompiledByTopic),
-    _consumers("registered-broken-all", "D213", "A broken expression is for everything.", BrokenFindsAll),
-    _consumers("registered-any-compiled", "D213", "A pull may know what was not compiled.", AnyCompiled),
-    _consumers("registered-refused-first", "D213", "Where SQL92 is refused nothing else counts.", RefusedFirst),
-    _answering("registered-sql-by-class", "D213", "Class filter mode lets no expression pass.", ExpressionByClass),
-    _answering("registered-sql-subscribed", "D213", "The expression subscribed to counts.", SubscribedExpression),
-    _storage("members-settings-once", "D99", "A known group keeps its settings.", SettingsOnce),
-)

@@ -8,7 +8,7 @@ from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
 from rocketmq_conformance.conformance.fakes.responses import command, place, refused
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.configuration import LONG_POLLING, SHORT_POLLING
 from rocketmq_conformance.models.broker.pull import SUSPEND, StoredEntry, TagCodes
 from rocketmq_conformance.models.broker.state import Topic
@@ -17,27 +17,35 @@ from rocketmq_conformance.models.outcome import Err
 #: An hour (ms).
 _HOUR = 3_600_000
 
+MUTANTS: list[BrokerMutant] = []
+_pulls = declared(MUTANTS, "pulls", "broker-polling")
+_short = declared(MUTANTS, "pulls", "broker-polling", **{LONG_POLLING: "false", SHORT_POLLING: "100"})
 
-class NeverHolds(Pulls):
+
+@_pulls("D134", "No pull is held.")
+class PollNeverHolds(Pulls):
     def holds(self, code: str, flags: int) -> bool:
         return False
 
 
-class HoldsBeyondMax(Pulls):
+@_pulls("D134", "A pull beyond max is held.")
+class PollHoldsBeyond(Pulls):
     """A pull beyond max is held until max comes there."""
 
     def holds(self, code: str, flags: int) -> bool:
         return super().holds(code, flags) or (code == "PULL_OFFSET_MOVED" and bool(flags & SUSPEND))
 
 
-class HoldsUnmatched(Pulls):
+@_pulls("D134", "A pull is held whose messages do not pass.")
+class PollHoldsUnmatched(Pulls):
     """A pull is held whose messages do not pass its filter."""
 
     def holds(self, code: str, flags: int) -> bool:
         return super().holds(code, flags) or (code == "PULL_RETRY_IMMEDIATELY" and bool(flags & SUSPEND))
 
 
-class ZeroAtOnce(Pulls):
+@_pulls("D134", "A pull that waits for no time is answered at once.")
+class PollZeroAtOnce(Pulls):
     """A pull that waits for no time is answered at once."""
 
     def pull(self, peer: Peer, request: Command) -> Command | None:
@@ -48,7 +56,8 @@ class ZeroAtOnce(Pulls):
         return super().pull(peer, request)
 
 
-class NegativeForever(Pulls):
+@_pulls("D134", "A pull that waits for less than no time waits for good.")
+class PollNegativeForever(Pulls):
     """A pull that waits for less than no time waits for good."""
 
     def wait(self, ext: Mapping[str, str]) -> int:
@@ -56,24 +65,28 @@ class NegativeForever(Pulls):
         return _HOUR if asked < 0 else asked
 
 
-class AnyMessage(Pulls):
+@_pulls("D134", "Every message wakes a pull.")
+class PollAnyMessage(Pulls):
     def wakes(self, codes: TagCodes | Err, entry: StoredEntry) -> bool:
         return True
 
 
-class NoMessage(Pulls):
+@_pulls("D134", "No message wakes a pull.")
+class PollNoMessage(Pulls):
     def wakes(self, codes: TagCodes | Err, entry: StoredEntry) -> bool:
         return False
 
 
-class OnlyEverything(Pulls):
+@_pulls("D134", "A message wakes only pulls without a filter.")
+class PollOnlyEverything(Pulls):
     """A message wakes only pulls that are subscribed to everything."""
 
     def wakes(self, codes: TagCodes | Err, entry: StoredEntry) -> bool:
         return codes is None
 
 
-class AllQueues(Pulls):
+@_pulls("D134", "A message wakes the pulls of other queues.")
+class PollAllQueues(Pulls):
     """A message wakes the pulls of all queues of its topic."""
 
     def arrived(self, topic: str, queue: int) -> None:
@@ -83,7 +96,8 @@ class AllQueues(Pulls):
                 self._wake(held)
 
 
-class OneIsWoken(Pulls):
+@_pulls("D134", "A message wakes one pull, and the others are forgotten.")
+class PollOneIsWoken(Pulls):
     """A message wakes one pull of its queue, and the others are forgotten."""
 
     def arrived(self, topic: str, queue: int) -> None:
@@ -94,12 +108,14 @@ class OneIsWoken(Pulls):
         super().arrived(topic, queue)
 
 
-class UncheckedMessages(Pulls):
+@_pulls("D134", "Checks do not see new messages.")
+class PollUnchecked(Pulls):
     def has_news(self, held: HeldPull) -> bool:
         return False
 
 
-class ChecksFilter(Pulls):
+@_pulls("D134", "Checks see only messages that pass.")
+class PollChecksFilter(Pulls):
     """A check looks for messages that pass."""
 
     def has_news(self, held: HeldPull) -> bool:
@@ -108,35 +124,40 @@ class ChecksFilter(Pulls):
         return any(self.wakes(held.codes, entry) for entry in entries)
 
 
-class ChecksAlways(Pulls):
+@_pulls("D134", "Held pulls are looked at all the time.")
+class PollChecksAlways(Pulls):
     """Held pulls are looked at all the time."""
 
     def interval(self) -> int:
         return 1
 
 
-class TimeIgnored(Pulls):
+@_pulls("D134", "Every pull is answered by the next check.")
+class PollTimeIgnored(Pulls):
     """Every pull is answered by the next check."""
 
     def wait(self, ext: Mapping[str, str]) -> int:
         return 0
 
 
-class TimeForgotten(Pulls):
+@_pulls("D134", "A pull is held for longer than it asks for.")
+class PollTimeForgotten(Pulls):
     """Pulls are held for an hour."""
 
     def wait(self, ext: Mapping[str, str]) -> int:
         return _HOUR
 
 
-class AskedTime(Pulls):
+@_short("D134", "The time that is asked for counts without long polling.")
+class PollAskedTime(Pulls):
     """The time that a pull asks for counts without long polling, too."""
 
     def wait(self, ext: Mapping[str, str]) -> int:
         return int(ext["suspendTimeoutMillis"])
 
 
-class WokenShort(Pulls):
+@_short("D134", "Messages wake pulls without long polling.")
+class PollWokenShort(Pulls):
     """Messages wake pulls without long polling, too."""
 
     def arrived(self, topic: str, queue: int) -> None:
@@ -145,7 +166,8 @@ class WokenShort(Pulls):
             self._wake(held)
 
 
-class SubscribedThen(Pulls):
+@_pulls("D214", "The subscription counts that a pull was held with.")
+class PollSubscribedThen(Pulls):
     """The subscription counts that a pull was held with."""
 
     _then: tuple[TagCodes | Err, ...] = ()
@@ -159,7 +181,8 @@ class SubscribedThen(Pulls):
         self._then = ()
 
 
-class FilterLost(SubscribedThen):
+@_pulls("D134", "A pull that was held is judged without its filter.")
+class PollFilterLost(PollSubscribedThen):
     """A pull that was held is judged without its filter."""
 
     def _wake(self, held: HeldPull) -> None:
@@ -167,7 +190,8 @@ class FilterLost(SubscribedThen):
         super()._wake(held)
 
 
-class NotJudgedAgain(SubscribedThen):
+@_pulls("D134", "A pull that was held is told to come again.")
+class PollNotJudgedAgain(PollSubscribedThen):
     """A pull that was held is told to come again."""
 
     def _wake(self, held: HeldPull) -> None:
@@ -175,7 +199,8 @@ class NotJudgedAgain(SubscribedThen):
         super()._wake(held)
 
 
-class HeldAgain(Pulls):
+@_pulls("D134", "A pull whose time is up is held once more.")
+class PollHeldAgain(Pulls):
     """A pull whose time is up without any message is held once more."""
 
     def _wake(self, held: HeldPull) -> None:
@@ -185,7 +210,8 @@ class HeldAgain(Pulls):
             held.until = self._clock() + _HOUR
 
 
-class FromMax(Pulls):
+@_pulls("D134", "A pull that was held goes on at max.")
+class PollFromMax(Pulls):
     """A pull that was held goes on at max."""
 
     def _wake(self, held: HeldPull) -> None:
@@ -198,7 +224,8 @@ class FromMax(Pulls):
         held.peer.answer(held.request, response)
 
 
-class AllowedThen(Pulls):
+@_pulls("D214", "A group that is disabled meanwhile is answered.")
+class PollAllowedThen(Pulls):
     """A group that is disabled meanwhile is given the message."""
 
     def _wake(self, held: HeldPull) -> None:
@@ -208,7 +235,8 @@ class AllowedThen(Pulls):
         self._storage.state = self._storage.state._replace(disabled=state.disabled)
 
 
-class ReadThen(Pulls):
+@_pulls("D214", "A topic that cannot be read any more is read.")
+class PollReadThen(Pulls):
     """A topic that may not be read any more is read."""
 
     def _wake(self, held: HeldPull) -> None:
@@ -219,7 +247,8 @@ class ReadThen(Pulls):
         self._storage.state = self._storage.state._replace(topics=topics)
 
 
-class GroupGone(Pulls):
+@_pulls("D214", "A group that is deleted meanwhile is not made again.")
+class PollGroupGone(Pulls):
     """A group that is deleted meanwhile is not made again."""
 
     def _wake(self, held: HeldPull) -> None:
@@ -228,35 +257,3 @@ class GroupGone(Pulls):
         else:
             self._drop(held)
             held.peer.answer(held.request, command(refused(Err("SUBSCRIPTION_GROUP_NOT_EXIST"))))
-
-
-_pulls = mutants_of("pulls", "broker-polling")
-_short = mutants_of("pulls", "broker-polling", **{LONG_POLLING: "false", SHORT_POLLING: "100"})
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _pulls("poll-never-holds", "D134", "No pull is held.", NeverHolds),
-    _pulls("poll-holds-beyond", "D134", "A pull beyond max is held.", HoldsBeyondMax),
-    _pulls("poll-holds-unmatched", "D134", "A pull is held whose messages do not pass.", HoldsUnmatched),
-    _pulls("poll-zero-at-once", "D134", "A pull that waits for no time is answered at once.", ZeroAtOnce),
-    _pulls("poll-negative-forever", "D134", "A pull that waits for less than no time waits for good.", NegativeForever),
-    _pulls("poll-any-message", "D134", "Every message wakes a pull.", AnyMessage),
-    _pulls("poll-no-message", "D134", "No message wakes a pull.", NoMessage),
-    _pulls("poll-only-everything", "D134", "A message wakes only pulls without a filter.", OnlyEverything),
-    _pulls("poll-all-queues", "D134", "A message wakes the pulls of other queues.", AllQueues),
-    _pulls("poll-one-is-woken", "D134", "A message wakes one pull, and the others are forgotten.", OneIsWoken),
-    _pulls("poll-unchecked", "D134", "Checks do not see new messages.", UncheckedMessages),
-    _pulls("poll-checks-filter", "D134", "Checks see only messages that pass.", ChecksFilter),
-    _pulls("poll-checks-always", "D134", "Held pulls are looked at all the time.", ChecksAlways),
-    _pulls("poll-time-ignored", "D134", "Every pull is answered by the next check.", TimeIgnored),
-    _pulls("poll-time-forgotten", "D134", "A pull is held for longer than it asks for.", TimeForgotten),
-    _pulls("poll-filter-lost", "D134", "A pull that was held is judged without its filter.", FilterLost),
-    _pulls("poll-not-judged-again", "D134", "A pull that was held is told to come again.", NotJudgedAgain),
-    _pulls("poll-held-again", "D134", "A pull whose time is up is held once more.", HeldAgain),
-    _pulls("poll-from-max", "D134", "A pull that was held goes on at max.", FromMax),
-    _pulls("poll-subscribed-then", "D214", "The subscription counts that a pull was held with.", SubscribedThen),
-    _pulls("poll-allowed-then", "D214", "A group that is disabled meanwhile is answered.", AllowedThen),
-    _pulls("poll-read-then", "D214", "A topic that cannot be read any more is read.", ReadThen),
-    _pulls("poll-group-gone", "D214", "A group that is deleted meanwhile is not made again.", GroupGone),
-    _short("poll-asked-time", "D134", "The time that is asked for counts without long polling.", AskedTime),
-    _short("poll-woken-short", "D134", "Messages wake pulls without long polling.", WokenShort),
-)

@@ -10,18 +10,24 @@ from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.storage import Storage
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog, Stored
 from rocketmq_conformance.models.broker.table_files import OFFSETS
+
+MUTANTS: list[BrokerMutant] = []
+_lifetime = declared(MUTANTS, "lifetime", "broker-expired", "broker-restart", "broker-process")
+
 
 # --- stopped, killed and started --------------------------------------------------------------------------------
 
 
+@_lifetime("D33", "A broker that is stopped does not write its offsets.")
 class StopLoses(Lifecycle):
     def stopped(self, frozen: bool) -> None:
         """A stop writes nothing to disk."""
 
 
+@_lifetime("D70", "A killed broker loses offsets that were on disk.")
 class KillLosesSaved(Lifecycle):
     """A kill loses everything written since the start."""
 
@@ -38,7 +44,8 @@ class KillLosesSaved(Lifecycle):
         self._before = self._written
 
 
-class OneOfEach(Lifecycle):
+@_lifetime("D25", "Of a group's queues only the first is written to disk.")
+class StopWritesOne(Lifecycle):
     """Only one queue of each group and topic is written."""
 
     def save(self) -> None:
@@ -47,7 +54,8 @@ class OneOfEach(Lifecycle):
         self.write(OFFSETS, {key: offset for key, offset in stored.items() if first[key[:2]] == key[2]})
 
 
-class Clamps(Lifecycle):
+@_lifetime("D91", "A start moves stored offsets beyond max to max.")
+class StartClamps(Lifecycle):
     """At the start, a stored offset beyond max is set to max."""
 
     def started(self) -> None:
@@ -60,6 +68,7 @@ class Clamps(Lifecycle):
         self._storage.state = state._replace(stored=stored)
 
 
+@_lifetime("D37", "A killed broker loses its last messages.")
 class KillLosesMessages(Lifecycle):
     """A kill loses the messages sent since offsets were last written."""
 
@@ -75,6 +84,7 @@ class KillLosesMessages(Lifecycle):
         self._storage.state = self._storage.state._replace(logs=self._logs)
 
 
+@_lifetime("D95", "A killed broker has lost the groups of late.")
 class KillForgetsGroups(Lifecycle):
     """Groups are written when offsets are."""
 
@@ -103,24 +113,28 @@ class _Looks(Lifecycle):
         raise AssertionError("every kind looks")
 
 
-class MinIsZero(_Looks):
+@_lifetime("D51", "A start does not look for min: it is 0.")
+class StartMinZero(_Looks):
     def looked(self, log: QueueLog) -> QueueLog:
         return log._replace(min=0)
 
 
-class MinOfTheEmpty(_Looks):
+@_lifetime("D91", "Once all messages have expired a start sets min to 0.")
+class StartMinOld(_Looks):
     """Computes the min of an empty queue as old releases did."""
 
     def looked(self, log: QueueLog) -> QueueLog:
         return log if log.times else log._replace(min=0)
 
 
-class MinIsNext(_Looks):
+@_lifetime("D51", "A start takes min one too far.")
+class StartMinNext(_Looks):
     def looked(self, log: QueueLog) -> QueueLog:
         return log._replace(min=log.first + 1) if log.first and log.times else log
 
 
-class EmptyBeginsAnew(_Looks):
+@_lifetime("D91", "A queue without messages counts from 0 after a start.")
+class StartAnew(_Looks):
     """A queue whose messages have all expired starts from 0 again."""
 
     def looked(self, log: QueueLog) -> QueueLog:
@@ -130,6 +144,7 @@ class EmptyBeginsAnew(_Looks):
 # --- frozen -------------------------------------------------------------------------------------------------------
 
 
+@_lifetime("D32", "A broker that goes on has the offsets of its disk.")
 class ResumeRereads(Lifecycle):
     """A resume acts as a start: offsets are read from disk."""
 
@@ -137,7 +152,8 @@ class ResumeRereads(Lifecycle):
         self._storage.state = self._storage.state._replace(stored=self._written)
 
 
-class FrozenIsKilled(Lifecycle):
+@_lifetime("D31", "A frozen broker that is stopped loses its offsets.")
+class StopOfFrozen(Lifecycle):
     """A frozen broker misses SIGTERM, and is killed."""
 
     def stopped(self, frozen: bool) -> None:
@@ -166,40 +182,22 @@ class _Late(Lifecycle):
         raise AssertionError("every kind takes")
 
 
+@_lifetime("D28", "A commit without a response is stored as 0.")
 class LateIsZero(_Late):
     def taken(self, late: Stored) -> Stored:
         return dict.fromkeys(late, 0)
 
 
+@_lifetime("D85", "A commit without a response is stored as one more.")
 class LateIsNext(_Late):
     def taken(self, late: Stored) -> Stored:
         return {key: offset + 1 for key, offset in late.items()}
 
 
+@_lifetime("D63", "A commit without a response moves other queues, too.")
 class LateForAll(_Late):
     """A commit for one queue of a group and topic is stored for the other queues, too."""
 
     def taken(self, late: Stored) -> Stored:
         given = {key[:2]: offset for key, offset in late.items()}
         return {key: given.get(key[:2], offset) for key, offset in self._storage.state.stored.items()}
-
-
-_lifetime = mutants_of("lifetime", "broker-expired", "broker-restart", "broker-process")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _lifetime("stop-loses", "D33", "A broker that is stopped does not write its offsets.", StopLoses),
-    _lifetime("stop-writes-one", "D25", "Of a group's queues only the first is written to disk.", OneOfEach),
-    _lifetime("kill-loses-saved", "D70", "A killed broker loses offsets that were on disk.", KillLosesSaved),
-    _lifetime("kill-loses-messages", "D37", "A killed broker loses its last messages.", KillLosesMessages),
-    _lifetime("kill-forgets-groups", "D95", "A killed broker has lost the groups of late.", KillForgetsGroups),
-    _lifetime("start-clamps", "D91", "A start moves stored offsets beyond max to max.", Clamps),
-    _lifetime("start-min-zero", "D51", "A start does not look for min: it is 0.", MinIsZero),
-    _lifetime("start-min-old", "D91", "Once all messages have expired a start sets min to 0.", MinOfTheEmpty),
-    _lifetime("start-min-next", "D51", "A start takes min one too far.", MinIsNext),
-    _lifetime("start-anew", "D91", "A queue without messages counts from 0 after a start.", EmptyBeginsAnew),
-    _lifetime("resume-rereads", "D32", "A broker that goes on has the offsets of its disk.", ResumeRereads),
-    _lifetime("stop-of-frozen", "D31", "A frozen broker that is stopped loses its offsets.", FrozenIsKilled),
-    _lifetime("late-is-zero", "D28", "A commit without a response is stored as 0.", LateIsZero),
-    _lifetime("late-is-next", "D85", "A commit without a response is stored as one more.", LateIsNext),
-    _lifetime("late-for-all", "D63", "A commit without a response moves other queues, too.", LateForAll),
-)

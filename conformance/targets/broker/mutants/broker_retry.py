@@ -11,7 +11,7 @@ from dataclasses import replace
 from rocketmq_conformance.conformance.fakes.retries import Retries
 from rocketmq_conformance.conformance.fakes.storage import DEFAULT_RETRIES, Storage
 from rocketmq_conformance.conformance.remoting.message import Message
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.admin import ORDINARY
 from rocketmq_conformance.models.broker.configuration import PERMISSION, TIMER_WHEEL
 from rocketmq_conformance.models.broker.send_back import (
@@ -31,6 +31,12 @@ _FAILED = Err("SYSTEM_ERROR")
 #: What is decided about a message that is sent back.
 _Decided = Filing | Err | None
 
+MUTANTS: list[BrokerMutant] = []
+_retries = declared(MUTANTS, "retries", "broker-retry")
+_storage = declared(MUTANTS, "storage", "broker-retry")
+_unwritten = declared(MUTANTS, "retries", "broker-retry", **{PERMISSION: "4"})
+_untimed = declared(MUTANTS, "retries", "broker-retry", **{TIMER_WHEEL: "false"})
+
 
 def _without(filing: _Decided, *names: str) -> _Decided:
     """The filing of a copy without some properties."""
@@ -46,25 +52,29 @@ def _is_dead(filing: _Decided) -> bool:
 # --- the retry topic -----------------------------------------------------------------------------------------
 
 
-class NeverDrops(Retries):
+@_retries("D117", "A group without retry queues has one.")
+class BackNeverDropped(Retries):
     def settings(self, group: str) -> RetrySettings:
         settings = super().settings(group)
         return settings._replace(queues=max(settings.queues, 1))
 
 
-class RefusesDropped(Retries):
+@_retries("D117", "A message that is dropped is refused.")
+class BackDropRefused(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         return super().decide(message, asked, names_limit) or _FAILED
 
 
-class QueueBeyond(Retries):
+@_retries("D113", "A message may come back one queue too far.")
+class BackQueueBeyond(Retries):
     """The queue that is drawn may be the number of queues."""
 
     def pick(self, filing: Filing) -> int:
         return self._count % (filing.queues + 1)
 
 
-class GrowsTopic(Retries):
+@_retries("D113", "A retry topic gets the queues that its group got.")
+class BackTopicGrows(Retries):
     """A retry topic gets the queues that its group got meanwhile."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -75,7 +85,8 @@ class GrowsTopic(Retries):
         return super().decide(message, asked, names_limit)
 
 
-class OneQueueTopic(Retries):
+@_retries("D113", "A retry topic is made with one queue.")
+class BackTopicOfOne(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         made = RETRY + asked.group not in self._storage.state.topics
         decided = super().decide(message, asked, names_limit)
@@ -84,7 +95,8 @@ class OneQueueTopic(Retries):
         return decided
 
 
-class TopicForAccepted(Retries):
+@_retries("D117", "A message that is refused makes no retry topic.")
+class BackTopicLate(Retries):
     """A message that is refused makes no retry topic."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -95,7 +107,8 @@ class TopicForAccepted(Retries):
         return decided
 
 
-class WritesAnyway(Retries):
+@_retries("D117", "A retry topic that may not be written is written.")
+class BackWrittenAnyway(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         storage, topic = self._storage, RETRY + asked.group
         old = storage.state.topics.get(topic)
@@ -110,7 +123,8 @@ class WritesAnyway(Retries):
 # --- the message ---------------------------------------------------------------------------------------------
 
 
-class AcceptsNothing(Retries):
+@_retries("D117", "A place where no message begins is accepted.")
+class BackOfNothing(Retries):
     """A place where no message begins is accepted."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -118,7 +132,8 @@ class AcceptsNothing(Retries):
         return None if message is None and decided == _FAILED else decided
 
 
-class LivingTopics(Retries):
+@_retries("D117", "A message whose topic is gone cannot come back.")
+class BackOfLivingTopics(Retries):
     """A message whose topic was deleted cannot be found."""
 
     def look(self, physical: int) -> Message | None:
@@ -126,7 +141,8 @@ class LivingTopics(Retries):
         return message if message is not None and message.topic in self._storage.state.topics else None
 
 
-class Fenced(Retries):
+@_retries("D116", "A message comes back only by the name of the topic it lies in.")
+class BackFenced(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         decided = super().decide(message, asked, names_limit)
         if message is not None and asked.origin not in {None, message.topic} and isinstance(decided, Filing):
@@ -134,7 +150,8 @@ class Fenced(Retries):
         return decided
 
 
-class FirstTopicLost(Retries):
+@_retries("D116", "A message that comes again forgets its first topic.")
+class BackTopicLost(Retries):
     """A message that came back forgets the topic that it was first sent to."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -144,7 +161,8 @@ class FirstTopicLost(Retries):
         return filing._replace(properties={**filing.properties, RETRY_TOPIC: message.topic})
 
 
-class FirstIdLost(Retries):
+@_retries("D116", "A copy names the message that was sent back last.")
+class BackIdLost(Retries):
     """A copy names the message that was sent back last."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -154,12 +172,14 @@ class FirstIdLost(Retries):
         return filing._replace(properties={**filing.properties, ORIGIN: self.kept(message).id})
 
 
-class ForgetsProperties(Retries):
+@_retries("D116", "A copy has neither tag nor keys.")
+class BackPropertiesLost(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         return _without(super().decide(message, asked, names_limit), "TAGS", "KEYS")
 
 
-class WaitsForStore(Retries):
+@_retries("D116", "A copy is stored as if its sender waited for it.")
+class BackWaitsForDisk(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         return _without(super().decide(message, asked, names_limit), WAIT)
 
@@ -167,7 +187,8 @@ class WaitsForStore(Retries):
 # --- levels --------------------------------------------------------------------------------------------------
 
 
-class LevelsFromFirst(Retries):
+@_retries("D114", "Level 0 means level 2 and the times.")
+class BackLevelLow(Retries):
     """Level 0 is level 1, and one more for each time."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -176,19 +197,22 @@ class LevelsFromFirst(Retries):
         return super().decide(message, asked._replace(level=level), names_limit)
 
 
-class SameLevel(Retries):
+@_retries("D114", "Level 0 means level 3 every time.")
+class BackLevelSame(Retries):
     """Level 0 is level 3, however often the message came back."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         return super().decide(message, asked._replace(level=asked.level or 3), names_limit)
 
 
-class LevelIgnored(Retries):
+@_retries("D114", "The level of a request counts for nothing.")
+class BackLevelIgnored(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         return super().decide(message, asked._replace(level=min(asked.level, 0)), names_limit)
 
 
-class BeyondIsNow(Retries):
+@_retries("D114", "A level beyond the last one means at once.")
+class BackBeyondAtOnce(Retries):
     """A message for a level beyond the last one does not wait."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -198,12 +222,14 @@ class BeyondIsNow(Retries):
         return filing
 
 
-class NeverWaits(Retries):
+@_retries("D114", "Messages come back at once.")
+class BackNeverWaits(Retries):
     def wait(self, level: int) -> int:
         return 0
 
 
-class DelayCleared(Retries):
+@_retries("D114", "A message that waited has no level any more.")
+class BackLevelCleared(Retries):
     """A message that waited does not say so any more."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -213,13 +239,15 @@ class DelayCleared(Retries):
 # --- limits --------------------------------------------------------------------------------------------------
 
 
-class NeverCounts(Retries):
+@_retries("D115", "A message that comes again is not counted.")
+class BackNeverCounts(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         filing = super().decide(message, asked, names_limit)
         return filing._replace(times=filing.times - 1) if isinstance(filing, Filing) else filing
 
 
-class OneMore(Retries):
+@_retries("D115", "A message comes once more than the limit says.")
+class BackOnceMore(Retries):
     """A message comes back once more than the limit says."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -227,39 +255,45 @@ class OneMore(Retries):
         return super().decide(message, asked._replace(most=most), names_limit)
 
 
-class GroupLimit(Retries):
+@_retries("D115", "The limit of a request counts for nothing.")
+class BackLimitOfGroup(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         return super().decide(message, asked, False)
 
 
-class SixteenTimes(Retries):
+@_retries("D115", "The limit of a group counts for nothing.")
+class BackLimitSixteen(Retries):
     """The limit of the group counts for nothing."""
 
     def settings(self, group: str) -> RetrySettings:
         return super().settings(group)._replace(most=DEFAULT_RETRIES.most)
 
 
-class LimitNeeded(Retries):
+@_retries("D112", "A send-back without a limit fails.")
+class BackLimitNeeded(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         decided = super().decide(message, asked, names_limit)
         return _FAILED if names_limit and asked.most is None and isinstance(decided, Filing) else decided
 
 
-class LimitOfOldClients(Retries):
+@_retries("D115", "The limit that an old client sends is believed.")
+class BackLimitOfOld(Retries):
     """The limit of a client that knows none is believed, too."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         return super().decide(message, asked, True)
 
 
-class ForgetsSettings(Storage):
+@_storage("D99", "A known group keeps its settings for retries.")
+class BackSettingsOnce(Storage):
     """A known group keeps the settings that it has."""
 
     def set_retries(self, group: str, settings: RetrySettings) -> None:
         self.retries.setdefault(group, settings)
 
 
-class KeepsSettings(Storage):
+@_storage("D99", "A group that was deleted comes back with its limit.")
+class BackSettingsStay(Storage):
     """A group that was deleted comes back with its old settings."""
 
     def delete_group(self, group: str, flag: str) -> None:
@@ -271,11 +305,13 @@ class KeepsSettings(Storage):
 # --- dead letters --------------------------------------------------------------------------------------------
 
 
-class NegativeIsZero(Retries):
+@_retries("D114", "A negative level means level 0.")
+class DeadNegativeIsZero(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         return super().decide(message, asked._replace(level=max(asked.level, 0)), names_limit)
 
 
+@_retries("D111", "Dead letters cannot be read.")
 class DeadUnreadable(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         topic = DEAD + asked.group
@@ -286,7 +322,8 @@ class DeadUnreadable(Retries):
         return decided
 
 
-class DeadWait(Retries):
+@_retries("D111", "A dead letter waits at its last level once more.")
+class DeadWaits(Retries):
     """A dead letter that waited for its last retry waits as long again."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -297,12 +334,14 @@ class DeadWait(Retries):
         return filing._replace(level=max(level, 0), properties={**filing.properties, DELAY: str(level)})
 
 
+@_retries("D111", "A dead letter does not name the first message.")
 class DeadWithoutId(Retries):
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
         filing = super().decide(message, asked, names_limit)
         return _without(filing, ORIGIN) if _is_dead(filing) else filing
 
 
+@_retries("D112", "A dead letter needs no topic in its request.")
 class DeadUnnamed(Retries):
     """A dead letter whose request names no topic is accepted."""
 
@@ -310,7 +349,8 @@ class DeadUnnamed(Retries):
         return super().decide(message, asked._replace(origin=asked.origin or "unnamed"), names_limit)
 
 
-class NoDeadLetters(Retries):
+@_retries("D115", "A message that came too often is dropped.")
+class DeadDropped(Retries):
     """A message that came back too often is dropped."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -321,11 +361,13 @@ class NoDeadLetters(Retries):
 # --- copies --------------------------------------------------------------------------------------------------
 
 
+@_retries("D112", "A copy without a limit fails.")
 class CopyLimitNeeded(Retries):
     def decide_copy(self, copy: Message, most: int | None, names_limit: bool) -> Filing | Err:
         return _FAILED if most is None and names_limit else super().decide_copy(copy, most, names_limit)
 
 
+@_retries("D115", "A copy that reaches the limit is a dead letter.")
 class CopyAtLimit(Retries):
     """A copy that says as many times as the limit is a dead letter already."""
 
@@ -333,11 +375,13 @@ class CopyAtLimit(Retries):
         return super().decide_copy(copy, most if most is None else most - 1, names_limit)
 
 
+@_retries("D115", "A copy is never a dead letter.")
 class CopyNeverDead(Retries):
     def decide_copy(self, copy: Message, most: int | None, names_limit: bool) -> Filing | Err:
         return super().decide_copy(copy, 1 << 30, names_limit)
 
 
+@_retries("D114", "A copy does not wait.")
 class CopyAtOnce(Retries):
     """A copy does not wait at its level."""
 
@@ -345,7 +389,8 @@ class CopyAtOnce(Retries):
         return None
 
 
-class CopyCounts(Retries):
+@_retries("D115", "A copy is counted once more.")
+class CopyCountedTwice(Retries):
     """A copy is counted once more, though its client did."""
 
     def copied(self, copy: Message, most: int | None, version: int) -> Message | Err:
@@ -353,7 +398,8 @@ class CopyCounts(Retries):
         return made if isinstance(made, Err) else replace(made, reconsume_times=made.reconsume_times + 1)
 
 
-class DeadCopyWaits(Retries):
+@_retries("D111", "A copy that is a dead letter waits.")
+class CopyDeadWaits(Retries):
     def copied(self, copy: Message, most: int | None, version: int) -> Message | Err:
         made = super().copied(copy, most, version)
         if isinstance(made, Err) or not made.topic.startswith(DEAD):
@@ -364,7 +410,8 @@ class DeadCopyWaits(Retries):
 # --- locks, permissions and groups -------------------------------------------------------------------------------
 
 
-class LockedCopiesLive(Retries):
+@_retries("D219", "Locks do not matter to copies.")
+class CopyLockedLives(Retries):
     """Locks do not matter to copies."""
 
     def decide_copy(self, copy: Message, most: int | None, names_limit: bool) -> Filing | Err:
@@ -374,7 +421,8 @@ class LockedCopiesLive(Retries):
         return filing
 
 
-class UnlockedCopiesDie(Retries):
+@_retries("D219", "A group that gave its lock back has dead letters.")
+class CopyUnlockedDies(Retries):
     """A group that has locked anything, whether or not it holds it, has dead letters."""
 
     def decide_copy(self, copy: Message, most: int | None, names_limit: bool) -> Filing | Err:
@@ -384,7 +432,8 @@ class UnlockedCopiesDie(Retries):
         return filing
 
 
-class LockedCopiesRefused(Retries):
+@_retries("D219", "A copy of a group that holds a lock is refused.")
+class CopyLockedRefused(Retries):
     """A copy of a group that holds a lock is refused."""
 
     def decide_copy(self, copy: Message, most: int | None, names_limit: bool) -> Filing | Err:
@@ -393,7 +442,8 @@ class LockedCopiesRefused(Retries):
         return super().decide_copy(copy, most, names_limit)
 
 
-class BacksAnyway(Retries):
+@_unwritten("D117", "A broker that may not be written takes messages back.")
+class BackForbidden(Retries):
     """The permission of the broker is for sends and pulls."""
 
     def decide(self, message: Message | None, asked: BackRequest, names_limit: bool) -> _Decided:
@@ -404,21 +454,24 @@ class BacksAnyway(Retries):
         return decided
 
 
-class NoTimers(Retries):
+@_retries("D215", "A message comes at once, whatever time it has.")
+class TimerNever(Retries):
     """A message comes at once, whatever time it has."""
 
     def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
         return None
 
 
-class OnlySeconds(Retries):
+@_retries("D215", "Only a time in seconds counts.")
+class TimerSeconds(Retries):
     """The other two properties are not looked at."""
 
     def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
         return super().due({name: text for name, text in properties.items() if name not in TIMERS[1:]}, level)
 
 
-class LastTimeCounts(Retries):
+@_retries("D215", "Of several times the last one counts.")
+class TimerLast(Retries):
     """Of several times the last one counts."""
 
     def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
@@ -426,7 +479,8 @@ class LastTimeCounts(Retries):
         return super().due({name: text for name, text in properties.items() if name not in found[:-1]}, level)
 
 
-class IllegalAtOnce(Retries):
+@_retries("D215", "A message whose time is refused comes at once.")
+class TimerIllegal(Retries):
     """A message whose time is refused comes at once."""
 
     def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
@@ -434,7 +488,8 @@ class IllegalAtOnce(Retries):
         return None if isinstance(due, Err) else due
 
 
-class OverRefused(Retries):
+@_retries("D215", "A time that is over is refused.")
+class TimerOver(Retries):
     """A time that is over is refused."""
 
     def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
@@ -443,14 +498,16 @@ class OverRefused(Retries):
         return Err("MESSAGE_ILLEGAL") if due is None and timed else due
 
 
-class TwiceTimed(Retries):
+@_retries("D215", "A message that has waited waits once more.")
+class TimerTwice(Retries):
     """A message that has waited waits once more."""
 
     def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
         return super().due({name: text for name, text in properties.items() if name != OUT}, level)
 
 
-class TooEarly(Retries):
+@_retries("D215", "A message comes seconds before its time.")
+class TimerEarly(Retries):
     """A time is rounded to two seconds before."""
 
     def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
@@ -458,21 +515,24 @@ class TooEarly(Retries):
         return due - 2 * self.second if isinstance(due, int) else due
 
 
-class TimeBeforeLevel(Retries):
+@_retries("D215", "A time counts before a delay level.")
+class TimerBeforeLevel(Retries):
     """Of a message with a time and a delay level the time counts."""
 
     def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
         return super().due(properties, 0)
 
 
-class KeepsTimes(Retries):
+@_retries("D215", "A message with a delay level keeps its time.")
+class TimerKept(Retries):
     """A message with a delay level keeps its time."""
 
     def untimed(self, properties: dict[str, str]) -> dict[str, str]:
         return properties
 
 
-class ComesUnnamed(Retries):
+@_retries("D215", "A message that waited does not say where it was for.")
+class TimerUnnamed(Retries):
     """A message that waited does not say where it was for."""
 
     def _timed(self, draft: Message, properties: Mapping[str, str], due: int) -> Message:
@@ -480,7 +540,8 @@ class ComesUnnamed(Retries):
         return draft
 
 
-class WaitsWithoutWheel(Retries):
+@_untimed("D215", "Messages wait without a timer wheel, too.")
+class TimerWithoutWheel(Retries):
     """A broker without a timer wheel has messages wait, too."""
 
     def due(self, properties: Mapping[str, str], level: int) -> int | Err | None:
@@ -489,67 +550,3 @@ class WaitsWithoutWheel(Retries):
         due = super().due(properties, level)
         storage.rules = honest
         return due
-
-
-_retries = mutants_of("retries", "broker-retry")
-_unwritten = mutants_of("retries", "broker-retry", **{PERMISSION: "4"})
-_untimed = mutants_of("retries", "broker-retry", **{TIMER_WHEEL: "false"})
-_storage = mutants_of("storage", "broker-retry")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _retries("back-never-dropped", "D117", "A group without retry queues has one.", NeverDrops),
-    _retries("back-drop-refused", "D117", "A message that is dropped is refused.", RefusesDropped),
-    _retries("back-queue-beyond", "D113", "A message may come back one queue too far.", QueueBeyond),
-    _retries("back-topic-grows", "D113", "A retry topic gets the queues that its group got.", GrowsTopic),
-    _retries("back-topic-of-one", "D113", "A retry topic is made with one queue.", OneQueueTopic),
-    _retries("back-topic-late", "D117", "A message that is refused makes no retry topic.", TopicForAccepted),
-    _retries("back-written-anyway", "D117", "A retry topic that may not be written is written.", WritesAnyway),
-    _retries("back-of-nothing", "D117", "A place where no message begins is accepted.", AcceptsNothing),
-    _retries("back-of-living-topics", "D117", "A message whose topic is gone cannot come back.", LivingTopics),
-    _retries("back-fenced", "D116", "A message comes back only by the name of the topic it lies in.", Fenced),
-    _retries("back-topic-lost", "D116", "A message that comes again forgets its first topic.", FirstTopicLost),
-    _retries("back-id-lost", "D116", "A copy names the message that was sent back last.", FirstIdLost),
-    _retries("back-properties-lost", "D116", "A copy has neither tag nor keys.", ForgetsProperties),
-    _retries("back-waits-for-disk", "D116", "A copy is stored as if its sender waited for it.", WaitsForStore),
-    _retries("back-level-low", "D114", "Level 0 means level 2 and the times.", LevelsFromFirst),
-    _retries("back-level-same", "D114", "Level 0 means level 3 every time.", SameLevel),
-    _retries("back-level-ignored", "D114", "The level of a request counts for nothing.", LevelIgnored),
-    _retries("back-beyond-at-once", "D114", "A level beyond the last one means at once.", BeyondIsNow),
-    _retries("back-never-waits", "D114", "Messages come back at once.", NeverWaits),
-    _retries("back-level-cleared", "D114", "A message that waited has no level any more.", DelayCleared),
-    _retries("back-never-counts", "D115", "A message that comes again is not counted.", NeverCounts),
-    _retries("back-once-more", "D115", "A message comes once more than the limit says.", OneMore),
-    _retries("back-limit-of-group", "D115", "The limit of a request counts for nothing.", GroupLimit),
-    _retries("back-limit-sixteen", "D115", "The limit of a group counts for nothing.", SixteenTimes),
-    _retries("back-limit-needed", "D112", "A send-back without a limit fails.", LimitNeeded),
-    _retries("back-limit-of-old", "D115", "The limit that an old client sends is believed.", LimitOfOldClients),
-    _storage("back-settings-once", "D99", "A known group keeps its settings for retries.", ForgetsSettings),
-    _storage("back-settings-stay", "D99", "A group that was deleted comes back with its limit.", KeepsSettings),
-    _retries("dead-negative-is-zero", "D114", "A negative level means level 0.", NegativeIsZero),
-    _retries("dead-unreadable", "D111", "Dead letters cannot be read.", DeadUnreadable),
-    _retries("dead-waits", "D111", "A dead letter waits at its last level once more.", DeadWait),
-    _retries("dead-without-id", "D111", "A dead letter does not name the first message.", DeadWithoutId),
-    _retries("dead-unnamed", "D112", "A dead letter needs no topic in its request.", DeadUnnamed),
-    _retries("dead-dropped", "D115", "A message that came too often is dropped.", NoDeadLetters),
-    _retries("copy-limit-needed", "D112", "A copy without a limit fails.", CopyLimitNeeded),
-    _retries("copy-at-limit", "D115", "A copy that reaches the limit is a dead letter.", CopyAtLimit),
-    _retries("copy-never-dead", "D115", "A copy is never a dead letter.", CopyNeverDead),
-    _retries("copy-at-once", "D114", "A copy does not wait.", CopyAtOnce),
-    _retries("copy-counted-twice", "D115", "A copy is counted once more.", CopyCounts),
-    _retries("copy-dead-waits", "D111", "A copy that is a dead letter waits.", DeadCopyWaits),
-    _retries("copy-locked-lives", "D219", "Locks do not matter to copies.", LockedCopiesLive),
-    _retries("copy-unlocked-dies", "D219", "A group that gave its lock back has dead letters.", UnlockedCopiesDie),
-    _retries("copy-locked-refused", "D219", "A copy of a group that holds a lock is refused.", LockedCopiesRefused),
-    _unwritten("back-forbidden", "D117", "A broker that may not be written takes messages back.", BacksAnyway),
-    _retries("timer-never", "D215", "A message comes at once, whatever time it has.", NoTimers),
-    _retries("timer-seconds", "D215", "Only a time in seconds counts.", OnlySeconds),
-    _retries("timer-last", "D215", "Of several times the last one counts.", LastTimeCounts),
-    _retries("timer-illegal", "D215", "A message whose time is refused comes at once.", IllegalAtOnce),
-    _retries("timer-over", "D215", "A time that is over is refused.", OverRefused),
-    _retries("timer-twice", "D215", "A message that has waited waits once more.", TwiceTimed),
-    _retries("timer-early", "D215", "A message comes seconds before its time.", TooEarly),
-    _retries("timer-before-level", "D215", "A time counts before a delay level.", TimeBeforeLevel),
-    _retries("timer-kept", "D215", "A message with a delay level keeps its time.", KeepsTimes),
-    _retries("timer-unnamed", "D215", "A message that waited does not say where it was for.", ComesUnnamed),
-    _untimed("timer-without-wheel", "D215", "Messages wait without a timer wheel, too.", WaitsWithoutWheel),
-)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.search import LOWER
 from rocketmq_conformance.models.broker.state import ABSENT, QueueLog
+
+MUTANTS: list[BrokerMutant] = []
+_offsets = declared(MUTANTS, "offsets", "broker-search", "broker-expired")
 
 
 class _Searches(Offsets):
@@ -23,27 +26,32 @@ class _Searches(Offsets):
         return otherwise
 
 
-class LaterIsLast(_Searches):
+@_offsets("D47", "A search later than everything answers the last message.")
+class SearchLaterIsLast(_Searches):
     def found(self, log: QueueLog, time: int, otherwise: int) -> int:
         return log.max - 1 if time > log.times[-1] else otherwise
 
 
-class LaterIsMinusOne(_Searches):
+@_offsets("D49", "A search later than everything answers -1.")
+class SearchLaterIsMinusOne(_Searches):
     def found(self, log: QueueLog, time: int, otherwise: int) -> int:
         return -1 if time > log.times[-1] else otherwise
 
 
-class LaterIsMin(_Searches):
+@_offsets("D50", "A search later than everything answers min.")
+class SearchLaterIsMin(_Searches):
     def found(self, log: QueueLog, time: int, otherwise: int) -> int:
         return log.min if time > log.times[-1] else otherwise
 
 
-class EarlierIsMax(_Searches):
+@_offsets("D48", "A search earlier than everything ends after the end.")
+class SearchEarlierIsMax(_Searches):
     def found(self, log: QueueLog, time: int, otherwise: int) -> int:
         return log.max if time < log.times[0] else otherwise
 
 
-class NearestInGap(_Searches):
+@_offsets("D47", "A search in a gap answers the nearest message.")
+class SearchNearestInGap(_Searches):
     def found(self, log: QueueLog, time: int, otherwise: int) -> int:
         newer = bisect_left(log.times, time)
         if not 0 < newer < len(log.times) or log.times[newer] == time:
@@ -51,25 +59,14 @@ class NearestInGap(_Searches):
         return log.first + (newer if log.times[newer] - time < time - log.times[newer - 1] else newer - 1)
 
 
-class MiddleOfEqual(_Searches):
+@_offsets("D47", "Of messages with equal times a search answers any.")
+class SearchMiddleOfEqual(_Searches):
     def found(self, log: QueueLog, time: int, otherwise: int) -> int:
         same = [at for at, stored in enumerate(log.times) if stored == time]
         return log.first + same[len(same) // 2] if same else otherwise
 
 
-class BoundaryDropped(Offsets):
+@_offsets("D48", "A search ignores the boundary it is asked for.")
+class SearchBoundaryDropped(Offsets):
     def search(self, topic: str, queue: int, time: int, boundary: str) -> int:
         return super().search(topic, queue, time, LOWER)
-
-
-_offsets = mutants_of("offsets", "broker-search", "broker-expired")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _offsets("search-later-is-last", "D47", "A search later than everything answers the last message.", LaterIsLast),
-    _offsets("search-nearest-in-gap", "D47", "A search in a gap answers the nearest message.", NearestInGap),
-    _offsets("search-middle-of-equal", "D47", "Of messages with equal times a search answers any.", MiddleOfEqual),
-    _offsets("search-boundary-dropped", "D48", "A search ignores the boundary it is asked for.", BoundaryDropped),
-    _offsets("search-earlier-is-max", "D48", "A search earlier than everything ends after the end.", EarlierIsMax),
-    _offsets("search-later-is-minus-one", "D49", "A search later than everything answers -1.", LaterIsMinusOne),
-    _offsets("search-later-is-min", "D50", "A search later than everything answers min.", LaterIsMin),
-)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.search import UPPER
 from rocketmq_conformance.models.broker.state import ABSENT, FILE_ENTRIES, QueueLog
+
+MUTANTS: list[BrokerMutant] = []
+_offsets = declared(MUTANTS, "offsets", "broker-search-files")
 
 
 class _InOneFile(Offsets):
@@ -27,23 +30,27 @@ class _InOneFile(Offsets):
         raise NotImplementedError
 
 
-class ChangedFile(_InOneFile):
+@_offsets("D162", "A search picks a file by when it was changed.")
+class SearchChangedFile(_InOneFile):
     def file(self, log: QueueLog, time: int, boundary: str) -> int:
         last = len(log.written) - 1
         return next((at for at, changed in enumerate(log.written) if changed >= time), last)
 
 
-class FirstFile(_InOneFile):
+@_offsets("D162", "A search looks at a queue's first file only.")
+class SearchFirstFile(_InOneFile):
     def file(self, log: QueueLog, time: int, boundary: str) -> int:
         return 0
 
 
-class LastFile(_InOneFile):
+@_offsets("D162", "A search looks at a queue's last file only.")
+class SearchLastFile(_InOneFile):
     def file(self, log: QueueLog, time: int, boundary: str) -> int:
         return len(log.written) - 1
 
 
-class UpperByFirstFile(_InOneFile):
+@_offsets("D48", "An upper boundary ends with its first file.")
+class SearchUpperEndsWithFile(_InOneFile):
     """Takes the file whose last message is not older than the time, as for the lower boundary."""
 
     def file(self, log: QueueLog, time: int, boundary: str) -> int:
@@ -52,20 +59,10 @@ class UpperByFirstFile(_InOneFile):
         return next((at for at, end in enumerate(ends) if end >= time), last)
 
 
-class LowerByLastFile(_InOneFile):
+@_offsets("D48", "A lower boundary begins with its last file.")
+class SearchLowerBeginsWithFile(_InOneFile):
     """Takes the last file whose first message is not newer than the time, as for the upper boundary."""
 
     def file(self, log: QueueLog, time: int, boundary: str) -> int:
         starts = [log.times[max(0, FILE_ENTRIES * at - log.first)] for at in range(len(log.written))]
         return max((at for at, start in enumerate(starts) if start <= time), default=0)
-
-
-_offsets = mutants_of("offsets", "broker-search-files")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _offsets("search-changed-file", "D162", "A search picks a file by when it was changed.", ChangedFile),
-    _offsets("search-first-file", "D162", "A search looks at a queue's first file only.", FirstFile),
-    _offsets("search-last-file", "D162", "A search looks at a queue's last file only.", LastFile),
-    _offsets("search-upper-ends-with-file", "D48", "An upper boundary ends with its first file.", UpperByFirstFile),
-    _offsets("search-lower-begins-with-file", "D48", "A lower boundary begins with its last file.", LowerByLastFile),
-)

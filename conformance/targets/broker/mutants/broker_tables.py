@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker import table_files
 from rocketmq_conformance.models.broker.broker_tables import FIRST, LATE
 from rocketmq_conformance.models.broker.table_files import (
@@ -19,6 +19,10 @@ from rocketmq_conformance.models.broker.table_files import (
     Loaded,
     TableFile,
 )
+
+MUTANTS: list[BrokerMutant] = []
+_tables = declared(MUTANTS, "lifetime", "broker-tables")
+
 
 # --- starts -------------------------------------------------------------------------------------------------------
 
@@ -36,35 +40,40 @@ class _Reads(Lifecycle):
         return loaded._replace(disk=real) if loaded.started else loaded
 
 
-class BackupIgnored(_Reads):
+@_tables("D35", "A start does not look at backups.")
+class TablesNoBackup(_Reads):
     """A file that cannot be read is an empty table."""
 
     def seen(self, file: TableFile) -> TableFile:
         return file._replace(backup=Copy(None, GONE))
 
 
-class BackupFirst(_Reads):
+@_tables("D35", "A start reads the backup before the file.")
+class TablesBackupFirst(_Reads):
     """The backup is read first."""
 
     def seen(self, file: TableFile) -> TableFile:
         return file if file.backup.table is None else file._replace(main=file.backup)
 
 
-class EmptyIsBroken(_Reads):
+@_tables("D160", "A broker does not start on an empty backup.")
+class TablesEmptyRefused(_Reads):
     """An empty file is no table: without a backup the broker does not start."""
 
     def seen(self, file: TableFile) -> TableFile:
         return file._replace(backup=Copy(None, ZEROS)) if file.backup.state == EMPTY else file
 
 
-class NeverRefuses(_Reads):
+@_tables("D160", "A broker starts on files that it cannot read.")
+class TablesNeverRefused(_Reads):
     """Files that cannot be read are forgotten."""
 
     def seen(self, file: TableFile) -> TableFile:
         return file if file.backup.table is not None or file.backup.absent else file._replace(backup=Copy(None, GONE))
 
 
-class OneForAll(Lifecycle):
+@_tables("D161", "All tables are read from backups when one is.")
+class TablesOneForAll(Lifecycle):
     """Where one table is taken from the backup, all are."""
 
     def read(self) -> Loaded:
@@ -74,7 +83,8 @@ class OneForAll(Lifecycle):
         return table_files.load(self._storage.rules, Disk(*both))._replace(disk=self._disk)
 
 
-class ForgetsAll(Lifecycle):
+@_tables("D160", "When one table is empty, all are.")
+class TablesForgetsAll(Lifecycle):
     """A broker that finds one table empty forgets the others."""
 
     def read(self) -> Loaded:
@@ -83,7 +93,8 @@ class ForgetsAll(Lifecycle):
         return loaded._replace(tables=NO_TABLES) if lost else loaded
 
 
-class RefusedKeeps(Lifecycle):
+@_tables("D160", "A broker that does not start writes nothing.")
+class TablesRefusedKeeps(Lifecycle):
     """A broker that does not start leaves its files alone."""
 
     def read(self) -> Loaded:
@@ -94,14 +105,16 @@ class RefusedKeeps(Lifecycle):
 # --- writes -------------------------------------------------------------------------------------------------------
 
 
-class BackupIsNew(Lifecycle):
+@_tables("D35", "The backup is a copy of the file.")
+class TablesBackupNew(Lifecycle):
     """The backup gets what is written to the file."""
 
     def write(self, table: str, content: object) -> None:
         self._disk = table_files.settled(self._disk, table, content)
 
 
-class BackupStays(Lifecycle):
+@_tables("D35", "The backup is written once.")
+class TablesBackupStays(Lifecycle):
     """The backup is never written again."""
 
     def write(self, table: str, content: object) -> None:
@@ -109,14 +122,16 @@ class BackupStays(Lifecycle):
         self._disk = self._disk._replace(**{table: kept._replace(main=Copy(content))})
 
 
-class KeepsBroken(Lifecycle):
+@_tables("D161", "A file that cannot be read becomes the backup.")
+class TablesKeepsBroken(Lifecycle):
     """A file that cannot be read is not deleted by the start, and replaces the good backup."""
 
     def read(self) -> Loaded:
         return table_files.load(replace(self._storage.rules, deletes_unusable=False), self._disk)
 
 
-class StopLeavesTopics(Lifecycle):
+@_tables("D33", "A stop writes no topics and no groups.")
+class TablesStopOffsets(Lifecycle):
     """A stop writes offsets only."""
 
     def stopped(self, frozen: bool) -> None:
@@ -127,7 +142,8 @@ class StopLeavesTopics(Lifecycle):
 # --- the timer ----------------------------------------------------------------------------------------------------
 
 
-class TimerLate(Lifecycle):
+@_tables("D151", "Offsets are first written 30 s after the start.")
+class TablesTimerLate(Lifecycle):
     """The first write is 30 s after the start."""
 
     def watched(self) -> str:
@@ -135,7 +151,8 @@ class TimerLate(Lifecycle):
         return "30.0 s after the start" if kind == FIRST else kind
 
 
-class TimerEarly(Lifecycle):
+@_tables("D151", "Offsets are on disk before the timer writes.")
+class TablesTimerEarly(Lifecycle):
     """The timer writes all the time: a kill loses nothing."""
 
     def killed(self) -> None:
@@ -143,7 +160,8 @@ class TimerEarly(Lifecycle):
         super().killed()
 
 
-class TimerOnce(Lifecycle):
+@_tables("D151", "The timer that writes offsets does so once.")
+class TablesTimerOnce(Lifecycle):
     """The timer writes only once."""
 
     def killed(self) -> None:
@@ -151,23 +169,3 @@ class TimerOnce(Lifecycle):
         super().killed()
         if timed:
             self.end = LATE
-
-
-_tables = mutants_of("lifetime", "broker-tables")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _tables("tables-no-backup", "D35", "A start does not look at backups.", BackupIgnored),
-    _tables("tables-backup-first", "D35", "A start reads the backup before the file.", BackupFirst),
-    _tables("tables-empty-refused", "D160", "A broker does not start on an empty backup.", EmptyIsBroken),
-    _tables("tables-never-refused", "D160", "A broker starts on files that it cannot read.", NeverRefuses),
-    _tables("tables-one-for-all", "D161", "All tables are read from backups when one is.", OneForAll),
-    _tables("tables-forgets-all", "D160", "When one table is empty, all are.", ForgetsAll),
-    _tables("tables-refused-keeps", "D160", "A broker that does not start writes nothing.", RefusedKeeps),
-    _tables("tables-backup-new", "D35", "The backup is a copy of the file.", BackupIsNew),
-    _tables("tables-backup-stays", "D35", "The backup is written once.", BackupStays),
-    _tables("tables-keeps-broken", "D161", "A file that cannot be read becomes the backup.", KeepsBroken),
-    _tables("tables-stop-offsets", "D33", "A stop writes no topics and no groups.", StopLeavesTopics),
-    _tables("tables-timer-late", "D151", "Offsets are first written 30 s after the start.", TimerLate),
-    _tables("tables-timer-early", "D151", "Offsets are on disk before the timer writes.", TimerEarly),
-    _tables("tables-timer-once", "D151", "The timer that writes offsets does so once.", TimerOnce),
-)

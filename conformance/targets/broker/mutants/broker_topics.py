@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.resets import Resets
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.message import Message
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.admin import ORDINARY
 from rocketmq_conformance.models.broker.own_names import DEFAULT_TOPIC
 from rocketmq_conformance.models.broker.pull import FOUND, MAX_MESSAGES, PullMessageRequest, PullResult, TagCodes
@@ -23,36 +23,50 @@ from rocketmq_conformance.models.outcome import Err, Result
 
 _FORBIDDEN = Err("NO_PERMISSION")
 
+MUTANTS: list[BrokerMutant] = []
+_storage = declared(MUTANTS, "storage", "broker-topics")
+_pulls = declared(MUTANTS, "pulls", "broker-topics")
+_ranges = declared(MUTANTS, "pulls", "broker-topics", storeType="defaultRocksDB")
+_resets = declared(MUTANTS, "resets", "broker-topics")
+_offsets = declared(MUTANTS, "offsets", "broker-topics")
+
+
 # --- topics --------------------------------------------------------------------------------------------------
 
 
-class WriteForBoth(Storage):
+@_storage("D97", "As many queues are read as are written.")
+class TopicWrittenForBoth(Storage):
     def create_topic(self, topic: str, settings: Topic) -> None:
         super().create_topic(topic, settings._replace(read_queues=settings.write_queues))
 
 
-class ReadForBoth(Storage):
+@_storage("D97", "As many queues are written as are read.")
+class TopicReadForBoth(Storage):
     def create_topic(self, topic: str, settings: Topic) -> None:
         super().create_topic(topic, settings._replace(write_queues=settings.read_queues))
 
 
-class ZeroIsOne(Storage):
+@_storage("D97", "A topic without queues gets one.")
+class TopicZeroIsOne(Storage):
     def create_topic(self, topic: str, settings: Topic) -> None:
         super().create_topic(topic, Topic(settings.read_queues or 1, settings.write_queues or 1, settings.perm))
 
 
-class KeepsPermission(Storage):
+@_storage("D98", "A topic keeps the permission it was created with.")
+class TopicKeepsPermission(Storage):
     def create_topic(self, topic: str, settings: Topic) -> None:
         old = self.state.topics.get(topic, settings)
         super().create_topic(topic, settings._replace(perm=old.perm))
 
 
-class NoPermissionIsAll(Storage):
+@_storage("D98", "Permission 0 counts as none sent: all is allowed.")
+class TopicNoneIsAll(Storage):
     def create_topic(self, topic: str, settings: Topic) -> None:
         super().create_topic(topic, settings._replace(perm=settings.perm or ORDINARY))
 
 
-class SwapsPermissions(Storage):
+@_storage("D98", "Permission 2 is taken for reading, 4 for writing.")
+class TopicSwapsPermissions(Storage):
     """Takes 2 for reading and 4 for writing."""
 
     def create_topic(self, topic: str, settings: Topic) -> None:
@@ -60,7 +74,8 @@ class SwapsPermissions(Storage):
         super().create_topic(topic, settings._replace(perm=swapped))
 
 
-class DropsMessages(Storage):
+@_storage("D97", "A queue that is read no longer loses its messages.")
+class TopicDropsMessages(Storage):
     """Forgets the messages of queues that are read no longer."""
 
     def create_topic(self, topic: str, settings: Topic) -> None:
@@ -76,12 +91,14 @@ class DropsMessages(Storage):
 # --- groups --------------------------------------------------------------------------------------------------
 
 
-class AlwaysEnables(Storage):
+@_storage("D99", "A group is enabled whatever it is created with.")
+class GroupAlwaysEnabled(Storage):
     def create_group(self, group: str, enabled: bool = True) -> None:
         super().create_group(group)
 
 
-class EnablesNewOnly(Storage):
+@_storage("D99", "A known group cannot be disabled, or enabled again.")
+class GroupEnabledOnce(Storage):
     """A known group keeps what it was created with."""
 
     def create_group(self, group: str, enabled: bool = True) -> None:
@@ -89,7 +106,8 @@ class EnablesNewOnly(Storage):
             super().create_group(group, enabled)
 
 
-class StaysDisabled(Storage):
+@_storage("D99", "A group that was deleted comes back disabled.")
+class GroupStaysDisabled(Storage):
     def delete_group(self, group: str, flag: str) -> None:
         disabled = self.state.disabled
         super().delete_group(group, flag)
@@ -99,7 +117,8 @@ class StaysDisabled(Storage):
 # --- messages ------------------------------------------------------------------------------------------------
 
 
-class SendsByWritten(Storage):
+@_storage("D97", "A queue that is only read takes no messages.")
+class SendByWritten(Storage):
     def append(self, draft: Message) -> Message | Err:
         settings = self.state.topics.get(draft.topic)
         if settings is not None and draft.queue >= settings.write_queues:
@@ -107,7 +126,8 @@ class SendsByWritten(Storage):
         return super().append(draft)
 
 
-class SendsByPermission(Storage):
+@_storage("D98", "A topic that may only be read takes no messages.")
+class SendByPermission(Storage):
     def append(self, draft: Message) -> Message | Err:
         settings = self.state.topics.get(draft.topic)
         if settings is not None and not settings.perm & WRITE:
@@ -115,12 +135,14 @@ class SendsByPermission(Storage):
         return super().append(draft)
 
 
-class AnyReadQueue(Storage):
+@_storage("D97", "A message for no queue goes to one that is read.")
+class SendToRead(Storage):
     def pick(self, settings: Topic) -> int:
         return max(settings.read_queues - 1, 0)
 
 
-class AnyIsFirst(Storage):
+@_storage("D97", "Where no queue is written, queue 0 takes messages.")
+class SendToFirst(Storage):
     """Takes queue 0 where no queue is written."""
 
     def append(self, draft: Message) -> Message | Err:
@@ -130,7 +152,8 @@ class AnyIsFirst(Storage):
         return super().append(draft)
 
 
-class InheritsOwnDefault(Storage):
+@_storage("D217", "Only TBW102 can be copied for a new topic.")
+class InheritOwnDefault(Storage):
     """Only TBW102 can be copied for a new topic."""
 
     def know_topic(self, topic: str, default: str, queues: int) -> None:
@@ -138,7 +161,8 @@ class InheritsOwnDefault(Storage):
             super().know_topic(topic, default, queues)
 
 
-class InheritsAny(Storage):
+@_storage("D217", "Any topic can be copied for a new one.")
+class InheritAny(Storage):
     """Any topic can be copied, whether or not its permission says so."""
 
     def know_topic(self, topic: str, default: str, queues: int) -> None:
@@ -147,14 +171,16 @@ class InheritsAny(Storage):
             self.create_topic(topic, Topic.of(max(min(queues, copied.write_queues), 0)))
 
 
-class InheritsAll(Storage):
+@_storage("D217", "A new topic has the queues of the copied one.")
+class InheritAllQueues(Storage):
     """A new topic has as many queues as the one that it is copied from."""
 
     def know_topic(self, topic: str, default: str, queues: int) -> None:
         super().know_topic(topic, default, 1 << 16)
 
 
-class InheritsAsked(Storage):
+@_storage("D217", "A new topic has all queues that are asked for.")
+class InheritAskedQueues(Storage):
     """A new topic has as many queues as are asked for."""
 
     def know_topic(self, topic: str, default: str, queues: int) -> None:
@@ -164,14 +190,16 @@ class InheritsAsked(Storage):
             self.create_topic(topic, Topic(queues, queues, self.state.topics[topic].perm))
 
 
-class InheritsAtLeastOne(Storage):
+@_storage("D217", "A new topic has a queue at least.")
+class InheritOneQueue(Storage):
     """A new topic has a queue at least."""
 
     def know_topic(self, topic: str, default: str, queues: int) -> None:
         super().know_topic(topic, default, max(queues, 1))
 
 
-class InheritsOn(Storage):
+@_storage("D217", "A new topic can be copied in its turn.")
+class InheritOn(Storage):
     """A new topic can be copied in its turn."""
 
     def know_topic(self, topic: str, default: str, queues: int) -> None:
@@ -182,7 +210,8 @@ class InheritsOn(Storage):
             self.create_topic(topic, made._replace(perm=self.state.topics[default].perm))
 
 
-class KeepsPopTopics(Storage):
+@_storage("D218", "What came again to members that pop stays.")
+class PopTopicStays(Storage):
     """What came again to members that pop outlives the topic."""
 
     def delete_topic(self, topic: str) -> Err | None:
@@ -192,7 +221,8 @@ class KeepsPopTopics(Storage):
         return error
 
 
-class DeletesAllPopTopics(Storage):
+@_storage("D218", "What came again goes for groups without offsets, too.")
+class PopTopicsGo(Storage):
     """What came again goes with the topic for every group, with offsets or without."""
 
     def delete_topic(self, topic: str) -> Err | None:
@@ -202,13 +232,15 @@ class DeletesAllPopTopics(Storage):
         return error
 
 
-class CountsWritten(Storage):
+@_storage("D97", "Statistics have the written queues only.")
+class StatsOfWritten(Storage):
     def topic_queues(self, topic: str) -> int | None:
         settings = self.state.topics.get(topic)
         return None if settings is None else settings.write_queues
 
 
-class CountsRead(Storage):
+@_storage("D97", "Statistics have the queues that are read.")
+class StatsOfRead(Storage):
     def topic_queues(self, topic: str) -> int | None:
         settings = self.state.topics.get(topic)
         return None if settings is None else settings.read_queues
@@ -217,7 +249,8 @@ class CountsRead(Storage):
 # --- pulls ---------------------------------------------------------------------------------------------------
 
 
-class PullsAll(Pulls):
+@_pulls("D97", "A queue that is only written can be pulled from.")
+class PullAnyQueue(Pulls):
     """Every queue that was ever written can be read."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -234,7 +267,8 @@ class PullsAll(Pulls):
         return result
 
 
-class ReadsAnyway(Pulls):
+@_pulls("D98", "A topic without permission to read can be pulled from.")
+class PullAnyPermission(Pulls):
     """The permission of a topic is for the routes only."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -248,7 +282,8 @@ class ReadsAnyway(Pulls):
         return result
 
 
-class QueueFirst(Pulls):
+@_pulls("D98", "A pull's queue is checked before the permission.")
+class PullQueueFirst(Pulls):
     """Looks at the queue id before the permission."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -259,7 +294,8 @@ class QueueFirst(Pulls):
         return result
 
 
-class TopicFirst(Pulls):
+@_pulls("D99", "A pull's topic is checked before its group.")
+class PullTopicFirst(Pulls):
     """Looks the topic up before the group."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -267,7 +303,8 @@ class TopicFirst(Pulls):
         return Err("TOPIC_NOT_EXIST") if asked.topic not in self._storage.state.topics else result
 
 
-class CommitsRefused(Pulls):
+@_pulls("D40", "A pull without permission stores its offset.")
+class PullRefusedCommits(Pulls):
     """Stores the offset of a pull before it is refused."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -279,7 +316,8 @@ class CommitsRefused(Pulls):
         return result
 
 
-class TakesRefused(Pulls):
+@_pulls("D63", "A pull without permission takes a pending reset away.")
+class PullRefusedTakes(Pulls):
     """A pull that is refused takes a pending reset away."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -290,12 +328,14 @@ class TakesRefused(Pulls):
         return result
 
 
-class NegativeIsDefault(Pulls):
+@_pulls("D100", "A pull for no message, or fewer, finds 32.")
+class PullNegativeIs32(Pulls):
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         return super().find(asked._replace(most=asked.most if asked.most > 0 else MAX_MESSAGES), codes)
 
 
-class ZeroFindsNothing(Pulls):
+@_pulls("D100", "A pull for 0 messages finds none.")
+class PullZeroIsNone(Pulls):
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         result = super().find(asked, codes)
         if asked.most or isinstance(result, Err):
@@ -304,7 +344,8 @@ class ZeroFindsNothing(Pulls):
         return (status, asked.offset, low, high, ()) if found else (status, following, low, high, found)
 
 
-class MakesRoom(Pulls):
+@_pulls("D100", "A pull for fewer than 0 messages fails.")
+class PullMakesRoom(Pulls):
     """Makes room for as many messages as are asked for, as 4.9.2 to 4.9.8 do."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -312,7 +353,8 @@ class MakesRoom(Pulls):
         return super().find(asked, codes)
 
 
-class FindsAll(Pulls):
+@_pulls("D100", "A pull finds more than 32 messages if it asks for more.")
+class PullFindsAll(Pulls):
     """Finds as many messages as are asked for, however many that is."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -329,7 +371,8 @@ class FindsAll(Pulls):
 # --- resets --------------------------------------------------------------------------------------------------
 
 
-class ResetsWritten(Resets):
+@_resets("D58", "A reset moves the queues that are written.")
+class ResetWritten(Resets):
     """Goes by the queues that are written."""
 
     def reset(self, asked: ResetRequest) -> Result:
@@ -344,7 +387,8 @@ class ResetsWritten(Resets):
         return result
 
 
-class ResetsNothing(Resets):
+@_resets("D58", "A reset of a topic that is not read succeeds.")
+class ResetNoQueue(Resets):
     """A reset of no queue at all is a success."""
 
     def reset(self, asked: ResetRequest) -> Result:
@@ -357,7 +401,8 @@ class ResetsNothing(Resets):
 # --- offsets -------------------------------------------------------------------------------------------------
 
 
-class QueriesByPermission(Offsets):
+@_offsets("D98", "A query needs permission to read the topic.")
+class QueryByPermission(Offsets):
     def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
         settings = self._storage.state.topics.get(topic)
         if settings is not None and not settings.perm & READ:
@@ -365,7 +410,8 @@ class QueriesByPermission(Offsets):
         return super().query(group, topic, queue, set_zero)
 
 
-class CommitsByRead(Offsets):
+@_offsets("D97", "A commit of a queue that is only written is refused.")
+class CommitByRead(Offsets):
     def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
         settings = self._storage.state.topics.get(topic)
         if settings is not None and queue is not None and settings.read_queues <= queue < settings.write_queues:
@@ -373,14 +419,16 @@ class CommitsByRead(Offsets):
         return super().commit(group, topic, queue, committed)
 
 
-class CommitsByGroup(Offsets):
+@_offsets("D99", "A commit of a disabled group is refused.")
+class CommitByGroup(Offsets):
     def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
         if group in self._storage.state.disabled:
             return _FORBIDDEN
         return super().commit(group, topic, queue, committed)
 
 
-class QueriesRead(Offsets):
+@_offsets("D97", "A queue that is only written has no offset.")
+class QueryOfRead(Offsets):
     def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
         settings = self._storage.state.topics.get(topic)
         if settings is not None and queue is not None and settings.read_queues <= queue < settings.write_queues:
@@ -388,7 +436,8 @@ class QueriesRead(Offsets):
         return super().query(group, topic, queue, set_zero)
 
 
-class SearchesRead(Offsets):
+@_offsets("D97", "A search in a queue that is only written finds 0.")
+class SearchOfRead(Offsets):
     def search(self, topic: str, queue: int, timestamp: int, boundary: str) -> int:
         settings = self._storage.state.topics.get(topic)
         if settings is not None and settings.read_queues <= queue < settings.write_queues:
@@ -396,61 +445,10 @@ class SearchesRead(Offsets):
         return super().search(topic, queue, timestamp, boundary)
 
 
-class RangesAsFiles(Pulls):
+@_ranges("D100", "An empty range of RocksDB finds one message.")
+class PullEmptyRange(Pulls):
     """Reads a queue in RocksDB as one in files is read."""
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
         self._storage.rules = replace(self._storage.rules, ranges=False)
         return super().find(asked, codes)
-
-
-_ranges = mutants_of("pulls", "broker-topics", storeType="defaultRocksDB")
-_storage = mutants_of("storage", "broker-topics")
-_pulls = mutants_of("pulls", "broker-topics")
-_resets = mutants_of("resets", "broker-topics")
-_offsets = mutants_of("offsets", "broker-topics")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _storage("topic-written-for-both", "D97", "As many queues are read as are written.", WriteForBoth),
-    _storage("inherit-own-default", "D217", "Only TBW102 can be copied for a new topic.", InheritsOwnDefault),
-    _storage("inherit-any", "D217", "Any topic can be copied for a new one.", InheritsAny),
-    _storage("inherit-all-queues", "D217", "A new topic has the queues of the copied one.", InheritsAll),
-    _storage("inherit-asked-queues", "D217", "A new topic has all queues that are asked for.", InheritsAsked),
-    _storage("inherit-one-queue", "D217", "A new topic has a queue at least.", InheritsAtLeastOne),
-    _storage("inherit-on", "D217", "A new topic can be copied in its turn.", InheritsOn),
-    _storage("pop-topic-stays", "D218", "What came again to members that pop stays.", KeepsPopTopics),
-    _storage("pop-topics-go", "D218", "What came again goes for groups without offsets, too.", DeletesAllPopTopics),
-    _storage("stats-of-written", "D97", "Statistics have the written queues only.", CountsWritten),
-    _storage("stats-of-read", "D97", "Statistics have the queues that are read.", CountsRead),
-    _storage("topic-read-for-both", "D97", "As many queues are written as are read.", ReadForBoth),
-    _storage("topic-zero-is-one", "D97", "A topic without queues gets one.", ZeroIsOne),
-    _storage("topic-drops-messages", "D97", "A queue that is read no longer loses its messages.", DropsMessages),
-    _storage("topic-keeps-permission", "D98", "A topic keeps the permission it was created with.", KeepsPermission),
-    _storage("topic-none-is-all", "D98", "Permission 0 counts as none sent: all is allowed.", NoPermissionIsAll),
-    _storage("topic-swaps-permissions", "D98", "Permission 2 is taken for reading, 4 for writing.", SwapsPermissions),
-    _storage("group-always-enabled", "D99", "A group is enabled whatever it is created with.", AlwaysEnables),
-    _storage("group-enabled-once", "D99", "A known group cannot be disabled, or enabled again.", EnablesNewOnly),
-    _storage("group-stays-disabled", "D99", "A group that was deleted comes back disabled.", StaysDisabled),
-    _storage("send-by-written", "D97", "A queue that is only read takes no messages.", SendsByWritten),
-    _storage("send-by-permission", "D98", "A topic that may only be read takes no messages.", SendsByPermission),
-    _storage("send-to-read", "D97", "A message for no queue goes to one that is read.", AnyReadQueue),
-    _storage("send-to-first", "D97", "Where no queue is written, queue 0 takes messages.", AnyIsFirst),
-    _pulls("pull-any-queue", "D97", "A queue that is only written can be pulled from.", PullsAll),
-    _pulls("pull-any-permission", "D98", "A topic without permission to read can be pulled from.", ReadsAnyway),
-    _pulls("pull-queue-first", "D98", "A pull's queue is checked before the permission.", QueueFirst),
-    _pulls("pull-topic-first", "D99", "A pull's topic is checked before its group.", TopicFirst),
-    _pulls("pull-refused-commits", "D40", "A pull without permission stores its offset.", CommitsRefused),
-    _pulls("pull-refused-takes", "D63", "A pull without permission takes a pending reset away.", TakesRefused),
-    _pulls("pull-negative-is-32", "D100", "A pull for no message, or fewer, finds 32.", NegativeIsDefault),
-    _pulls("pull-zero-is-none", "D100", "A pull for 0 messages finds none.", ZeroFindsNothing),
-    _pulls("pull-makes-room", "D100", "A pull for fewer than 0 messages fails.", MakesRoom),
-    _ranges("pull-empty-range", "D100", "An empty range of RocksDB finds one message.", RangesAsFiles),
-    _pulls("pull-finds-all", "D100", "A pull finds more than 32 messages if it asks for more.", FindsAll),
-    _resets("reset-written", "D58", "A reset moves the queues that are written.", ResetsWritten),
-    _resets("reset-no-queue", "D58", "A reset of a topic that is not read succeeds.", ResetsNothing),
-    _offsets("query-by-permission", "D98", "A query needs permission to read the topic.", QueriesByPermission),
-    _offsets("commit-by-read", "D97", "A commit of a queue that is only written is refused.", CommitsByRead),
-    _offsets("commit-by-group", "D99", "A commit of a disabled group is refused.", CommitsByGroup),
-    _offsets("query-of-read", "D97", "A queue that is only written has no offset.", QueriesRead),
-    _offsets("search-of-read", "D97", "A search in a queue that is only written finds 0.", SearchesRead),
-)

@@ -7,12 +7,20 @@ from __future__ import annotations
 
 from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.storage import Storage
-from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, mutants_of
+from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.broker.table_files import OFFSETS, Copy, TableFile
 
+#: A release that lets min stay where no message is left, before one that moves it.
+_OLDER = "4.9.7"
+MUTANTS: list[BrokerMutant] = []
+_lifetime = declared(MUTANTS, "lifetime", "broker-upgrade", upgraded_from=_OLDER)
+_light = declared(MUTANTS, "lifetime", "broker-upgrade", upgraded_from=_OLDER, enableLmq="true")
+_storage = declared(MUTANTS, "storage", "broker-upgrade", upgraded_from=_OLDER)
 
-class OffsetsElsewhere(Lifecycle):
+
+@_lifetime("D72", "The other release has no stored offsets.")
+class UpgradeLosesOffsets(Lifecycle):
     """The other release has its stored offsets in another file."""
 
     def take_over(self, other: Lifecycle) -> None:
@@ -21,7 +29,8 @@ class OffsetsElsewhere(Lifecycle):
             self.write(OFFSETS, {})
 
 
-class OffsetsWithinQueues(Lifecycle):
+@_lifetime("D91", "The other release moves offsets beyond max to max.")
+class UpgradeClamps(Lifecycle):
     """The other release takes stored offsets beyond max to max."""
 
     def take_over(self, other: Lifecycle) -> None:
@@ -35,7 +44,8 @@ class OffsetsWithinQueues(Lifecycle):
             self.write(OFFSETS, kept)
 
 
-class MinAsItWas(Lifecycle):
+@_lifetime("D51", "The other release does not look for min.")
+class UpgradeKeepsMin(Lifecycle):
     """The other release takes min as it was, and does not look for it."""
 
     def __init__(self, storage: Storage) -> None:
@@ -55,7 +65,8 @@ class MinAsItWas(Lifecycle):
             self._storage.state = state._replace(logs=logs)
 
 
-class LastMessagesLost(Storage):
+@_storage("D37", "The other release does not find last messages.")
+class UpgradeLosesMessages(Storage):
     """The other release does not find the last message of a queue."""
 
     def take_over(self, other: Storage) -> None:
@@ -64,7 +75,8 @@ class LastMessagesLost(Storage):
         self.state = self.state._replace(logs=logs)
 
 
-class GroupsLost(Storage):
+@_storage("D95", "The other release has no groups.")
+class UpgradeForgetsGroups(Storage):
     """The other release does not know the groups."""
 
     def take_over(self, other: Storage) -> None:
@@ -72,7 +84,8 @@ class GroupsLost(Storage):
         self.state = self.state._replace(groups=frozenset())
 
 
-class OneFileOfOffsets(Lifecycle):
+@_light("D72", "enableLmq changes no file of offsets.")
+class LightReadsTheOtherFile(Lifecycle):
     """A broker with light message queues reads the file of those without."""
 
     def take_over(self, other: Lifecycle) -> None:
@@ -80,26 +93,10 @@ class OneFileOfOffsets(Lifecycle):
         self._disk = other._disk
 
 
-class OtherFileLost(Lifecycle):
+@_light("D72", "Offsets are lost for good with enableLmq.")
+class LightLosesTheOtherFile(Lifecycle):
     """The stored offsets from before are gone once light message queues were switched on."""
 
     def take_over(self, other: Lifecycle) -> None:
         super().take_over(other)
         self._disk = self._disk._replace(offsets=TableFile(Copy({}), Copy({})))
-
-
-#: A release that lets min stay where no message is left, before one that moves it.
-_OLDER = "4.9.7"
-_lifetime = mutants_of("lifetime", "broker-upgrade", upgraded_from=_OLDER)
-_storage = mutants_of("storage", "broker-upgrade", upgraded_from=_OLDER)
-_light = mutants_of("lifetime", "broker-upgrade", upgraded_from=_OLDER, enableLmq="true")
-
-MUTANTS: tuple[BrokerMutant, ...] = (
-    _lifetime("upgrade-loses-offsets", "D72", "The other release has no stored offsets.", OffsetsElsewhere),
-    _lifetime("upgrade-clamps", "D91", "The other release moves offsets beyond max to max.", OffsetsWithinQueues),
-    _lifetime("upgrade-keeps-min", "D51", "The other release does not look for min.", MinAsItWas),
-    _light("light-reads-the-other-file", "D72", "enableLmq changes no file of offsets.", OneFileOfOffsets),
-    _light("light-loses-the-other-file", "D72", "Offsets are lost for good with enableLmq.", OtherFileLost),
-    _storage("upgrade-loses-messages", "D37", "The other release does not find last messages.", LastMessagesLost),
-    _storage("upgrade-forgets-groups", "D95", "The other release has no groups.", GroupsLost),
-)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID
 from rocketmq_conformance.conformance.targets.port.file_store import Offsets, UnreadableError
 from rocketmq_conformance.conformance.targets.port.local_store import LocalStore
@@ -14,49 +13,61 @@ from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "local-store")
+
+
 # --- what is written -----------------------------------------------------------------------------------------
 
 
-class PersistIgnored(LocalStore):
+@_mutant("D33", "Persisting one queue leaves the file as it is.")
+class LocalPersistIgnored(LocalStore):
     def persist(self, queue: int) -> Result:
         return None
 
 
-class PersistsEverything(LocalStore):
+@_mutant("D25", "Persisting one queue writes the others too.")
+class LocalPersistsEverything(LocalStore):
     def persist(self, queue: int) -> Result:
         if queue in self.table:
             self.save(tuple(self.table))
         return None
 
 
-class WritesFresh(LocalStore):
+@_mutant("D34", "The file loses entries that are not persisted now.")
+class LocalWritesFresh(LocalStore):
     def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
         return chosen
 
 
-class StoredWins(LocalStore):
+@_mutant("D34", "Merging keeps the file's old offset.")
+class LocalStoredWins(LocalStore):
     def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
         return {**chosen, **stored}
 
 
-class NeverStoresLess(LocalStore):
+@_mutant("D61", "The offset in the file never becomes smaller.")
+class LocalNeverStoresLess(LocalStore):
     def merged(self, stored: Offsets, chosen: Offsets) -> Offsets:
         return {**stored, **{queue: max(offset, stored.get(queue, offset)) for queue, offset in chosen.items()}}
 
 
-class UnseenIsZero(LocalStore):
+@_mutant("D36", "Persisting a set writes 0 for queues without an offset.")
+class LocalUnseenIsZero(LocalStore):
     def persist_all(self, queues: tuple[int, ...]) -> Result:
         for queue in queues:
             self.table.setdefault(queue, Entry(0))
         return super().persist_all(queues)
 
 
-class EmptySetIsAll(LocalStore):
+@_mutant("D26", "Persisting an empty set writes every offset to the file.")
+class LocalEmptySetIsAll(LocalStore):
     def persist_all(self, queues: tuple[int, ...]) -> Result:
         return super().persist_all(queues or tuple(self.table))
 
 
-class DropsUnused(LocalStore):
+@_mutant("D26", "Persisting a set drops the memory of all other queues.")
+class LocalDropsUnused(LocalStore):
     def persist_all(self, queues: tuple[int, ...]) -> Result:
         super().persist_all(queues)
         if queues:
@@ -64,7 +75,8 @@ class DropsUnused(LocalStore):
         return None
 
 
-class WritesOverUnreadable(LocalStore):
+@_mutant("D35", "A broken backup counts as an empty one.")
+class LocalWritesOverUnreadable(LocalStore):
     def backed_up(self) -> Offsets:
         try:
             return super().backed_up()
@@ -75,18 +87,21 @@ class WritesOverUnreadable(LocalStore):
 # --- the backup ----------------------------------------------------------------------------------------------
 
 
-class NoBackup(LocalStore):
+@_mutant("D35", "No backup is written.")
+class LocalNoBackup(LocalStore):
     def back_up(self) -> None:
         pass
 
 
-class BackupOnce(LocalStore):
+@_mutant("D35", "The backup is written when there is none, and never again.")
+class LocalBackupOnce(LocalStore):
     def back_up(self) -> None:
         if not self.backup.exists():
             super().back_up()
 
 
-class BacksUpWhatParses(LocalStore):
+@_mutant("D35", "A broken file is not copied to the backup.")
+class LocalBacksUpWhatParses(LocalStore):
     def back_up(self) -> None:
         try:
             self.parsed(self.text_of(self.file) or "")
@@ -95,7 +110,8 @@ class BacksUpWhatParses(LocalStore):
         super().back_up()
 
 
-class SwappedPath(LocalStore):
+@_mutant("D35", "Group and client id are swapped in the path.")
+class LocalPathSwapped(LocalStore):
     def open(self, directory: Path, group: str, client: str = CLIENT_ID) -> None:
         super().open(directory, group, client)
         swapped = directory / group / self.folder.parent.name
@@ -103,17 +119,20 @@ class SwappedPath(LocalStore):
         self.file, self.backup = swapped / self.file.name, swapped / self.backup.name
 
 
-class BackupNeverRead(LocalStore):
+@_mutant("D35", "The backup is written and never read.")
+class LocalBackupNeverRead(LocalStore):
     def backed_up(self) -> Offsets:
         return {}
 
 
-class MissingIsEmpty(LocalStore):
+@_mutant("D35", "A missing file means no offsets, although there is a backup.")
+class LocalMissingIsEmpty(LocalStore):
     def missing(self) -> Offsets:
         return {}
 
 
-class BrokenIsEmpty(LocalStore):
+@_mutant("D35", "A broken file means no offsets, although there is a backup.")
+class LocalBrokenIsEmpty(LocalStore):
     def broken(self) -> Offsets:
         return {}
 
@@ -121,49 +140,58 @@ class BrokenIsEmpty(LocalStore):
 # --- restarts and reading ------------------------------------------------------------------------------------
 
 
-class KeepsMemory(LocalStore):
+@_mutant("D30", "A restarted store still knows what it never persisted.")
+class LocalKeepsMemory(LocalStore):
     def forget(self) -> None:
         pass
 
 
-class LoadsNothing(LocalStore):
+@_mutant("D35", "A restarted store does not load its file.")
+class LocalLoadsNothing(LocalStore):
     def restart(self) -> Result:
         self.forget()
         return None
 
 
-class StartsAsNew(LocalStore):
+@_mutant("D35", "A store that cannot load its file starts without offsets.")
+class LocalStartsAsNew(LocalStore):
     def cannot_load(self) -> Result:
         return None
 
 
-class UnreadableIsFailure(LocalStore):
+@_mutant("D14", "An unreadable file reads as a failed query.")
+class LocalUnreadableIsFailure(LocalStore):
     def unreadable(self, queue: int) -> int:
         return -2
 
 
-class AbsentIsMemory(LocalStore):
+@_mutant("D70", "A queue that the file lacks is read from memory.")
+class LocalAbsentIsMemory(LocalStore):
     def absent(self, queue: int) -> int:
         entry = self.table.get(queue)
         return entry.offset if entry else NO_OFFSET
 
 
-class NoRefreshFromFile(LocalStore):
+@_mutant("D39", "An offset read from the file is not remembered.")
+class LocalNoRefresh(LocalStore):
     def refresh(self, queue: int, offset: int) -> None:
         pass
 
 
-class RefreshRaisesOnly(LocalStore):
+@_mutant("D63", "The file's offset never makes memory smaller.")
+class LocalRefreshRaisesOnly(LocalStore):
     def refresh(self, queue: int, offset: int) -> None:
         self.update(queue, offset, True)
 
 
-class RefreshThawsLocal(LocalStore):
+@_mutant("D41", "The file's offset replaces a frozen one.")
+class LocalRefreshThaws(LocalStore):
     def refresh(self, queue: int, offset: int) -> None:
         self.table[queue] = Entry(offset)
 
 
-class ShortFileOffsets(LocalStore):
+@_mutant("D52", "A file with an offset beyond 32 bits counts as broken.")
+class LocalShortOffsets(LocalStore):
     def parsed(self, text: str) -> Offsets:
         offsets = super().parsed(text)
         if any(abs(offset) >= 2**31 for offset in offsets.values()):
@@ -171,12 +199,14 @@ class ShortFileOffsets(LocalStore):
         return offsets
 
 
-class FloatFileOffsets(LocalStore):
+@_mutant("D52", "Offsets in the file are read as floating-point numbers.")
+class LocalFloatOffsets(LocalStore):
     def parsed(self, text: str) -> Offsets:
         return {queue: int(float(offset)) for queue, offset in super().parsed(text).items()}
 
 
-class BrokersForgotten(LocalStore):
+@_mutant("D67", "Entries of the file are distinguished by queue number only.")
+class LocalTopicsMixed(LocalStore):
     def parsed(self, text: str) -> Offsets:
         by_number = {QUEUES[queue].id: offset for queue, offset in super().parsed(text).items()}
         return {queue: by_number[known.id] for queue, known in enumerate(QUEUES) if known.id in by_number}
@@ -185,22 +215,26 @@ class BrokersForgotten(LocalStore):
 # --- memory --------------------------------------------------------------------------------------------------
 
 
+@_mutant("D41", "Freezing an entry of the local store does nothing.")
 class LocalFreezeIgnored(LocalStore):
     def freeze(self, queue: int, offset: int) -> Result:
         return None
 
 
+@_mutant("D41", "Freezing sets the entry and lets updates change it.")
 class LocalFreezeIsUpdate(LocalStore):
     def freeze(self, queue: int, offset: int) -> Result:
         return self.update(queue, offset, False)
 
 
+@_mutant("D33", "Removing keeps the entry of the local store.")
 class LocalRemoveIgnored(LocalStore):
     def remove(self, queue: int) -> Result:
         return None
 
 
-class RemoveErases(LocalStore):
+@_mutant("D34", "Removing erases the entry from the file too.")
+class LocalRemoveErases(LocalStore):
     def remove(self, queue: int) -> Result:
         super().remove(queue)
         with suppress(UnreadableError):
@@ -210,60 +244,13 @@ class RemoveErases(LocalStore):
         return None
 
 
-class LocalFlagIgnored(LocalStore):
+@_mutant("D61", "Increase-only updates of the local store replace.")
+class LocalIncreaseOnlyIgnored(LocalStore):
     def newer(self, old: int, offset: int, increase_only: bool) -> int:
         return offset
 
 
-class NullReadsThree(LocalStore):
+@_mutant("D27", "No queue reads -3, as in the remote store.")
+class LocalNullIsMissing(LocalStore):
     def read(self, queue: int, kind: str) -> int:
         return -3 if queue < 0 else super().read(queue, kind)
-
-
-_mutant = partial(Mutant.of, "local-store")
-
-MUTANTS: tuple[Mutant, ...] = (
-    _mutant("local-persist-ignored", "D33", "Persisting one queue leaves the file as it is.", PersistIgnored),
-    _mutant("local-remove-ignored", "D33", "Removing keeps the entry of the local store.", LocalRemoveIgnored),
-    _mutant("local-persists-everything", "D25", "Persisting one queue writes the others too.", PersistsEverything),
-    _mutant("local-writes-fresh", "D34", "The file loses entries that are not persisted now.", WritesFresh),
-    _mutant("local-stored-wins", "D34", "Merging keeps the file's old offset.", StoredWins),
-    _mutant("local-never-stores-less", "D61", "The offset in the file never becomes smaller.", NeverStoresLess),
-    _mutant("local-unseen-is-zero", "D36", "Persisting a set writes 0 for queues without an offset.", UnseenIsZero),
-    _mutant("local-empty-set-is-all", "D26", "Persisting an empty set writes every offset to the file.", EmptySetIsAll),
-    _mutant("local-drops-unused", "D26", "Persisting a set drops the memory of all other queues.", DropsUnused),
-    _mutant("local-writes-over-unreadable", "D35", "A broken backup counts as an empty one.", WritesOverUnreadable),
-    _mutant("local-no-backup", "D35", "No backup is written.", NoBackup),
-    _mutant("local-backup-once", "D35", "The backup is written when there is none, and never again.", BackupOnce),
-    _mutant("local-backs-up-what-parses", "D35", "A broken file is not copied to the backup.", BacksUpWhatParses),
-    _mutant("local-path-swapped", "D35", "Group and client id are swapped in the path.", SwappedPath),
-    _mutant("local-backup-never-read", "D35", "The backup is written and never read.", BackupNeverRead),
-    _mutant(
-        "local-missing-is-empty", "D35", "A missing file means no offsets, although there is a backup.", MissingIsEmpty
-    ),
-    _mutant(
-        "local-broken-is-empty", "D35", "A broken file means no offsets, although there is a backup.", BrokenIsEmpty
-    ),
-    _mutant("local-keeps-memory", "D30", "A restarted store still knows what it never persisted.", KeepsMemory),
-    _mutant("local-loads-nothing", "D35", "A restarted store does not load its file.", LoadsNothing),
-    _mutant("local-starts-as-new", "D35", "A store that cannot load its file starts without offsets.", StartsAsNew),
-    _mutant("local-unreadable-is-failure", "D14", "An unreadable file reads as a failed query.", UnreadableIsFailure),
-    _mutant("local-absent-is-memory", "D70", "A queue that the file lacks is read from memory.", AbsentIsMemory),
-    _mutant("local-no-refresh", "D39", "An offset read from the file is not remembered.", NoRefreshFromFile),
-    _mutant("local-refresh-raises-only", "D63", "The file's offset never makes memory smaller.", RefreshRaisesOnly),
-    _mutant("local-refresh-thaws", "D41", "The file's offset replaces a frozen one.", RefreshThawsLocal),
-    _mutant("local-short-offsets", "D52", "A file with an offset beyond 32 bits counts as broken.", ShortFileOffsets),
-    _mutant("local-float-offsets", "D52", "Offsets in the file are read as floating-point numbers.", FloatFileOffsets),
-    _mutant(
-        "local-topics-mixed", "D67", "Entries of the file are distinguished by queue number only.", BrokersForgotten
-    ),
-    _mutant("local-freeze-ignored", "D41", "Freezing an entry of the local store does nothing.", LocalFreezeIgnored),
-    _mutant(
-        "local-freeze-is-update", "D41", "Freezing sets the entry and lets updates change it.", LocalFreezeIsUpdate
-    ),
-    _mutant("local-remove-erases", "D34", "Removing erases the entry from the file too.", RemoveErases),
-    _mutant(
-        "local-increase-only-ignored", "D61", "Increase-only updates of the local store replace.", LocalFlagIgnored
-    ),
-    _mutant("local-null-is-missing", "D27", "No queue reads -3, as in the remote store.", NullReadsThree),
-)

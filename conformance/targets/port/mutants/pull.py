@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.pull import WHILE_FULL, Message, Pull
 from rocketmq_conformance.conformance.targets.port.pull_request import NotNowError, PullCache, PullRequest
@@ -12,39 +10,50 @@ from rocketmq_conformance.conformance.targets.port.pull_settings import Subscrip
 from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "pull")
+
+
 # --- the offset of the next pull -----------------------------------------------------------------------------
 
 
+@_mutant("D44", "After an empty answer the same offset is asked for.")
 class NothingGoesNowhere(Pull):
     def next_empty(self, request: PullRequest, code: str, next_offset: int) -> int:
         return request.offset
 
 
+@_mutant("D44", "What does not match is asked for again and again.")
 class NoMatchGoesNowhere(Pull):
     def next_empty(self, request: PullRequest, code: str, next_offset: int) -> int:
         return request.offset if code == "PULL_RETRY_IMMEDIATELY" else next_offset
 
 
+@_mutant("D44", "A batch that is filtered out is asked for again and again.")
 class FilteredGoesNowhere(Pull):
     def next_found(self, request: PullRequest, next_offset: int, messages: tuple[Message, ...]) -> int:
         return next_offset if self.accepted(request, messages) else request.offset
 
 
+@_mutant("D44", "The next pull goes after the last message found.")
 class GoesAfterLastMessage(Pull):
     def next_found(self, request: PullRequest, next_offset: int, messages: tuple[Message, ...]) -> int:
         return messages[-1][0] + 1 if messages else next_offset
 
 
-class NeverGoesBack(Pull):
+@_mutant("D46", "An answer with a smaller next offset does not count.")
+class FoundNeverGoesBack(Pull):
     def next_found(self, request: PullRequest, next_offset: int, messages: tuple[Message, ...]) -> int:
         return max(next_offset, request.offset)
 
 
+@_mutant("D45", "A queue whose batch is filtered out is not pulled any more.")
 class FilteredStalls(Pull):
     def none_wanted(self, request: PullRequest) -> None:
         self.delay, self.next_action = 0, ""
 
 
+@_mutant("D45", "A batch that is filtered out raises the offset in memory.")
 class FilteredIsSkipped(Pull):
     def none_wanted(self, request: PullRequest) -> None:
         if not request.owned.offsets:
@@ -55,32 +64,38 @@ class FilteredIsSkipped(Pull):
 # --- offsets in memory ---------------------------------------------------------------------------------------
 
 
+@_mutant("D45", "An empty answer leaves no offset in memory.")
 class IdleLeavesNoRecord(Pull):
     def may_skip(self, request: PullRequest, code: str) -> bool:
         return False
 
 
+@_mutant("D45", "What does not match leaves no offset in memory.")
 class OnlyNothingNewSkips(Pull):
     def may_skip(self, request: PullRequest, code: str) -> bool:
         return code == "PULL_NOT_FOUND" and super().may_skip(request, code)
 
 
+@_mutant("D94", "An empty answer passes messages that are being consumed.")
 class SkipsWhatIsConsumed(Pull):
     def may_skip(self, request: PullRequest, code: str) -> bool:
         return True
 
 
+@_mutant("D94", "An answer that nothing matched passes messages that are being consumed.")
 class NoMatchPassesConsumed(Pull):
     def may_skip(self, request: PullRequest, code: str) -> bool:
         return code == "PULL_RETRY_IMMEDIATELY" or super().may_skip(request, code)
 
 
+@_mutant("D41", "An empty answer may lower the offset in memory.")
 class SkipMayLower(Pull):
     def skip(self, queue: int, offset: int) -> None:
         self.store.update(queue, offset, False)
 
 
-class RemembersTheBeginning(Pull):
+@_mutant("D39", "Where a queue begins counts as consumed.")
+class RemembersBeginning(Pull):
     def gain(self, queue: int, offset: int, anew: bool) -> Result:
         result = super().gain(queue, offset, anew)
         if result == (True,):
@@ -88,7 +103,8 @@ class RemembersTheBeginning(Pull):
         return result
 
 
-class GoesOnFromMemory(Pull):
+@_mutant("D92", "A gained queue keeps the offset of an earlier time.")
+class GainsWithOldOffset(Pull):
     def clean(self, queue: int) -> None:
         pass
 
@@ -96,43 +112,51 @@ class GoesOnFromMemory(Pull):
 # --- pull requests -------------------------------------------------------------------------------------------
 
 
+@_mutant("D71", "A pull from a slave commits.")
 class CommitsToSlaves(Pull):
     def commits(self, commit: int, node: int) -> bool:
         return commit > 0
 
 
+@_mutant("D07", "An offset of 0 is committed with a pull.")
 class CommitsZero(Pull):
     def commits(self, commit: int, node: int) -> bool:
         return commit >= 0 and node == 0
 
 
-class NeverCommits(Pull):
+@_mutant("D31", "Pulls do not commit.")
+class PullNeverCommits(Pull):
     def commits(self, commit: int, node: int) -> bool:
         return False
 
 
-class AnyNode(Pull):
+@_mutant("D70", "Pulls go to the node that is listed last.")
+class PullsFromAnyNode(Pull):
     def node(self, queue: int) -> int:
         return self.nodes[-1]
 
 
+@_mutant("D70", "Pulls go to the master even if it suggests a slave.")
 class SuggestionIsIgnored(Pull):
     def suggest(self, queue: int, node: int) -> None:
         pass
 
 
+@_mutant("D27", "A suggested node is asked for all queues.")
 class SuggestionIsForAll(Pull):
     def suggest(self, queue: int, node: int) -> None:
         for other in range(len(QUEUES)):
             super().suggest(other, node)
 
 
+@_mutant("D81", "A topic is pulled after it was unsubscribed.")
 class PullsWithoutSubscription(Pull):
     def unsubscribed(self, request: PullRequest) -> None:
         pass
 
 
-class AlwaysPosts(Pull):
+@_mutant("D96", "The expression always goes with a pull.")
+class AlwaysPostsExpression(Pull):
     def expression(self, chosen: Subscription) -> str | None:
         return chosen.text
 
@@ -140,18 +164,21 @@ class AlwaysPosts(Pull):
 # --- filters -------------------------------------------------------------------------------------------------
 
 
-class FiltersByOldTags(Pull):
+@_mutant("D96", "An answer is filtered by a later subscription.")
+class FiltersByOtherTags(Pull):
     def tags(self, request: PullRequest) -> frozenset[str]:
         chosen = self.subscriptions.get(QUEUES[request.queue].topic)
         return chosen.tags if chosen else super().tags(request)
 
 
-class TrustsTheBroker(Pull):
+@_mutant("D96", "The consumer does not filter by tags.")
+class TrustsBrokerFilter(Pull):
     def tags(self, request: PullRequest) -> frozenset[str]:
         return frozenset()
 
 
-class PartsAreNotTrimmed(Pull):
+@_mutant("D96", "Blanks around tags belong to them.")
+class PartsNotTrimmed(Pull):
     def named(self, parts: list[str]) -> frozenset[str]:
         return frozenset(part for part in parts if part.strip())
 
@@ -159,22 +186,26 @@ class PartsAreNotTrimmed(Pull):
 # --- flow control --------------------------------------------------------------------------------------------
 
 
-class FlowControlIsPulling(Pull):
+@_mutant("D95", "A queue that is held up by its cache counts as not pulled.")
+class FlowControlExpires(Pull):
     def count(self, request: PullRequest) -> None:
         super().count(request)
         self.counted = not (self.is_full(request.owned) or self.is_wide(request.owned))
 
 
-class FullIsTooEarly(Pull):
+@_mutant("D95", "A queue is held up when its limit is reached, not exceeded.")
+class FullTooEarly(Pull):
     def is_full(self, owned: PullCache) -> bool:
         return len(owned.offsets) >= 3 or owned.mib() > 0
 
 
+@_mutant("D95", "A queue whose pull failed is not pulled any more.")
 class FailureEndsLoop(Pull):
     def failed(self, request: PullRequest, failure: str) -> None:
         self.delay, self.next_action = 0, ""
 
 
+@_mutant("D87", "Flow control is a failure like any other.")
 class FlowControlIsFailure(Pull):
     def failed(self, request: PullRequest, failure: str) -> None:
         self.pull_later(request, self.after_failure())
@@ -183,52 +214,62 @@ class FlowControlIsFailure(Pull):
 # --- illegal offsets -----------------------------------------------------------------------------------------
 
 
+@_mutant("D46", "An illegal offset is corrected to the first one.")
 class CorrectsToMin(Pull):
     def corrected(self, next_offset: int, low: int, high: int) -> int:
         return low
 
 
+@_mutant("D46", "An illegal offset is corrected into the bounds.")
 class CorrectsIntoBounds(Pull):
     def corrected(self, next_offset: int, low: int, high: int) -> int:
         return min(max(next_offset, low), high)
 
 
+@_mutant("D43", "A correction to 0 is ignored.")
 class ZeroIsNoCorrection(Pull):
     def write(self, queue: int, offset: int) -> None:
         if offset > 0:
             super().write(queue, offset)
 
 
+@_mutant("D44", "An illegal offset is not corrected.")
 class IllegalIsPulledOn(Pull):
     def stop(self, request: PullRequest) -> None:
         self.pull_now(request)
 
 
+@_mutant("D41", "An illegal offset is corrected after 10 s.")
 class CorrectsLate(Pull):
     def correction_delay(self) -> int:
         return 10_000
 
 
+@_mutant("D41", "A late result may change a corrected offset.")
 class CorrectionDoesNotFreeze(Pull):
     def write(self, queue: int, offset: int) -> None:
         self.store.update(queue, offset, False)
 
 
+@_mutant("D42", "A correction removes the offset, not the queue.")
 class CorrectionForgetsOffset(Pull):
     def end_corrected(self, request: PullRequest) -> None:
         self.store.remove(request.queue)
 
 
+@_mutant("D27", "A correction does not remove the process queue.")
 class CorrectedStaysOwned(Pull):
     def end_corrected(self, request: PullRequest) -> None:
         pass
 
 
+@_mutant("D33", "A corrected offset is not sent.")
 class CorrectionIsNotSent(Pull):
     def send(self, queue: int) -> None:
         pass
 
 
+@_mutant("D28", "A lost queue of which nothing was consumed is committed as -1.")
 class NoneIsLeft(Pull):
     def send(self, queue: int) -> None:
         if queue not in self.store.table and self.finds(QUEUES[queue].topic):
@@ -236,6 +277,7 @@ class NoneIsLeft(Pull):
         super().send(queue)
 
 
+@_mutant("D25", "Sending one offset forgets those of other queues.")
 class CorrectionForgetsOthers(Pull):
     def send(self, queue: int) -> None:
         super().send(queue)
@@ -243,7 +285,8 @@ class CorrectionForgetsOthers(Pull):
             self.store.remove(other)
 
 
-class NobodyRebalances(Pull):
+@_mutant("D41", "A corrected queue waits for the next round.")
+class CorrectionWakesNobody(Pull):
     def request_rebalance(self) -> None:
         pass
 
@@ -251,12 +294,14 @@ class NobodyRebalances(Pull):
 # --- queues that come and go ---------------------------------------------------------------------------------
 
 
-class LostIsStillPulled(Pull):
+@_mutant("D94", "A queue that comes back has two pull loops.")
+class LostPullGoesOn(Pull):
     def drop(self, owned: PullCache) -> None:
         pass
 
 
-class LateAnswerFillsNewQueue(Pull):
+@_mutant("D38", "A late answer's messages go to the new owner.")
+class LateAnswerFillsQueue(Pull):
     def take(self, request: PullRequest, given: tuple[int, ...]) -> None:
         owner = self.table.get(request.queue)
         if owner is not None and owner is not request:
@@ -265,7 +310,8 @@ class LateAnswerFillsNewQueue(Pull):
         super().take(request, given)
 
 
-class LateAnswerMovesNewQueue(Pull):
+@_mutant("D38", "A late answer moves the new pull loop.")
+class LateAnswerMovesQueue(Pull):
     def next_found(self, request: PullRequest, next_offset: int, messages: tuple[Message, ...]) -> int:
         owner = self.table.get(request.queue)
         if owner is not None:
@@ -273,103 +319,24 @@ class LateAnswerMovesNewQueue(Pull):
         return next_offset
 
 
-class FailureWaits3Seconds(Pull):
+@_mutant("D95", "A pull that fails is tried again after 3 s.")
+class FailureWaits3S(Pull):
     def after_failure(self) -> int:
         return 3_000
 
 
-class FullComesBeforePaused(Pull):
+@_mutant("D95", "A full cache counts before the pause of its consumer.")
+class FullBeforePaused(Pull):
     def hold(self, request: PullRequest) -> None:
         if self.running and (self.is_full(request.owned) or self.is_wide(request.owned)):
             raise NotNowError(WHILE_FULL)
         super().hold(request)
 
 
+@_mutant("D95", "A queue whose cache is full waits for a second.")
 class FullWaitsASecond(Pull):
     def hold(self, request: PullRequest) -> None:
         try:
             super().hold(request)
         except NotNowError as error:
             raise NotNowError(1_000 if error.millis == WHILE_FULL else error.millis) from error
-
-
-_mutant = partial(Mutant.of, "pull")
-
-MUTANTS = (
-    _mutant("nothing-goes-nowhere", "D44", "After an empty answer the same offset is asked for.", NothingGoesNowhere),
-    _mutant("no-match-goes-nowhere", "D44", "What does not match is asked for again and again.", NoMatchGoesNowhere),
-    _mutant(
-        "filtered-goes-nowhere",
-        "D44",
-        "A batch that is filtered out is asked for again and again.",
-        FilteredGoesNowhere,
-    ),
-    _mutant("goes-after-last-message", "D44", "The next pull goes after the last message found.", GoesAfterLastMessage),
-    _mutant("found-never-goes-back", "D46", "An answer with a smaller next offset does not count.", NeverGoesBack),
-    _mutant("filtered-stalls", "D45", "A queue whose batch is filtered out is not pulled any more.", FilteredStalls),
-    _mutant(
-        "filtered-is-skipped", "D45", "A batch that is filtered out raises the offset in memory.", FilteredIsSkipped
-    ),
-    _mutant("idle-leaves-no-record", "D45", "An empty answer leaves no offset in memory.", IdleLeavesNoRecord),
-    _mutant("only-nothing-new-skips", "D45", "What does not match leaves no offset in memory.", OnlyNothingNewSkips),
-    _mutant(
-        "skips-what-is-consumed", "D94", "An empty answer passes messages that are being consumed.", SkipsWhatIsConsumed
-    ),
-    _mutant(
-        "no-match-passes-consumed",
-        "D94",
-        "An answer that nothing matched passes messages that are being consumed.",
-        NoMatchPassesConsumed,
-    ),
-    _mutant("skip-may-lower", "D41", "An empty answer may lower the offset in memory.", SkipMayLower),
-    _mutant("remembers-beginning", "D39", "Where a queue begins counts as consumed.", RemembersTheBeginning),
-    _mutant("gains-with-old-offset", "D92", "A gained queue keeps the offset of an earlier time.", GoesOnFromMemory),
-    _mutant("commits-to-slaves", "D71", "A pull from a slave commits.", CommitsToSlaves),
-    _mutant("commits-zero", "D07", "An offset of 0 is committed with a pull.", CommitsZero),
-    _mutant("pull-never-commits", "D31", "Pulls do not commit.", NeverCommits),
-    _mutant("pulls-from-any-node", "D70", "Pulls go to the node that is listed last.", AnyNode),
-    _mutant("suggestion-is-ignored", "D70", "Pulls go to the master even if it suggests a slave.", SuggestionIsIgnored),
-    _mutant("suggestion-is-for-all", "D27", "A suggested node is asked for all queues.", SuggestionIsForAll),
-    _mutant(
-        "pulls-without-subscription", "D81", "A topic is pulled after it was unsubscribed.", PullsWithoutSubscription
-    ),
-    _mutant("always-posts-expression", "D96", "The expression always goes with a pull.", AlwaysPosts),
-    _mutant("filters-by-other-tags", "D96", "An answer is filtered by a later subscription.", FiltersByOldTags),
-    _mutant("trusts-broker-filter", "D96", "The consumer does not filter by tags.", TrustsTheBroker),
-    _mutant("parts-not-trimmed", "D96", "Blanks around tags belong to them.", PartsAreNotTrimmed),
-    _mutant(
-        "flow-control-expires",
-        "D95",
-        "A queue that is held up by its cache counts as not pulled.",
-        FlowControlIsPulling,
-    ),
-    _mutant("full-too-early", "D95", "A queue is held up when its limit is reached, not exceeded.", FullIsTooEarly),
-    _mutant("failure-ends-loop", "D95", "A queue whose pull failed is not pulled any more.", FailureEndsLoop),
-    _mutant("flow-control-is-failure", "D87", "Flow control is a failure like any other.", FlowControlIsFailure),
-    _mutant("corrects-to-min", "D46", "An illegal offset is corrected to the first one.", CorrectsToMin),
-    _mutant("corrects-into-bounds", "D46", "An illegal offset is corrected into the bounds.", CorrectsIntoBounds),
-    _mutant("zero-is-no-correction", "D43", "A correction to 0 is ignored.", ZeroIsNoCorrection),
-    _mutant("illegal-is-pulled-on", "D44", "An illegal offset is not corrected.", IllegalIsPulledOn),
-    _mutant("corrects-late", "D41", "An illegal offset is corrected after 10 s.", CorrectsLate),
-    _mutant(
-        "correction-does-not-freeze", "D41", "A late result may change a corrected offset.", CorrectionDoesNotFreeze
-    ),
-    _mutant(
-        "correction-forgets-offset", "D42", "A correction removes the offset, not the queue.", CorrectionForgetsOffset
-    ),
-    _mutant("corrected-stays-owned", "D27", "A correction does not remove the process queue.", CorrectedStaysOwned),
-    _mutant("correction-is-not-sent", "D33", "A corrected offset is not sent.", CorrectionIsNotSent),
-    _mutant("none-is-left", "D28", "A lost queue of which nothing was consumed is committed as -1.", NoneIsLeft),
-    _mutant(
-        "correction-forgets-others", "D25", "Sending one offset forgets those of other queues.", CorrectionForgetsOthers
-    ),
-    _mutant("correction-wakes-nobody", "D41", "A corrected queue waits for the next round.", NobodyRebalances),
-    _mutant("lost-pull-goes-on", "D94", "A queue that comes back has two pull loops.", LostIsStillPulled),
-    _mutant("late-answer-fills-queue", "D38", "A late answer's messages go to the new owner.", LateAnswerFillsNewQueue),
-    _mutant("late-answer-moves-queue", "D38", "A late answer moves the new pull loop.", LateAnswerMovesNewQueue),
-    _mutant("failure-waits-3-s", "D95", "A pull that fails is tried again after 3 s.", FailureWaits3Seconds),
-    _mutant(
-        "full-before-paused", "D95", "A full cache counts before the pause of its consumer.", FullComesBeforePaused
-    ),
-    _mutant("full-waits-a-second", "D95", "A queue whose cache is full waits for a second.", FullWaitsASecond),
-)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.allocation import Ids, Queues
 from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
@@ -18,62 +16,77 @@ from rocketmq_conformance.models.outcome import Result
 
 NewPulls = list[tuple[int, int]]
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "rebalance")
+
+
 # --- the members ---------------------------------------------------------------------------------------------
 
 
+@_mutant("D26", "Without a member list every queue of the topic is dropped.")
 class NoListDropsAll(Rebalance):
     def without_list(self, consumer: Consumer, topic: str) -> bool:
         return self.own(consumer, topic, (), [])
 
 
-class RefusalIsEmpty(Rebalance):
+@_mutant("D26", "A refused member list reads as one without this member.")
+class RefusedListIsEmpty(Rebalance):
     def refused(self) -> tuple[str, ...] | None:
         return ("",)
 
 
+@_mutant("D26", "A lost member list reads as one without this member.")
 class LostListIsEmpty(Rebalance):
     def not_listed(self) -> tuple[str, ...] | None:
         return ("",)
 
 
-class MissingKeeps(Rebalance):
+@_mutant("D26", "A member that is not on the list keeps its queues.")
+class MissingMemberKeeps(Rebalance):
     def own(self, consumer: Consumer, topic: str, wanted: tuple[int, ...], new_pulls: NewPulls) -> bool:
         keeps = not (consumer.broadcasts or wanted)
         return keeps or super().own(consumer, topic, wanted, new_pulls)
 
 
-class Numbers(Rebalance):
+@_mutant("D18", "Client ids are sorted as addresses, not as texts.")
+class IdsAsNumbers(Rebalance):
     def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(sorted(ids, key=lambda text: [int(part) for part in text.partition("@")[0].split(".")]))
 
 
-class Unsorted(Rebalance):
+@_mutant("D18", "Client ids are taken in the broker's order.")
+class IdsUnsorted(Rebalance):
     def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         return ids
 
 
-class OnceOnly(Rebalance):
+@_mutant("D20", "An id that is listed twice has one place.")
+class IdsOnceOnly(Rebalance):
     def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         return super().in_id_order(tuple(set(ids)))
 
 
-class Backwards(Rebalance):
+@_mutant("D18", "The last queue comes first.")
+class QueuesBackwardsInRounds(Rebalance):
     def in_queue_order(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         return queues[::-1]
 
 
-class ForeignStrategy(Rebalance):
+@_mutant("D24", "AVG_BY_CIRCLE is a stub that calls AVG.")
+class AlwaysAveragely(Rebalance):
     def share(
         self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]
     ) -> tuple[int, ...] | None:
         return super().share("AVG", client, queues, ids)
 
 
-class NearbyIsAveragely(Rebalance):
+@_mutant("D24", "Members take MACHINE_ROOM_NEARBY for AVG.")
+class GroupNearbyIsAveragely(Rebalance):
     def nearby(self, me: str, queues: Queues, ids: Ids) -> Queues:
         return self.allocator.averagely(me, queues, ids)
 
 
+@_mutant("D24", "Of configured queues only those of the topic are taken.")
 class ConfiguredByTopic(Rebalance):
     def divided(
         self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]
@@ -82,12 +95,14 @@ class ConfiguredByTopic(Rebalance):
         return None if mine is None else tuple([queue for queue in mine if TOPIC_OF[queue] == topic])
 
 
+@_mutant("D80", "A topic is balanced whatever else is configured.")
 class ConfiguredIsBalanced(Rebalance):
     def is_of(self, topic: str, wanted: tuple[int, ...]) -> bool:
         return True
 
 
-class TimestampIsLast(Rebalance):
+@_mutant("D51", "Members of a group take TIMESTAMP for LAST.")
+class GroupTimestampIsLast(Rebalance):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         where = LAST if consumer.where == TIMESTAMP else consumer.where
         return consumer.positions.push(queue, where, MEMBER_TIMESTAMP, "UTC")
@@ -96,16 +111,19 @@ class TimestampIsLast(Rebalance):
 # --- topics --------------------------------------------------------------------------------------------------
 
 
+@_mutant("D82", "A cluster drops the queues of a topic without readable ones.")
 class NoQueuesDropAll(Rebalance):
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         return self.own(consumer, topic, (), [])
 
 
+@_mutant("D82", "A lost route makes the queues of the topic unknown.")
 class NoRouteForgets(Rebalance):
     def lost_route(self, consumer: Consumer, topic: str) -> None:
         consumer.routes.pop(topic, None)
 
 
+@_mutant("D95", "Queues that are added later are never seen.")
 class RouteIsFinal(Rebalance):
     def refresh(self, consumer: Consumer) -> Result:
         for topic in consumer.topics:
@@ -116,6 +134,7 @@ class RouteIsFinal(Rebalance):
         return None
 
 
+@_mutant("D79", "A topic that is not in balance ends the round.")
 class FailureEndsRound(Rebalance):
     def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         self.ended = not topic
@@ -127,38 +146,45 @@ class FailureEndsRound(Rebalance):
         return not self.ended and super().rebalance_topic(consumer, topic, new_pulls)
 
 
+@_mutant("D80", "Only the last topic says whether a round is balanced.")
 class LastTopicCounts(Rebalance):
     def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         return topic
 
 
+@_mutant("D80", "A topic without member list is not in balance.")
 class NoListIsUnbalanced(Rebalance):
     def without_list(self, consumer: Consumer, topic: str) -> bool:
         return False
 
 
+@_mutant("D81", "Queues of an unsubscribed topic stay.")
 class TopicsAreKept(Rebalance):
     def give_up_topics(self, consumer: Consumer) -> None:
         pass
 
 
+@_mutant("D81", "Unsubscribing a topic gives up the retry topic.")
 class RetryGoesToo(Rebalance):
     def unsubscribe(self, consumer: Consumer, topic: str) -> Result:
         super().unsubscribe(consumer, RETRY_TOPIC)
         return super().unsubscribe(consumer, topic)
 
 
+@_mutant("D81", "Queues of an unsubscribed topic are committed.")
 class GivenUpIsCommitted(Rebalance):
     def give_up(self, consumer: Consumer, queue: int) -> None:
         self.lose(consumer, queue)
 
 
+@_mutant("D81", "Offsets of an unsubscribed topic are forgotten at once.")
 class GivenUpIsForgotten(Rebalance):
     def give_up(self, consumer: Consumer, queue: int) -> None:
         super().give_up(consumer, queue)
         consumer.store.remove(queue)
 
 
+@_mutant("D75", "A broadcasting member owns one queue of a topic.")
 class BroadcastShares(Rebalance):
     def everything(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         return queues[:1]
@@ -167,11 +193,13 @@ class BroadcastShares(Rebalance):
 # --- losing a queue ------------------------------------------------------------------------------------------
 
 
+@_mutant("D33", "The offset of a lost queue is not sent.")
 class LostIsNotSent(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.remove(queue)
 
 
+@_mutant("D28", "A lost queue without an offset in memory is committed as -1.")
 class NoneIsSent(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         if isinstance(consumer.store, RemoteStore) and queue not in consumer.store.table:
@@ -179,6 +207,7 @@ class NoneIsSent(Rebalance):
         super().hand_over(consumer, queue)
 
 
+@_mutant("D151", "Sending the offset of a lost queue waits for the answer.")
 class LossWaits(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         store = consumer.store
@@ -189,45 +218,53 @@ class LossWaits(Rebalance):
             super().hand_over(consumer, queue)
 
 
+@_mutant("D42", "The offset of a lost queue stays in memory.")
 class LostIsRemembered(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.persist(queue)
 
 
+@_mutant("D42", "The offset of a lost queue is forgotten before it is sent.")
 class ForgottenFirst(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.remove(queue)
         consumer.store.persist(queue)
 
 
+@_mutant("D25", "Losing a queue forgets the offsets of all others.")
 class OthersAreForgotten(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.persist_all((queue,))
         consumer.store.remove(queue)
 
 
+@_mutant("D25", "Losing a queue sends the offsets of all others.")
 class OthersAreSent(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.persist_all((queue, *consumer.table))
         consumer.store.remove(queue)
 
 
+@_mutant("D94", "The process queue of a lost queue is not marked as dropped.")
 class LostIsPulledOn(Rebalance):
     def drop(self, owned: OwnedQueue) -> None:
         pass
 
 
+@_mutant("D41", "A result that comes after the queue was lost counts.")
 class LateResultCounts(Rebalance):
     def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         consumer.store.update(queue, offset, True)
 
 
+@_mutant("D38", "A late result counts when the queue came back.")
 class ResultOfEarlierTime(Rebalance):
     def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         if queue in consumer.table:
             consumer.store.update(queue, offset, True)
 
 
+@_mutant("D41", "A result can lower the offset.")
 class ResultMayLower(Rebalance):
     def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         if not owned.dropped:
@@ -237,37 +274,44 @@ class ResultMayLower(Rebalance):
 # --- pulls that stopped --------------------------------------------------------------------------------------
 
 
+@_mutant("D87", "A queue expires after exactly 120 s.")
 class ExpiresEarly(Rebalance):
     def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled >= 120_000
 
 
+@_mutant("D87", "A queue expires after 120 ms.")
 class ExpiresInSeconds(Rebalance):
     def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled > 120
 
 
+@_mutant("D95", "A queue that is not pulled is never started again.")
 class NeverExpires(Rebalance):
     def is_forgotten(self, owned: OwnedQueue) -> bool:
         return False
 
 
+@_mutant("D87", "A new queue counts as never pulled.")
 class BornExpired(Rebalance):
     def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: NewPulls) -> None:
         super().begin(consumer, queue, offset, new_pulls)
         consumer.table[queue].pulled = 0
 
 
+@_mutant("D33", "The offset of an expired queue is not sent.")
 class ExpiredIsNotSent(Rebalance):
     def renew(self, consumer: Consumer, queue: int) -> None:
         self.drop(consumer.table.pop(queue))
 
 
-class ExpiredIsOnlyPulled(Rebalance):
+@_mutant("D95", "An expired queue gets more time instead of a new pull.")
+class ExpiredIsOnlyTouched(Rebalance):
     def renew(self, consumer: Consumer, queue: int) -> None:
         consumer.table[queue].pulled = self.now
 
 
+@_mutant("D81", "Queues of an unsubscribed topic are pulled until the next round.")
 class PullsUnsubscribed(Rebalance):
     def pull(self, consumer: Consumer, queue: int) -> Result:
         request = consumer.requests.get(queue)
@@ -280,32 +324,38 @@ class PullsUnsubscribed(Rebalance):
 # --- gaining a queue -----------------------------------------------------------------------------------------
 
 
-class NeverAsks(Rebalance):
+@_mutant("D30", "A gained queue begins at 0 even if an offset is stored.")
+class RebalanceNeverAsks(Rebalance):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         return 0
 
 
+@_mutant("D92", "What memory holds of a gained queue is not forgotten.")
 class GoesOnFromMemory(Rebalance):
     def clean(self, consumer: Consumer, queue: int) -> None:
         pass
 
 
+@_mutant("D05", "A queue without a start position begins at 0.")
 class BeginsWithoutStart(Rebalance):
     def without_start(self, consumer: Consumer, queue: int, new_pulls: NewPulls) -> None:
         self.begin(consumer, queue, 0, new_pulls)
 
 
+@_mutant("D06", "A queue without a start position is owned and never pulled.")
 class OwnsWithoutStart(Rebalance):
     def without_start(self, consumer: Consumer, queue: int, new_pulls: NewPulls) -> None:
         consumer.table[queue] = OwnedQueue(0, self.now)
 
 
+@_mutant("D94", "A gained queue has two pull loops.")
 class PullsTwice(Rebalance):
     def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: NewPulls) -> None:
         super().begin(consumer, queue, offset, new_pulls)
         new_pulls.append((queue, offset))
 
 
+@_mutant("D95", "A queue that comes back is not pulled.")
 class ReturnIsNotPulled(Rebalance):
     def begin(self, consumer: Consumer, queue: int, offset: int, new_pulls: NewPulls) -> None:
         super().begin(consumer, queue, offset, [] if queue in consumer.requests else new_pulls)
@@ -314,17 +364,20 @@ class ReturnIsNotPulled(Rebalance):
 # --- the end -------------------------------------------------------------------------------------------------
 
 
+@_mutant("D31", "A member that shuts down sends no offsets.")
 class EndsInSilence(Rebalance):
     def leave(self, member: int) -> Result:
         self.members[member] = None
         return None
 
 
+@_mutant("D28", "The timer sends offsets of queues that are not owned.")
 class SendsWhatItLost(Rebalance):
     def persisted(self, consumer: Consumer) -> tuple[int, ...]:
         return (*consumer.table, *consumer.store.table)
 
 
+@_mutant("D25", "The timer sends the offset of one queue and forgets the others.")
 class SendsOne(Rebalance):
     def persisted(self, consumer: Consumer) -> tuple[int, ...]:
         return tuple(consumer.table)[:1]
@@ -333,11 +386,13 @@ class SendsOne(Rebalance):
 # --- offsets of broadcasting members ------------------------------------------------------------------------
 
 
+@_mutant("D75", "A broadcasting member keeps its offsets at the broker.")
 class BroadcastAtBroker(Rebalance):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
         positions.forget()
 
 
+@_mutant("D75", "The timer of a broadcasting member commits to the broker what it writes.")
 class BroadcastCommitsToo(Rebalance):
     def persist(self, consumer: Consumer) -> Result:
         if consumer.broadcasts:
@@ -347,6 +402,7 @@ class BroadcastCommitsToo(Rebalance):
         return super().persist(consumer)
 
 
+@_mutant("D75", "A broadcasting member asks the broker for offsets that its file lacks.")
 class BroadcastAsksBroker(Rebalance):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         if consumer.broadcasts and consumer.store.read(queue, "store") < 0:
@@ -356,16 +412,19 @@ class BroadcastAsksBroker(Rebalance):
         return super().beginning(consumer, queue)
 
 
+@_mutant("D75", "A pull of a broadcasting member commits.")
 class BroadcastPullCommits(Rebalance):
     def keeps_file(self, consumer: Consumer) -> bool:
         return False
 
 
+@_mutant("D33", "A broadcasting member writes lost queues only.")
 class BroadcastNeverPersists(Rebalance):
     def persist(self, consumer: Consumer) -> Result:
         return None if consumer.broadcasts else super().persist(consumer)
 
 
+@_mutant("D30", "A broadcasting member that begins removes its file.")
 class BroadcastLosesFile(Rebalance):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
         if broadcasts:
@@ -373,11 +432,13 @@ class BroadcastLosesFile(Rebalance):
         super().open_store(positions, client, broadcasts)
 
 
+@_mutant("D35", "Broadcasting members of all client ids share a file.")
 class BroadcastOneFile(Rebalance):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
         super().open_store(positions, CLIENTS[0], broadcasts)
 
 
+@_mutant("D35", "Broadcasting members with the same client id do not share their file.")
 class BroadcastFilesByMember(Rebalance):
     def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
         self.joining = member
@@ -387,6 +448,7 @@ class BroadcastFilesByMember(Rebalance):
         super().open_store(positions, CLIENTS[self.joining], broadcasts)
 
 
+@_mutant("D33", "A broadcasting member forgets a lost queue without writing its offset.")
 class BroadcastLostIsNotWritten(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         if not consumer.broadcasts:
@@ -394,6 +456,7 @@ class BroadcastLostIsNotWritten(Rebalance):
         consumer.store.remove(queue)
 
 
+@_mutant("D33", "The offset of a queue that a broadcasting member loses stays in memory.")
 class BroadcastLostIsRemembered(Rebalance):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.persist(queue)
@@ -401,6 +464,7 @@ class BroadcastLostIsRemembered(Rebalance):
             consumer.store.remove(queue)
 
 
+@_mutant("D25", "The timer of a broadcasting member forgets offsets of queues that are not owned.")
 class BroadcastForgetsOthers(Rebalance):
     def persist(self, consumer: Consumer) -> Result:
         super().persist(consumer)
@@ -410,139 +474,16 @@ class BroadcastForgetsOthers(Rebalance):
         return None
 
 
+@_mutant("D33", "What memory holds of a queue that a broadcasting member gains is not forgotten.")
 class BroadcastGoesOnFromMemory(Rebalance):
     def clean(self, consumer: Consumer, queue: int) -> None:
         if not consumer.broadcasts:
             super().clean(consumer, queue)
 
 
+@_mutant("D36", "A queue that the file lacks begins at 0.")
 class BroadcastBeginsAtZero(Rebalance):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         if consumer.broadcasts and consumer.store.read(queue, "store") < 0:
             return 0
         return super().beginning(consumer, queue)
-
-
-_mutant = partial(Mutant.of, "rebalance")
-
-MUTANTS = (
-    _mutant("no-list-drops-all", "D26", "Without a member list every queue of the topic is dropped.", NoListDropsAll),
-    _mutant("refused-list-is-empty", "D26", "A refused member list reads as one without this member.", RefusalIsEmpty),
-    _mutant("lost-list-is-empty", "D26", "A lost member list reads as one without this member.", LostListIsEmpty),
-    _mutant("missing-member-keeps", "D26", "A member that is not on the list keeps its queues.", MissingKeeps),
-    _mutant("ids-as-numbers", "D18", "Client ids are sorted as addresses, not as texts.", Numbers),
-    _mutant("ids-unsorted", "D18", "Client ids are taken in the broker's order.", Unsorted),
-    _mutant("ids-once-only", "D20", "An id that is listed twice has one place.", OnceOnly),
-    _mutant("queues-backwards-in-rounds", "D18", "The last queue comes first.", Backwards),
-    _mutant("always-averagely", "D24", "AVG_BY_CIRCLE is a stub that calls AVG.", ForeignStrategy),
-    _mutant("group-nearby-is-averagely", "D24", "Members take MACHINE_ROOM_NEARBY for AVG.", NearbyIsAveragely),
-    _mutant("configured-by-topic", "D24", "Of configured queues only those of the topic are taken.", ConfiguredByTopic),
-    _mutant("configured-is-balanced", "D80", "A topic is balanced whatever else is configured.", ConfiguredIsBalanced),
-    _mutant("group-timestamp-is-last", "D51", "Members of a group take TIMESTAMP for LAST.", TimestampIsLast),
-    _mutant(
-        "no-queues-drop-all", "D82", "A cluster drops the queues of a topic without readable ones.", NoQueuesDropAll
-    ),
-    _mutant("no-route-forgets", "D82", "A lost route makes the queues of the topic unknown.", NoRouteForgets),
-    _mutant("route-is-final", "D95", "Queues that are added later are never seen.", RouteIsFinal),
-    _mutant("failure-ends-round", "D79", "A topic that is not in balance ends the round.", FailureEndsRound),
-    _mutant("last-topic-counts", "D80", "Only the last topic says whether a round is balanced.", LastTopicCounts),
-    _mutant("no-list-is-unbalanced", "D80", "A topic without member list is not in balance.", NoListIsUnbalanced),
-    _mutant("topics-are-kept", "D81", "Queues of an unsubscribed topic stay.", TopicsAreKept),
-    _mutant("retry-goes-too", "D81", "Unsubscribing a topic gives up the retry topic.", RetryGoesToo),
-    _mutant("given-up-is-committed", "D81", "Queues of an unsubscribed topic are committed.", GivenUpIsCommitted),
-    _mutant(
-        "given-up-is-forgotten", "D81", "Offsets of an unsubscribed topic are forgotten at once.", GivenUpIsForgotten
-    ),
-    _mutant("broadcast-shares", "D75", "A broadcasting member owns one queue of a topic.", BroadcastShares),
-    _mutant("lost-is-not-sent", "D33", "The offset of a lost queue is not sent.", LostIsNotSent),
-    _mutant("none-is-sent", "D28", "A lost queue without an offset in memory is committed as -1.", NoneIsSent),
-    _mutant("loss-waits", "D151", "Sending the offset of a lost queue waits for the answer.", LossWaits),
-    _mutant("lost-is-remembered", "D42", "The offset of a lost queue stays in memory.", LostIsRemembered),
-    _mutant("forgotten-first", "D42", "The offset of a lost queue is forgotten before it is sent.", ForgottenFirst),
-    _mutant("others-are-forgotten", "D25", "Losing a queue forgets the offsets of all others.", OthersAreForgotten),
-    _mutant("others-are-sent", "D25", "Losing a queue sends the offsets of all others.", OthersAreSent),
-    _mutant("lost-is-pulled-on", "D94", "The process queue of a lost queue is not marked as dropped.", LostIsPulledOn),
-    _mutant("late-result-counts", "D41", "A result that comes after the queue was lost counts.", LateResultCounts),
-    _mutant("result-of-earlier-time", "D38", "A late result counts when the queue came back.", ResultOfEarlierTime),
-    _mutant("result-may-lower", "D41", "A result can lower the offset.", ResultMayLower),
-    _mutant("expires-early", "D87", "A queue expires after exactly 120 s.", ExpiresEarly),
-    _mutant("expires-in-seconds", "D87", "A queue expires after 120 ms.", ExpiresInSeconds),
-    _mutant("never-expires", "D95", "A queue that is not pulled is never started again.", NeverExpires),
-    _mutant("born-expired", "D87", "A new queue counts as never pulled.", BornExpired),
-    _mutant("expired-is-not-sent", "D33", "The offset of an expired queue is not sent.", ExpiredIsNotSent),
-    _mutant(
-        "expired-is-only-touched", "D95", "An expired queue gets more time instead of a new pull.", ExpiredIsOnlyPulled
-    ),
-    _mutant(
-        "pulls-unsubscribed",
-        "D81",
-        "Queues of an unsubscribed topic are pulled until the next round.",
-        PullsUnsubscribed,
-    ),
-    _mutant("rebalance-never-asks", "D30", "A gained queue begins at 0 even if an offset is stored.", NeverAsks),
-    _mutant("goes-on-from-memory", "D92", "What memory holds of a gained queue is not forgotten.", GoesOnFromMemory),
-    _mutant("begins-without-start", "D05", "A queue without a start position begins at 0.", BeginsWithoutStart),
-    _mutant(
-        "owns-without-start", "D06", "A queue without a start position is owned and never pulled.", OwnsWithoutStart
-    ),
-    _mutant("pulls-twice", "D94", "A gained queue has two pull loops.", PullsTwice),
-    _mutant("return-is-not-pulled", "D95", "A queue that comes back is not pulled.", ReturnIsNotPulled),
-    _mutant("ends-in-silence", "D31", "A member that shuts down sends no offsets.", EndsInSilence),
-    _mutant("sends-what-it-lost", "D28", "The timer sends offsets of queues that are not owned.", SendsWhatItLost),
-    _mutant("sends-one", "D25", "The timer sends the offset of one queue and forgets the others.", SendsOne),
-    _mutant("broadcast-at-broker", "D75", "A broadcasting member keeps its offsets at the broker.", BroadcastAtBroker),
-    _mutant(
-        "broadcast-commits-too",
-        "D75",
-        "The timer of a broadcasting member commits to the broker what it writes.",
-        BroadcastCommitsToo,
-    ),
-    _mutant(
-        "broadcast-asks-broker",
-        "D75",
-        "A broadcasting member asks the broker for offsets that its file lacks.",
-        BroadcastAsksBroker,
-    ),
-    _mutant(
-        "broadcast-pull-commits",
-        "D75",
-        "A pull of a broadcasting member commits.",
-        BroadcastPullCommits,
-    ),
-    _mutant(
-        "broadcast-never-persists", "D33", "A broadcasting member writes lost queues only.", BroadcastNeverPersists
-    ),
-    _mutant("broadcast-loses-file", "D30", "A broadcasting member that begins removes its file.", BroadcastLosesFile),
-    _mutant("broadcast-one-file", "D35", "Broadcasting members of all client ids share a file.", BroadcastOneFile),
-    _mutant(
-        "broadcast-files-by-member",
-        "D35",
-        "Broadcasting members with the same client id do not share their file.",
-        BroadcastFilesByMember,
-    ),
-    _mutant(
-        "broadcast-lost-is-not-written",
-        "D33",
-        "A broadcasting member forgets a lost queue without writing its offset.",
-        BroadcastLostIsNotWritten,
-    ),
-    _mutant(
-        "broadcast-lost-is-remembered",
-        "D33",
-        "The offset of a queue that a broadcasting member loses stays in memory.",
-        BroadcastLostIsRemembered,
-    ),
-    _mutant(
-        "broadcast-forgets-others",
-        "D25",
-        "The timer of a broadcasting member forgets offsets of queues that are not owned.",
-        BroadcastForgetsOthers,
-    ),
-    _mutant(
-        "broadcast-goes-on-from-memory",
-        "D33",
-        "What memory holds of a queue that a broadcasting member gains is not forgotten.",
-        BroadcastGoesOnFromMemory,
-    ),
-    _mutant("broadcast-begins-at-zero", "D36", "A queue that the file lacks begins at 0.", BroadcastBeginsAtZero),
-)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.rebalance_broker import (
     FROM_LAST,
     RETRY,
@@ -21,30 +20,39 @@ from rocketmq_conformance.models.outcome import Result
 
 NOTHING = Assignment((), ())
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "rebalance-broker")
+
+
 # --- asking --------------------------------------------------------------------------------------------------
 
 
-class FailureIsEmpty(RebalanceBroker):
+@_mutant("D87", "Without an assignment every queue is dropped.")
+class AssignmentFailureIsEmpty(RebalanceBroker):
     def not_assigned(self) -> Assignment | None:
         return NOTHING
 
 
-class NullIsEmpty(RebalanceBroker):
+@_mutant("D88", "An answer without assignments assigns nothing.")
+class NullAssignmentIsEmpty(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         return super().read(body) or NOTHING
 
 
-class EmptyIsNull(RebalanceBroker):
+@_mutant("D88", "An empty assignment keeps what there is.")
+class EmptyAssignmentIsNull(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         given = super().read(body)
         return None if given == NOTHING else given
 
 
+@_mutant("D87", "A round without an assignment is one of the client's own.")
 class FallsBack(RebalanceBroker):
     def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         return self.rebalance_topic(consumer, topic, new_requests.pulls)
 
 
+@_mutant("D87", "After one failure the client rebalances the topic itself.")
 class FallsBackForGood(RebalanceBroker):
     def forget(self) -> None:
         self.given_up: set[tuple[str, str]] = set()
@@ -60,27 +68,32 @@ class FallsBackForGood(RebalanceBroker):
         return super().unassigned(consumer, topic, new_requests)
 
 
+@_mutant("D87", "The broker is asked whether it assigns in every round.")
 class ProbesEveryRound(RebalanceBroker):
     def assignment(self, consumer: AssignedConsumer, topic: str) -> Assignment | None:
         super().assignment(consumer, topic)
         return super().assignment(consumer, topic)
 
 
-class AsksAgain(RebalanceBroker):
+@_mutant("D87", "A failed request for the assignment is repeated at once.")
+class AsksForAssignmentAgain(RebalanceBroker):
     def assignment(self, consumer: AssignedConsumer, topic: str) -> Assignment | None:
         return super().assignment(consumer, topic) or super().assignment(consumer, topic)
 
 
-class UnknownIsBalanced(RebalanceBroker):
+@_mutant("D80", "A topic without assignment is in balance.")
+class UnassignedIsBalanced(RebalanceBroker):
     def unassigned(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         return True
 
 
-class RouteMustBeKnown(RebalanceBroker):
+@_mutant("D82", "No broker is asked for a topic whose route is not known yet.")
+class AssignedRouteMustBeKnown(RebalanceBroker):
     def learn(self, consumer: AssignedConsumer, topic: str) -> bool:
         return False
 
 
+@_mutant("D79", "The topics after one without assignment wait.")
 class FailureEndsAssigning(RebalanceBroker):
     def round(self, consumer: AssignedConsumer) -> Result:
         self.ended = False
@@ -94,12 +107,14 @@ class FailureEndsAssigning(RebalanceBroker):
         return False
 
 
+@_mutant("D75", "A broadcasting member has what the broker assigns.")
 class BroadcastAsks(RebalanceBroker):
     def rebalance_one(self, consumer: AssignedConsumer, topic: str, new_requests: NewRequests) -> bool:
         given = self.assignment(consumer, topic)
         return False if given is None else self.take_over(consumer, topic, given, new_requests)
 
 
+@_mutant("D80", "Only the last topic says whether it is balanced.")
 class LastAssignmentCounts(RebalanceBroker):
     def is_round_balanced(self, balanced: bool, topic: bool) -> bool:
         return topic
@@ -108,12 +123,14 @@ class LastAssignmentCounts(RebalanceBroker):
 # --- reading -------------------------------------------------------------------------------------------------
 
 
+@_mutant("D88", "Queue -1 is no queue.")
 class AllQueuesAreNone(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         given = super().read(body)
         return given and given._replace(pop=tuple([number for number in given.pop if number >= 0]))
 
 
+@_mutant("D88", "An assignment without queue reads as queue -1.")
 class NoQueueIsAll(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         given = super().read(body)
@@ -121,6 +138,7 @@ class NoQueueIsAll(RebalanceBroker):
         return given._replace(pop=(*given.pop, -1)) if given and odd and -1 not in given.pop else given
 
 
+@_mutant("D88", "An assignment without mode is ignored.")
 class NoModeIsNothing(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         given = super().read(body)
@@ -128,7 +146,8 @@ class NoModeIsNothing(RebalanceBroker):
         return given._replace(pull=()) if given and odd else given
 
 
-class ModeIsIgnored(RebalanceBroker):
+@_mutant("D86", "What is to be popped is pulled.")
+class AssignedModeIsIgnored(RebalanceBroker):
     def read(self, body: bytes) -> Assignment | None:
         given = super().read(body)
         popped = given and tuple([number for number in given.pop if number >= 0 and number not in given.pull])
@@ -138,6 +157,7 @@ class ModeIsIgnored(RebalanceBroker):
 # --- pulling and popping -------------------------------------------------------------------------------------
 
 
+@_mutant("D86", "A topic that is popped now is pulled on.")
 class PulledOnWhenPopped(RebalanceBroker):
     def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, new_requests: NewRequests) -> bool:
         if given.pop and not given.pull:
@@ -147,6 +167,7 @@ class PulledOnWhenPopped(RebalanceBroker):
         return super().take_over(consumer, topic, given, new_requests)
 
 
+@_mutant("D86", "A topic that is pulled now is popped on.")
 class PoppedOnWhenPulled(RebalanceBroker):
     def own_pops(
         self, consumer: AssignedConsumer, topic: str, wanted: tuple[int, ...], new_requests: NewRequests
@@ -155,37 +176,44 @@ class PoppedOnWhenPulled(RebalanceBroker):
         super().own_pops(consumer, topic, wanted + kept, new_requests)
 
 
+@_mutant("D80", "What is popped is not in balance.")
 class OnlyPullsCount(RebalanceBroker):
     def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, new_requests: NewRequests) -> bool:
         return super().take_over(consumer, topic, given, new_requests) and not given.pop
 
 
+@_mutant("D86", "ConsumeFromWhere does not count for pops.")
 class NeverFromFirst(RebalanceBroker):
     def first_pop(self, consumer: AssignedConsumer) -> int:
         return FROM_LAST
 
 
+@_mutant("D95", "A queue that is not popped is never started again.")
 class PopNeverExpires(RebalanceBroker):
     def is_idle(self, owned: PopQueue) -> bool:
         return False
 
 
+@_mutant("D57", "A queue to pop from expires after exactly 120 s.")
 class PopExpiresEarly(RebalanceBroker):
     def is_idle(self, owned: PopQueue) -> bool:
         return self.now - owned.popped >= 120_000
 
 
+@_mutant("D94", "A lost queue to pop from is not marked as dropped.")
 class LostIsPoppedOn(RebalanceBroker):
     def drop_pop(self, owned: PopQueue) -> None:
         pass
 
 
+@_mutant("D81", "Queues to pop from of an unsubscribed topic stay.")
 class PopsAreKept(RebalanceBroker):
     def give_up_pops(self, consumer: AssignedConsumer) -> None:
         pass
 
 
-class OwnedTwiceIsPulled(RebalanceBroker):
+@_mutant("D86", "A queue that is pulled is not popped too.")
+class AssignedTwiceIsPulled(RebalanceBroker):
     def gain_pop(self, consumer: AssignedConsumer, queue: Popped, new_requests: NewRequests) -> None:
         topic, number = queue
         if number not in self.pulled(consumer, topic):
@@ -198,24 +226,28 @@ class OwnedTwiceIsPulled(RebalanceBroker):
 # --- retry topics -------------------------------------------------------------------------------------------
 
 
+@_mutant("D56", "Popped messages are never pulled from their retry topic.")
 class NeverTriedAgain(RebalanceBroker):
     def try_again(self, consumer: AssignedConsumer, topic: str, given: Assignment) -> None:
         pass
 
 
+@_mutant("D81", "The retry topic of popped messages is not given up.")
 class TriedAgainForEver(RebalanceBroker):
     def try_again(self, consumer: AssignedConsumer, topic: str, given: Assignment) -> None:
         if given.pull:
             super().try_again(consumer, topic, given)
 
 
-class EmptyIsPopped(RebalanceBroker):
+@_mutant("D86", "An empty assignment gives up the retry topic.")
+class EmptyAssignmentIsPopped(RebalanceBroker):
     def try_again(self, consumer: AssignedConsumer, topic: str, given: Assignment) -> None:
         if given == NOTHING:
             self.unsubscribe(consumer, topic)
         super().try_again(consumer, topic, given)
 
 
+@_mutant("D56", "The group's retry topic brings in one more.")
 class RetryOfRetry(RebalanceBroker):
     def take_over(self, consumer: AssignedConsumer, topic: str, given: Assignment, new_requests: NewRequests) -> bool:
         if topic == f"{RETRY}G":
@@ -223,66 +255,19 @@ class RetryOfRetry(RebalanceBroker):
         return super().take_over(consumer, topic, given, new_requests)
 
 
-class RetryWaits(RebalanceBroker):
+@_mutant("D82", "A topic that is new in a round waits for the next.")
+class NewRetryTopicWaits(RebalanceBroker):
     def topics_in_order(self, consumer: AssignedConsumer) -> tuple[str, ...]:
         return tuple([topic for topic in super().topics_in_order(consumer) if topic in consumer.topics])
 
 
-class RetryAtOnce(RebalanceBroker):
+@_mutant("D82", "A round comes to retry topics last.")
+class RetryTopicsComeLast(RebalanceBroker):
     def topics_in_order(self, consumer: AssignedConsumer) -> tuple[str, ...]:
         return tuple(sorted(super().topics_in_order(consumer), key=lambda topic: topic.startswith(RETRY)))
 
 
-class BroadcastAtBroker(RebalanceBroker):
+@_mutant("D75", "A broadcasting member's offsets are kept at the broker.")
+class AssignedBroadcastAtBroker(RebalanceBroker):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
         positions.forget()
-
-
-_mutant = partial(Mutant.of, "rebalance-broker")
-
-MUTANTS = (
-    _mutant("assignment-failure-is-empty", "D87", "Without an assignment every queue is dropped.", FailureIsEmpty),
-    _mutant("null-assignment-is-empty", "D88", "An answer without assignments assigns nothing.", NullIsEmpty),
-    _mutant("empty-assignment-is-null", "D88", "An empty assignment keeps what there is.", EmptyIsNull),
-    _mutant("falls-back", "D87", "A round without an assignment is one of the client's own.", FallsBack),
-    _mutant(
-        "falls-back-for-good", "D87", "After one failure the client rebalances the topic itself.", FallsBackForGood
-    ),
-    _mutant("probes-every-round", "D87", "The broker is asked whether it assigns in every round.", ProbesEveryRound),
-    _mutant("asks-for-assignment-again", "D87", "A failed request for the assignment is repeated at once.", AsksAgain),
-    _mutant("unassigned-is-balanced", "D80", "A topic without assignment is in balance.", UnknownIsBalanced),
-    _mutant(
-        "assigned-route-must-be-known",
-        "D82",
-        "No broker is asked for a topic whose route is not known yet.",
-        RouteMustBeKnown,
-    ),
-    _mutant("failure-ends-assigning", "D79", "The topics after one without assignment wait.", FailureEndsAssigning),
-    _mutant("broadcast-asks", "D75", "A broadcasting member has what the broker assigns.", BroadcastAsks),
-    _mutant("last-assignment-counts", "D80", "Only the last topic says whether it is balanced.", LastAssignmentCounts),
-    _mutant("all-queues-are-none", "D88", "Queue -1 is no queue.", AllQueuesAreNone),
-    _mutant("no-queue-is-all", "D88", "An assignment without queue reads as queue -1.", NoQueueIsAll),
-    _mutant("no-mode-is-nothing", "D88", "An assignment without mode is ignored.", NoModeIsNothing),
-    _mutant("assigned-mode-is-ignored", "D86", "What is to be popped is pulled.", ModeIsIgnored),
-    _mutant("pulled-on-when-popped", "D86", "A topic that is popped now is pulled on.", PulledOnWhenPopped),
-    _mutant("popped-on-when-pulled", "D86", "A topic that is pulled now is popped on.", PoppedOnWhenPulled),
-    _mutant("only-pulls-count", "D80", "What is popped is not in balance.", OnlyPullsCount),
-    _mutant("never-from-first", "D86", "ConsumeFromWhere does not count for pops.", NeverFromFirst),
-    _mutant("pop-never-expires", "D95", "A queue that is not popped is never started again.", PopNeverExpires),
-    _mutant("pop-expires-early", "D57", "A queue to pop from expires after exactly 120 s.", PopExpiresEarly),
-    _mutant("lost-is-popped-on", "D94", "A lost queue to pop from is not marked as dropped.", LostIsPoppedOn),
-    _mutant("pops-are-kept", "D81", "Queues to pop from of an unsubscribed topic stay.", PopsAreKept),
-    _mutant("assigned-twice-is-pulled", "D86", "A queue that is pulled is not popped too.", OwnedTwiceIsPulled),
-    _mutant("never-tried-again", "D56", "Popped messages are never pulled from their retry topic.", NeverTriedAgain),
-    _mutant("tried-again-for-ever", "D81", "The retry topic of popped messages is not given up.", TriedAgainForEver),
-    _mutant("empty-assignment-is-popped", "D86", "An empty assignment gives up the retry topic.", EmptyIsPopped),
-    _mutant("retry-of-retry", "D56", "The group's retry topic brings in one more.", RetryOfRetry),
-    _mutant("new-retry-topic-waits", "D82", "A topic that is new in a round waits for the next.", RetryWaits),
-    _mutant("retry-topics-come-last", "D82", "A round comes to retry topics last.", RetryAtOnce),
-    _mutant(
-        "assigned-broadcast-at-broker",
-        "D75",
-        "A broadcasting member's offsets are kept at the broker.",
-        BroadcastAtBroker,
-    ),
-)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Rebalance
 from rocketmq_conformance.conformance.targets.port.rebalance_plain import ListenerError, PlainConsumer, RebalancePlain
@@ -12,28 +10,36 @@ from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.models.client.fixtures import MEMBER_TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "rebalance-plain")
 
-class AsksForStart(RebalancePlain):
+
+@_mutant("D05", "A queue without a known start is not owned.")
+class PlainAsksForStart(RebalancePlain):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         return consumer.positions.push(queue, consumer.where, MEMBER_TIMESTAMP, "UTC")
 
 
-class Expires(RebalancePlain):
+@_mutant("D87", "A queue that the application does not pull is started again.")
+class PlainExpires(RebalancePlain):
     def is_forgotten(self, owned: OwnedQueue) -> bool:
         return self.now - owned.pulled > PULL_EXPIRY
 
 
-class KeepsWhatWasSet(RebalancePlain):
+@_mutant("D92", "What the application set survives a new assignment.")
+class PlainKeepsWhatWasSet(RebalancePlain):
     def clean(self, consumer: Consumer, queue: int) -> None:
         pass
 
 
+@_mutant("D33", "A plain pull consumer does not send the offset of a lost queue.")
 class PlainIsNotSent(RebalancePlain):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.remove(queue)
 
 
-class FailureEndsRound(RebalancePlain):
+@_mutant("D79", "What a plain pull consumer's listener throws ends the round.")
+class PlainFailureEndsRound(RebalancePlain):
     ended = False
 
     def round(self, consumer: PlainConsumer, fails: bool) -> Result:
@@ -48,7 +54,8 @@ class FailureEndsRound(RebalancePlain):
         super().call_listener(consumer, topic, every, mine)
 
 
-class FailureIsUnbalanced(RebalancePlain):
+@_mutant("D80", "What the listener throws counts as imbalance.")
+class PlainFailureIsUnbalanced(RebalancePlain):
     failed = False
 
     def rebalance_topic(self, consumer: Consumer, topic: str, new_pulls: list[tuple[int, int]]) -> bool:
@@ -62,24 +69,28 @@ class FailureIsUnbalanced(RebalancePlain):
             self.failed = True
 
 
-class HearsShareOnly(RebalancePlain):
+@_mutant("D18", "A plain pull consumer's listener gets its own queues in place of all.")
+class PlainHearsItsOwn(RebalancePlain):
     def call_listener(self, consumer: Consumer, topic: str, every: tuple[int, ...], mine: tuple[int, ...]) -> None:
         super().call_listener(consumer, topic, mine, mine)
 
 
-class HearsGainsOnly(RebalancePlain):
+@_mutant("D95", "The listener is not called for lost queues.")
+class PlainHearsGains(RebalancePlain):
     def lose(self, consumer: Consumer, queue: int) -> None:
         moved = self.moved
         super().lose(consumer, queue)
         self.moved = moved
 
 
-class HearsNothingOfNothing(RebalancePlain):
+@_mutant("D82", "The listener is not called for a topic without queues.")
+class PlainHearsNoNothing(RebalancePlain):
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         return True
 
 
-class ForgetsWithoutQueues(RebalancePlain):
+@_mutant("D82", "Queues of an unknown topic are dropped.")
+class PlainForgetsUnknown(RebalancePlain):
     def without_queues(self, consumer: Consumer, topic: str) -> bool:
         super().without_queues(consumer, topic)
         for queue in list(consumer.table):
@@ -88,12 +99,14 @@ class ForgetsWithoutQueues(RebalancePlain):
         return True
 
 
-class LearnsWhatItMissed(RebalancePlain):
+@_mutant("D95", "A route that changed without a subscription is learned later.")
+class PlainLearnsWhatItMissed(RebalancePlain):
     def refresh(self, consumer: Consumer) -> Result:
         return Rebalance.refresh(self, consumer)
 
 
-class HasRetryTopic(RebalancePlain):
+@_mutant("D81", "A plain pull consumer owns queues of a retry topic.")
+class PlainHasRetryTopic(RebalancePlain):
     def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
         super().join(member, twin, mode, where, strategy)
         consumer = self.members[member]
@@ -103,49 +116,7 @@ class HasRetryTopic(RebalancePlain):
         return None
 
 
-class BroadcastAtBroker(RebalancePlain):
+@_mutant("D75", "A broadcasting consumer's offsets are kept at the broker.")
+class PlainBroadcastAtBroker(RebalancePlain):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
         positions.forget()
-
-
-_mutant = partial(Mutant.of, "rebalance-plain")
-
-MUTANTS = (
-    _mutant("plain-asks-for-start", "D05", "A queue without a known start is not owned.", AsksForStart),
-    _mutant("plain-expires", "D87", "A queue that the application does not pull is started again.", Expires),
-    _mutant("plain-keeps-what-was-set", "D92", "What the application set survives a new assignment.", KeepsWhatWasSet),
-    _mutant(
-        "plain-is-not-sent", "D33", "A plain pull consumer does not send the offset of a lost queue.", PlainIsNotSent
-    ),
-    _mutant(
-        "plain-failure-ends-round",
-        "D79",
-        "What a plain pull consumer's listener throws ends the round.",
-        FailureEndsRound,
-    ),
-    _mutant("plain-failure-is-unbalanced", "D80", "What the listener throws counts as imbalance.", FailureIsUnbalanced),
-    _mutant(
-        "plain-hears-its-own",
-        "D18",
-        "A plain pull consumer's listener gets its own queues in place of all.",
-        HearsShareOnly,
-    ),
-    _mutant("plain-hears-gains", "D95", "The listener is not called for lost queues.", HearsGainsOnly),
-    _mutant(
-        "plain-hears-no-nothing", "D82", "The listener is not called for a topic without queues.", HearsNothingOfNothing
-    ),
-    _mutant("plain-forgets-unknown", "D82", "Queues of an unknown topic are dropped.", ForgetsWithoutQueues),
-    _mutant(
-        "plain-learns-what-it-missed",
-        "D95",
-        "A route that changed without a subscription is learned later.",
-        LearnsWhatItMissed,
-    ),
-    _mutant("plain-has-retry-topic", "D81", "A plain pull consumer owns queues of a retry topic.", HasRetryTopic),
-    _mutant(
-        "plain-broadcast-at-broker",
-        "D75",
-        "A broadcasting consumer's offsets are kept at the broker.",
-        BroadcastAtBroker,
-    ),
-)

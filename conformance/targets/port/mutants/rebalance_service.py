@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.rebalance_service import (
     PERIOD,
     RETRY_PERIOD,
@@ -13,23 +11,30 @@ from rocketmq_conformance.conformance.targets.port.rebalance_service import (
 )
 from rocketmq_conformance.models.outcome import Result
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "rebalance-service")
 
-class NeverRetries(RebalanceService):
+
+@_mutant("D80", "A round that is not balanced is followed by another only after the usual period.")
+class NeverSoon(RebalanceService):
     def period(self, balanced: bool) -> int:
         return PERIOD
 
 
-class AlwaysRetries(RebalanceService):
+@_mutant("D80", "A round comes every second.")
+class AlwaysSoon(RebalanceService):
     def period(self, balanced: bool) -> int:
         return RETRY_PERIOD
 
 
-class LastMemberCounts(RebalanceService):
+@_mutant("D80", "Only the last consumer says whether a round is balanced.")
+class LastConsumerCounts(RebalanceService):
     def is_round_balanced(self, balanced: bool, member: bool) -> bool:
         return member
 
 
-class FirstMemberCounts(RebalanceService):
+@_mutant("D80", "Only the first consumer says so.")
+class FirstConsumerCounts(RebalanceService):
     def is_round_balanced(self, balanced: bool, member: bool) -> bool:
         return balanced if self.seen_one() else member
 
@@ -38,17 +43,20 @@ class FirstMemberCounts(RebalanceService):
         return self.odd
 
 
+@_mutant("D79", "Notifications make rounds without a pause.")
 class WakesAtOnce(RebalanceService):
     def wake(self) -> None:
         self.round()
 
 
+@_mutant("D95", "A notification right after a round is forgotten.")
 class EarlyWakeIsLost(RebalanceService):
     def wake(self) -> None:
         if self.now - self.last >= RETRY_PERIOD:
             self.round()
 
 
+@_mutant("D95", "Notifications put a round off again and again.")
 class EarlyWakeWaits(RebalanceService):
     def wake(self) -> None:
         if self.now - self.last < RETRY_PERIOD:
@@ -57,6 +65,7 @@ class EarlyWakeWaits(RebalanceService):
             self.round()
 
 
+@_mutant("D95", "A notification after exactly a second is postponed.")
 class EarlyByOne(RebalanceService):
     def wake(self) -> None:
         if self.now - self.last <= RETRY_PERIOD:
@@ -65,6 +74,7 @@ class EarlyByOne(RebalanceService):
             self.round()
 
 
+@_mutant("D95", "A notification does not restart the period.")
 class WakesInPeriods(RebalanceService):
     def wake(self) -> None:
         due = self.next
@@ -73,50 +83,59 @@ class WakesInPeriods(RebalanceService):
             self.next = due
 
 
+@_mutant("D95", "Notifications are ignored.")
 class NotificationIsIgnored(RebalanceService):
     def wake(self) -> None:
         pass
 
 
+@_mutant("D81", "A paused consumer rebalances.")
 class PausedTakesPart(RebalanceService):
     def takes_part(self, member: Member) -> bool:
         return member.enabled
 
 
-class LeftOutIsBalanced(RebalanceService):
+@_mutant("D80", "A paused consumer counts as balanced.")
+class PausedIsBalanced(RebalanceService):
     def is_balanced_without(self, member: Member) -> bool:
         return True
 
 
-class LeftOutIsUnbalanced(RebalanceService):
+@_mutant("D80", "Who may not rebalance counts as not balanced.")
+class DisabledIsUnbalanced(RebalanceService):
     def is_balanced_without(self, member: Member) -> bool:
         return False
 
 
+@_mutant("D81", "A pull consumer rebalances that may not.")
 class DisabledTakesPart(RebalanceService):
     def takes_part(self, member: Member) -> bool:
         return not member.paused
 
 
+@_mutant("D95", "A resumed consumer waits for the next round.")
 class ResumesLater(RebalanceService):
     def resume(self) -> Result:
         super().resume()
         return ()
 
 
-class ResumesTheTimer(RebalanceService):
+@_mutant("D95", "Resuming restarts the period.")
+class ResumeIsARound(RebalanceService):
     def resume(self) -> Result:
         result = super().resume()
         self.last, self.next = self.now, self.now + PERIOD
         return result
 
 
-class ResumesAll(RebalanceService):
+@_mutant("D81", "Resuming one consumer lets all rebalance.")
+class ResumeRebalancesAll(RebalanceService):
     def resume(self) -> Result:
         super().resume()
         return tuple(name for name, member in self.members.items() if self.takes_part(member))
 
 
+@_mutant("D79", "A strategy that refuses ends the round of all.")
 class RefusalEndsTheRound(RebalanceService):
     def round(self) -> None:
         self.ended = False
@@ -128,34 +147,3 @@ class RefusalEndsTheRound(RebalanceService):
     def rebalance(self, member: Member) -> bool:
         self.ended = member.refuses
         return super().rebalance(member)
-
-
-_mutant = partial(Mutant.of, "rebalance-service")
-
-MUTANTS = (
-    _mutant(
-        "never-soon",
-        "D80",
-        "A round that is not balanced is followed by another only after the usual period.",
-        NeverRetries,
-    ),
-    _mutant("always-soon", "D80", "A round comes every second.", AlwaysRetries),
-    _mutant(
-        "last-consumer-counts", "D80", "Only the last consumer says whether a round is balanced.", LastMemberCounts
-    ),
-    _mutant("first-consumer-counts", "D80", "Only the first consumer says so.", FirstMemberCounts),
-    _mutant("wakes-at-once", "D79", "Notifications make rounds without a pause.", WakesAtOnce),
-    _mutant("early-wake-is-lost", "D95", "A notification right after a round is forgotten.", EarlyWakeIsLost),
-    _mutant("early-wake-waits", "D95", "Notifications put a round off again and again.", EarlyWakeWaits),
-    _mutant("early-by-one", "D95", "A notification after exactly a second is postponed.", EarlyByOne),
-    _mutant("wakes-in-periods", "D95", "A notification does not restart the period.", WakesInPeriods),
-    _mutant("notification-is-ignored", "D95", "Notifications are ignored.", NotificationIsIgnored),
-    _mutant("paused-takes-part", "D81", "A paused consumer rebalances.", PausedTakesPart),
-    _mutant("paused-is-balanced", "D80", "A paused consumer counts as balanced.", LeftOutIsBalanced),
-    _mutant("disabled-is-unbalanced", "D80", "Who may not rebalance counts as not balanced.", LeftOutIsUnbalanced),
-    _mutant("disabled-takes-part", "D81", "A pull consumer rebalances that may not.", DisabledTakesPart),
-    _mutant("resumes-later", "D95", "A resumed consumer waits for the next round.", ResumesLater),
-    _mutant("resume-is-a-round", "D95", "Resuming restarts the period.", ResumesTheTimer),
-    _mutant("resume-rebalances-all", "D81", "Resuming one consumer lets all rebalance.", ResumesAll),
-    _mutant("refusal-ends-the-round", "D79", "A strategy that refuses ends the round of all.", RefusalEndsTheRound),
-)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.file_store import MemberStore, Offsets
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import RebalanceOrderly
@@ -13,8 +11,12 @@ from rocketmq_conformance.conformance.targets.port.whole_broadcast import WholeB
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.outcome import Result
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "whole-broadcast")
 
-class SharesQueues(WholeBroadcast):
+
+@_mutant("D75", "Broadcasting members divide the queues among them.")
+class WholeBroadcastShares(WholeBroadcast):
     turning = 0
 
     def everything(self, queues: tuple[int, ...]) -> tuple[int, ...]:
@@ -27,22 +29,26 @@ class SharesQueues(WholeBroadcast):
         return super().rebalance(consumer)
 
 
-class AtBroker(WholeBroadcast):
+@_mutant("D31", "Broadcasting members keep their offsets at the broker.")
+class WholeBroadcastAtBroker(WholeBroadcast):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
         positions.forget()
 
 
-class OneFile(WholeBroadcast):
+@_mutant("D33", "All broadcasting members have one file.")
+class WholeBroadcastOneFile(WholeBroadcast):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
         super().open_store(positions, MEMBERS[0], broadcasts)
 
 
-class NoFile(WholeBroadcast):
+@_mutant("D31", "The offsets of a broadcasting member end with it.")
+class WholeBroadcastNoFile(WholeBroadcast):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
         positions.broadcast(MemberStore({}, client))
 
 
-class WritesAtEnd(WholeBroadcast):
+@_mutant("D31", "A file is written at the shutdown alone.")
+class WholeBroadcastWritesAtEnd(WholeBroadcast):
     def persist(self, consumer: Consumer) -> Result:
         return None
 
@@ -53,30 +59,35 @@ class WritesAtEnd(WholeBroadcast):
         return super().leave(member)
 
 
-class BeginsAtZero(WholeBroadcast):
+@_mutant("D05", "Without a file a member begins at 0.")
+class WholeBroadcastFromFirst(WholeBroadcast):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         return max(consumer.store.read(queue, "memory-then-store"), 0)
 
 
-class FileKeepsOne(WholeBroadcast):
+@_mutant("D33", "The file has the offset of one queue.")
+class WholeBroadcastFileOfOne(WholeBroadcast):
     def persisted(self, consumer: Consumer) -> tuple[int, ...]:
         return super().persisted(consumer)[:1]
 
 
-class CommitsToo(WholeBroadcast):
+@_mutant("D31", "Broadcasting members commit to the broker as well.")
+class WholeBroadcastCommits(WholeBroadcast):
     def give(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
         super().give(consumer, queue, owned, following)
         consumer.positions.remote.update(queue, following, False)
         consumer.positions.remote.persist_all((queue,))
 
 
-class Locks(WholeBroadcast, RebalanceOrderly):
+@_mutant("D75", "Broadcasting members lock their queues.")
+class WholeBroadcastLocks(WholeBroadcast, RebalanceOrderly):
     def gain(self, consumer: Consumer, queue: int, new_pulls: list[tuple[int, int]]) -> None:
         if self.ask_locks(consumer, (queue,)):
             super().gain(consumer, queue, new_pulls)
 
 
-class WritesWithMessagesOnly(WholeBroadcast):
+@_mutant("D45", "Where nothing is found nothing is written.")
+class WholeBroadcastEmptyUnwritten(WholeBroadcast):
     def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
         pass
 
@@ -86,25 +97,7 @@ class FileLosesOthers(MemberStore):
         return {queue: offset for queue, offset in chosen.items() if stored.get(queue) != offset} or stored
 
 
-class KeepsLatestOnly(WholeBroadcast):
+@_mutant("D33", "The file loses what did not change.")
+class WholeBroadcastFileLoses(WholeBroadcast):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
         positions.broadcast(FileLosesOthers(self.files, client))
-
-
-_mutant = partial(Mutant.of, "whole-broadcast")
-
-MUTANTS = (
-    _mutant("whole-broadcast-shares", "D75", "Broadcasting members divide the queues among them.", SharesQueues),
-    _mutant("whole-broadcast-at-broker", "D31", "Broadcasting members keep their offsets at the broker.", AtBroker),
-    _mutant("whole-broadcast-one-file", "D33", "All broadcasting members have one file.", OneFile),
-    _mutant("whole-broadcast-no-file", "D31", "The offsets of a broadcasting member end with it.", NoFile),
-    _mutant("whole-broadcast-writes-at-end", "D31", "A file is written at the shutdown alone.", WritesAtEnd),
-    _mutant("whole-broadcast-from-first", "D05", "Without a file a member begins at 0.", BeginsAtZero),
-    _mutant("whole-broadcast-file-of-one", "D33", "The file has the offset of one queue.", FileKeepsOne),
-    _mutant("whole-broadcast-commits", "D31", "Broadcasting members commit to the broker as well.", CommitsToo),
-    _mutant("whole-broadcast-locks", "D75", "Broadcasting members lock their queues.", Locks),
-    _mutant(
-        "whole-broadcast-empty-unwritten", "D45", "Where nothing is found nothing is written.", WritesWithMessagesOnly
-    ),
-    _mutant("whole-broadcast-file-loses", "D33", "The file loses what did not change.", KeepsLatestOnly),
-)

@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from rocketmq_conformance.conformance.fakes.whole_brokers import NAMES
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_brokers import FIRST, WholeBrokersGroup, home_of
 from rocketmq_conformance.models.client.fixtures import TOPIC
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "whole-brokers")
 
-class FirstBrokerOnly(WholeBrokersGroup):
+
+@_mutant("D95", "Of a route the first broker alone is read.")
+class BrokersFirstOnly(WholeBrokersGroup):
     def routed(self, consumer: Consumer, counts: dict[str, int]) -> None:
         super().routed(consumer, {NAMES[0]: counts[NAMES[0]]})
 
 
-class CountsOfFirst(WholeBrokersGroup):
+@_mutant("D95", "Every broker counts as having the queues of the first.")
+class BrokersCountsOfFirst(WholeBrokersGroup):
     def routed(self, consumer: Consumer, counts: dict[str, int]) -> None:
         super().routed(
             consumer, {name: min(counts[NAMES[0]], 2) if name != NAMES[0] else counts[name] for name in counts}
         )
 
 
-class ById(WholeBrokersGroup):
+@_mutant("D21", "Queues are divided by their ids, and not by their brokers.")
+class BrokersById(WholeBrokersGroup):
     def in_queue_order(self, queues: tuple[int, ...]) -> tuple[int, ...]:
         places = of_topic(TOPIC)
         ids = {places[number]: number - FIRST[home_of(number)] for number in range(len(places))}
         return tuple(sorted(queues, key=ids.__getitem__))
 
 
-class DividesEachBroker(WholeBrokersGroup):
+@_mutant("D18", "The queues of each broker are divided apart.")
+class BrokersDividedApart(WholeBrokersGroup):
     def share(
         self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]
     ) -> tuple[int, ...] | None:
@@ -54,39 +59,47 @@ class _GoesToFirst(WholeBrokersGroup):
         return NAMES[0] if code == self.request else super().broker_of(number, code)
 
 
-class CommitsToFirst(_GoesToFirst):
+@_mutant("D31", "All offsets are committed at the first broker.")
+class BrokersCommitsToFirst(_GoesToFirst):
     request = int(Request.UPDATE_CONSUMER_OFFSET)
 
 
-class AsksFirst(_GoesToFirst):
+@_mutant("D31", "All stored offsets are asked for at the first broker.")
+class BrokersAsksFirst(_GoesToFirst):
     request = int(Request.QUERY_CONSUMER_OFFSET)
 
 
-class AsksMaxOfFirst(_GoesToFirst):
+@_mutant("D56", "Max is asked for at the first broker.")
+class BrokersMaxOfFirst(_GoesToFirst):
     request = int(Request.GET_MAX_OFFSET)
 
 
-class PullsFirst(_GoesToFirst):
+@_mutant("D95", "All queues are pulled at the first broker.")
+class BrokersPullsFirst(_GoesToFirst):
     request = int(Request.PULL_MESSAGE)
 
 
-class BeatsFirst(WholeBrokersGroup):
+@_mutant("D95", "Heartbeats go to the first broker alone.")
+class BrokersBeatsFirst(WholeBrokersGroup):
     def registered_at(self) -> tuple[str, ...]:
         return NAMES[:1]
 
 
-class KeepsAway(WholeBrokersGroup):
+@_mutant("D95", "Queues of a broker that went away are kept.")
+class BrokersKeepsAway(WholeBrokersGroup):
     def routed(self, consumer: Consumer, counts: dict[str, int]) -> None:
         if len(counts) == len(NAMES) or not consumer.routes:
             super().routed(consumer, counts)
 
 
-class NeverLearns(WholeBrokersGroup):
+@_mutant("D95", "The route of both brokers is learned once.")
+class BrokersNeverLearns(WholeBrokersGroup):
     def learn(self, consumer: Consumer) -> None:
         pass
 
 
-class OnlyLoses(WholeBrokersGroup):
+@_mutant("D95", "Queues that a route brings later are not taken.")
+class BrokersOnlyLoses(WholeBrokersGroup):
     def routed(self, consumer: Consumer, counts: dict[str, int]) -> None:
         known = consumer.routes.get(TOPIC)
         super().routed(consumer, counts)
@@ -94,7 +107,8 @@ class OnlyLoses(WholeBrokersGroup):
             consumer.routes[TOPIC] = tuple(queue for queue in consumer.routes[TOPIC] if queue in known)
 
 
-class BackBeginsAtMax(WholeBrokersGroup):
+@_mutant("D56", "Queues that a route brings later begin at max.")
+class BrokersBackAtMax(WholeBrokersGroup):
     def routed(self, consumer: Consumer, counts: dict[str, int]) -> None:
         known = consumer.routes.get(TOPIC)
         super().routed(consumer, counts)
@@ -112,27 +126,8 @@ class BackBeginsAtMax(WholeBrokersGroup):
         return super().beginning(consumer, queue)
 
 
-class LostGoesTo0(WholeBrokersGroup):
+@_mutant("D31", "A queue that is lost is committed at 0.")
+class BrokersLostAt0(WholeBrokersGroup):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.update(queue, 0, False)
         super().hand_over(consumer, queue)
-
-
-_mutant = partial(Mutant.of, "whole-brokers")
-
-MUTANTS = (
-    _mutant("brokers-first-only", "D95", "Of a route the first broker alone is read.", FirstBrokerOnly),
-    _mutant("brokers-counts-of-first", "D95", "Every broker counts as having the queues of the first.", CountsOfFirst),
-    _mutant("brokers-by-id", "D21", "Queues are divided by their ids, and not by their brokers.", ById),
-    _mutant("brokers-divided-apart", "D18", "The queues of each broker are divided apart.", DividesEachBroker),
-    _mutant("brokers-commits-to-first", "D31", "All offsets are committed at the first broker.", CommitsToFirst),
-    _mutant("brokers-asks-first", "D31", "All stored offsets are asked for at the first broker.", AsksFirst),
-    _mutant("brokers-max-of-first", "D56", "Max is asked for at the first broker.", AsksMaxOfFirst),
-    _mutant("brokers-pulls-first", "D95", "All queues are pulled at the first broker.", PullsFirst),
-    _mutant("brokers-beats-first", "D95", "Heartbeats go to the first broker alone.", BeatsFirst),
-    _mutant("brokers-keeps-away", "D95", "Queues of a broker that went away are kept.", KeepsAway),
-    _mutant("brokers-never-learns", "D95", "The route of both brokers is learned once.", NeverLearns),
-    _mutant("brokers-only-loses", "D95", "Queues that a route brings later are not taken.", OnlyLoses),
-    _mutant("brokers-back-at-max", "D56", "Queues that a route brings later begin at max.", BackBeginsAtMax),
-    _mutant("brokers-lost-at-0", "D31", "A queue that is lost is committed at 0.", LostGoesTo0),
-)

@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.whole_commit import WholeCommit
 from rocketmq_conformance.conformance.targets.port.whole_lite import WholeLite
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "whole-commit")
 
-class CommitsByItself(WholeCommit):
+
+@_mutant("D31", "What was polled is committed without being asked.")
+class WholeCommitByItself(WholeCommit):
     def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         WholeLite.result(self, consumer, queue, owned, offset)
 
 
-class OnlyRemembers(WholeCommit):
+@_mutant("D198", "A commit waits for a timer.")
+class WholeCommitRemembers(WholeCommit):
     def commit_all(self, consumer: Consumer) -> None:
         pass
 
 
-class CommitsTheFirst(WholeCommit):
+@_mutant("D199", "A commit is of one queue alone.")
+class WholeCommitFirst(WholeCommit):
     def commit_all(self, consumer: Consumer) -> None:
         table, consumer.table = consumer.table, dict(sorted(consumer.table.items())[:1])
         super().commit_all(consumer)
         consumer.table = table
 
 
-class CommitsAllButLast(WholeCommit):
+@_mutant("D38", "The last message that was polled is not committed.")
+class WholeCommitButLast(WholeCommit):
     def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         super().result(consumer, queue, owned, offset - 1)
 
 
-class CommitsTheEnd(WholeCommit):
+@_mutant("D31", "A commit is of everything that a queue has.")
+class WholeCommitEnd(WholeCommit):
     def commit_all(self, consumer: Consumer) -> None:
         for queue, owned in consumer.table.items():
             self.polled[owned] = consumer.positions.max(queue)
         super().commit_all(consumer)
 
 
-class CommitsAtItsEnd(WholeCommit):
+@_mutant("D31", "A consumer that is shut down commits unasked.")
+class WholeCommitAtItsEnd(WholeCommit):
     def end(self, member: int) -> None:
         consumer, line = self.members[member], self._lines[member]
         assert consumer is not None
@@ -49,22 +56,10 @@ class CommitsAtItsEnd(WholeCommit):
         super().end(member)
 
 
-class CommitsWhatItLoses(WholeCommit):
+@_mutant("D92", "A queue that is lost is committed unasked.")
+class WholeCommitLoses(WholeCommit):
     def lose(self, consumer: Consumer, queue: int) -> None:
         owned = consumer.table[queue]
         if owned in self.polled:
             consumer.store.update(queue, self.polled[owned], False)
         super().lose(consumer, queue)
-
-
-_mutant = partial(Mutant.of, "whole-commit")
-
-MUTANTS = (
-    _mutant("whole-commit-by-itself", "D31", "What was polled is committed without being asked.", CommitsByItself),
-    _mutant("whole-commit-remembers", "D198", "A commit waits for a timer.", OnlyRemembers),
-    _mutant("whole-commit-first", "D199", "A commit is of one queue alone.", CommitsTheFirst),
-    _mutant("whole-commit-but-last", "D38", "The last message that was polled is not committed.", CommitsAllButLast),
-    _mutant("whole-commit-end", "D31", "A commit is of everything that a queue has.", CommitsTheEnd),
-    _mutant("whole-commit-at-its-end", "D31", "A consumer that is shut down commits unasked.", CommitsAtItsEnd),
-    _mutant("whole-commit-loses", "D92", "A queue that is lost is committed unasked.", CommitsWhatItLoses),
-)

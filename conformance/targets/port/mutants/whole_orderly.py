@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import OrderlyQueue
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_orderly import WholeOrderly
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "whole-orderly")
 
-class NeverLocks(WholeOrderly):
+
+@_mutant("D75", "A whole orderly consumer asks for no lock.")
+class WholeOrderlyNeverLocks(WholeOrderly):
     def needs_lock(self, consumer: Consumer) -> bool:
         return False
 
@@ -19,18 +21,21 @@ class NeverLocks(WholeOrderly):
         return ()
 
 
-class AnswerIsGrant(WholeOrderly):
+@_mutant("D77", "Any answer about a lock counts as granted.")
+class WholeOrderlyAnswerIsGrant(WholeOrderly):
     def is_granted(self, queue: int, granted: frozenset[int]) -> bool:
         return True
 
 
-class RefusalIsGrant(WholeOrderly):
+@_mutant("D77", "A refusal to lock counts as granted.")
+class WholeOrderlyRefusalIsGrant(WholeOrderly):
     def ask_locks(self, consumer: Consumer, queues: tuple[int, ...]) -> frozenset[int] | None:
         granted = super().ask_locks(consumer, queues)
         return frozenset(queues) if granted is None else granted
 
 
-class RefusalIsForGood(WholeOrderly):
+@_mutant("D27", "A lock that is refused once is not asked for.")
+class WholeOrderlyRefusedForGood(WholeOrderly):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
         self.known_refusals: set[tuple[Consumer, int]] = set()
@@ -44,12 +49,14 @@ class RefusalIsForGood(WholeOrderly):
         return granted
 
 
-class LostIsKept(WholeOrderly):
+@_mutant("D27", "A lock that was lost is relied on.")
+class WholeOrderlyLostIsKept(WholeOrderly):
     def mark_lost(self, owned: OrderlyQueue) -> None:
         pass
 
 
-class NeverRenews(WholeOrderly):
+@_mutant("D76", "Locks are asked for once, and never renewed.")
+class WholeOrderlyNeverRenews(WholeOrderly):
     def queues_to_renew(self, consumer: Consumer) -> tuple[int, ...]:
         return ()
 
@@ -58,87 +65,73 @@ class NeverRenews(WholeOrderly):
             self.unlock(consumer, tuple(consumer.table), False)
 
 
-class LostIsForGood(WholeOrderly):
+@_mutant("D27", "A lock that was lost never counts as granted again.")
+class WholeOrderlyLostForGood(WholeOrderly):
     def confirm(self, owned: OrderlyQueue) -> None:
         pass
 
 
-class LossIsNotUnlocked(WholeOrderly):
+@_mutant("D76", "A queue for another member stays locked.")
+class WholeOrderlyLossNotUnlocked(WholeOrderly):
     def give_back(self, consumer: Consumer, queue: int) -> None:
         pass
 
 
-class EndIsNotUnlocked(WholeOrderly):
+@_mutant("D76", "A consumer that ends leaves its locks behind.")
+class WholeOrderlyEndNotUnlocked(WholeOrderly):
     def unlock_all(self, consumer: Consumer) -> None:
         pass
 
 
-class PullsUnlocked(WholeOrderly):
+@_mutant("D77", "A whole consumer pulls queues without locks.")
+class WholeOrderlyPullsUnlocked(WholeOrderly):
     def may_pull(self, owned: OrderlyQueue) -> bool:
         return True
 
 
-class SkipsAfterLoss(WholeOrderly):
+@_mutant("D92", "After a lost lock a message is skipped.")
+class WholeOrderlySkipsAfterLoss(WholeOrderly):
     def mark_lost(self, owned: OrderlyQueue) -> None:
         super().mark_lost(owned)
         owned.offset += 1
 
 
-class ManyThreads(WholeOrderly):
+@_mutant("D78", "Two threads share the messages of a queue.")
+class WholeOrderlyManyThreads(WholeOrderly):
     def in_order(self, offsets: range) -> list[int]:
         return [*offsets[1::2], *offsets[::2]]
 
 
-class NewestFirst(WholeOrderly):
+@_mutant("D78", "The newest message of a pull is consumed first.")
+class WholeOrderlyNewestFirst(WholeOrderly):
     def in_order(self, offsets: range) -> list[int]:
         return list(reversed(offsets))
 
 
-class CommitsFirst(WholeOrderly):
+@_mutant("D31", "What is committed is where the last pull began.")
+class WholeOrderlyCommitsFirst(WholeOrderly):
     def give(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
         super().give(consumer, queue, owned, following)
         consumer.store.update(queue, owned.offset, False)
 
 
-class LosesLast(WholeOrderly):
+@_mutant("D38", "The last message of a pull is not consumed.")
+class WholeOrderlyLosesLast(WholeOrderly):
     def in_order(self, offsets: range) -> list[int]:
         return list(offsets[:-1]) if len(offsets) > 1 else list(offsets)
 
 
-class ResetWaits(WholeOrderly):
+@_mutant("D42", "A reset waits for the pull under way.")
+class WholeOrderlyResetWaits(WholeOrderly):
     def moved_to(self, consumer: Consumer, queue: int, offset: int) -> None:
         mine = consumer.table[queue]
         mine.offset = offset
         consumer.store.update(queue, offset, False)
 
 
-class EndUnlocksOneWay(WholeOrderly):
+@_mutant("D153", "At its end an orderly member unlocks one way.")
+class WholeOrderlyEndUnlocksOneWay(WholeOrderly):
     def unlock_all(self, consumer: Consumer) -> None:
         queues = self.queues_to_renew(consumer)
         if queues:
             self.unlock(consumer, queues, True)
-
-
-_mutant = partial(Mutant.of, "whole-orderly")
-
-MUTANTS = (
-    _mutant("whole-orderly-never-locks", "D75", "A whole orderly consumer asks for no lock.", NeverLocks),
-    _mutant("whole-orderly-answer-is-grant", "D77", "Any answer about a lock counts as granted.", AnswerIsGrant),
-    _mutant("whole-orderly-refusal-is-grant", "D77", "A refusal to lock counts as granted.", RefusalIsGrant),
-    _mutant("whole-orderly-refused-for-good", "D27", "A lock that is refused once is not asked for.", RefusalIsForGood),
-    _mutant("whole-orderly-lost-is-kept", "D27", "A lock that was lost is relied on.", LostIsKept),
-    _mutant("whole-orderly-never-renews", "D76", "Locks are asked for once, and never renewed.", NeverRenews),
-    _mutant("whole-orderly-lost-for-good", "D27", "A lock that was lost never counts as granted again.", LostIsForGood),
-    _mutant("whole-orderly-loss-not-unlocked", "D76", "A queue for another member stays locked.", LossIsNotUnlocked),
-    _mutant("whole-orderly-end-not-unlocked", "D76", "A consumer that ends leaves its locks behind.", EndIsNotUnlocked),
-    _mutant(
-        "whole-orderly-end-unlocks-one-way", "D153", "At its end an orderly member unlocks one way.", EndUnlocksOneWay
-    ),
-    _mutant("whole-orderly-pulls-unlocked", "D77", "A whole consumer pulls queues without locks.", PullsUnlocked),
-    _mutant("whole-orderly-skips-after-loss", "D92", "After a lost lock a message is skipped.", SkipsAfterLoss),
-    _mutant("whole-orderly-many-threads", "D78", "Two threads share the messages of a queue.", ManyThreads),
-    _mutant("whole-orderly-newest-first", "D78", "The newest message of a pull is consumed first.", NewestFirst),
-    _mutant("whole-orderly-commits-first", "D31", "What is committed is where the last pull began.", CommitsFirst),
-    _mutant("whole-orderly-reset-waits", "D42", "A reset waits for the pull under way.", ResetWaits),
-    _mutant("whole-orderly-loses-last", "D38", "The last message of a pull is not consumed.", LosesLast),
-)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rocketmq_conformance.conformance.targets.mutant import Mutant
+from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
 from rocketmq_conformance.conformance.targets.port.whole_subscriptions import WholeSubscriptions
@@ -13,52 +11,64 @@ from rocketmq_conformance.models.outcome import Result
 
 _OTHERS = TOPIC_QUEUES[OTHER_TOPIC]
 
+MUTANTS: list[Mutant] = []
+_mutant = declared(MUTANTS, "whole-subscriptions")
 
-class NeverTakesItsQueues(WholeSubscriptions):
+
+@_mutant("D193", "The route of the other topic is not asked for.")
+class WholeSubscriptionsNoRoute(WholeSubscriptions):
     def begin_topic(self, consumer: Consumer, line: Line) -> None:
         super().begin_topic(consumer, line)
         consumer.routes.pop(OTHER_TOPIC)
 
 
-class SaysTheFirstAlone(WholeSubscriptions):
+@_mutant("D193", "Heartbeats name the first topic alone.")
+class WholeSubscriptionsUnsaid(WholeSubscriptions):
     def named(self, consumer: Consumer) -> list[str]:
         return WholePush.named(self, consumer)
 
 
-class SaysThatItIsSubscribed(WholeSubscriptions):
+@_mutant("D130", "Heartbeats name a topic that was unsubscribed.")
+class WholeSubscriptionsStillSaid(WholeSubscriptions):
     def end_topic(self, consumer: Consumer, line: Line) -> None:
         WholePush.unsubscribe(self, consumer, OTHER_TOPIC)
 
 
-class PullsOn(WholeSubscriptions):
+@_mutant("D194", "Unsubscribing does nothing.")
+class WholeSubscriptionsPullsOn(WholeSubscriptions):
     def end_topic(self, consumer: Consumer, line: Line) -> None:
         pass
 
 
-class ForgetsIt(WholeSubscriptions):
+@_mutant("D130", "Who starts later has the first topic alone.")
+class WholeSubscriptionsForgotten(WholeSubscriptions):
     def topics(self) -> list[str]:
         return [TOPIC]
 
 
-class SubscribesToItAlone(WholeSubscriptions):
+@_mutant("D195", "The other topic takes the place of the first one.")
+class WholeSubscriptionsInstead(WholeSubscriptions):
     def begin_topic(self, consumer: Consumer, line: Line) -> None:
         consumer.topics = []
         super().begin_topic(consumer, line)
 
 
-class TakesAll(WholeSubscriptions):
+@_mutant("D79", "Each member takes all queues of the other topic.")
+class WholeSubscriptionsTakesAll(WholeSubscriptions):
     def share(
         self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]
     ) -> tuple[int, ...] | None:
         return super().share(strategy, client, queues, (client,) if queues == _OTHERS else ids)
 
 
-class BeginsAtMax(WholeSubscriptions):
+@_mutant("D12", "The other topic begins at its end.")
+class WholeSubscriptionsSkips(WholeSubscriptions):
     def beginning(self, consumer: Consumer, queue: int) -> int:
         return consumer.positions.max(queue) if queue in _OTHERS else super().beginning(consumer, queue)
 
 
-class GivesUpAll(WholeSubscriptions):
+@_mutant("D81", "Unsubscribing drops the first topic, too.")
+class WholeSubscriptionsUnsubscribesAll(WholeSubscriptions):
     def end_topic(self, consumer: Consumer, line: Line) -> None:
         super().end_topic(consumer, line)
         for queue in list(consumer.table):
@@ -66,7 +76,8 @@ class GivesUpAll(WholeSubscriptions):
             consumer.table[queue].dropped = True
 
 
-class ForgetsWhatWasConsumed(WholeSubscriptions):
+@_mutant("D30", "What was consumed of the other topic is given again.")
+class WholeSubscriptionsAgain(WholeSubscriptions):
     def end_topic(self, consumer: Consumer, line: Line) -> None:
         for queue in consumer.table.keys() & set(_OTHERS):
             consumer.store.update(queue, 0, False)
@@ -74,37 +85,7 @@ class ForgetsWhatWasConsumed(WholeSubscriptions):
         super().end_topic(consumer, line)
 
 
-class SubscribesOnce(WholeSubscriptions):
+@_mutant("D193", "Subscribing again does nothing.")
+class WholeSubscriptionsOnce(WholeSubscriptions):
     def subscribe(self, consumer: Consumer, topic: str) -> Result:
         return None if topic in consumer.routes else super().subscribe(consumer, topic)
-
-
-_mutant = partial(Mutant.of, "whole-subscriptions")
-
-MUTANTS = (
-    _mutant(
-        "whole-subscriptions-no-route", "D193", "The route of the other topic is not asked for.", NeverTakesItsQueues
-    ),
-    _mutant("whole-subscriptions-unsaid", "D193", "Heartbeats name the first topic alone.", SaysTheFirstAlone),
-    _mutant(
-        "whole-subscriptions-still-said",
-        "D130",
-        "Heartbeats name a topic that was unsubscribed.",
-        SaysThatItIsSubscribed,
-    ),
-    _mutant("whole-subscriptions-pulls-on", "D194", "Unsubscribing does nothing.", PullsOn),
-    _mutant("whole-subscriptions-unsubscribes-all", "D81", "Unsubscribing drops the first topic, too.", GivesUpAll),
-    _mutant("whole-subscriptions-forgotten", "D130", "Who starts later has the first topic alone.", ForgetsIt),
-    _mutant(
-        "whole-subscriptions-instead", "D195", "The other topic takes the place of the first one.", SubscribesToItAlone
-    ),
-    _mutant("whole-subscriptions-takes-all", "D79", "Each member takes all queues of the other topic.", TakesAll),
-    _mutant("whole-subscriptions-skips", "D12", "The other topic begins at its end.", BeginsAtMax),
-    _mutant(
-        "whole-subscriptions-again",
-        "D30",
-        "What was consumed of the other topic is given again.",
-        ForgetsWhatWasConsumed,
-    ),
-    _mutant("whole-subscriptions-once", "D193", "Subscribing again does nothing.", SubscribesOnce),
-)
