@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-from itertools import chain, count
-from pathlib import Path
+from itertools import count
 
 import noticing_cases
 import pytest
-from places import ROOT
 from simulated_clock import SimulatedClock
 
 from rocketmq_conformance.conformance.adapter import AdapterError
@@ -18,9 +15,11 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.fakes.broker import PARTS
 from rocketmq_conformance.conformance.targets import mutation_score
 from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.broker import mutants
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
+from rocketmq_conformance.conformance.targets.discovery import suite_modules
 from rocketmq_conformance.conformance.targets.mutants import (
     BROKER_MUTANTS,
     PORT_MUTANTS,
@@ -33,6 +32,8 @@ from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, KILLED
 from rocketmq_conformance.suites.declare import discovery
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler
 
 MUTANTS = tuple(BROKER_MUTANTS.values())
@@ -64,24 +65,25 @@ def test_every_mutant_has_suites_and_a_sentence_and_is_noticeable() -> None:
     assert [mutant.name for mutant in MUTANTS if mutant not in whole] == []
 
 
-def defined(path: Path) -> list[str]:
-    """The names of the mutants that a file defines, each by a call of a private function."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
-    names = [
-        call.args[0].value
-        for call in calls
-        if isinstance(call.func, ast.Name) and call.func.id.startswith("_") and len(call.args) > 2
-        if isinstance(call.args[0], ast.Constant)
-    ]
-    return [name for name in names if isinstance(name, str)]
-
-
 def test_names_are_distinct_and_separate_brokers_from_ports() -> None:
-    folder = ROOT / "conformance" / "targets" / "broker" / "mutants"
-    assert sorted(mutant.name for mutant in MUTANTS) == sorted(chain.from_iterable(map(defined, folder.glob("*.py"))))
+    declared = [mutant for module in suite_modules(mutants.__name__) for mutant in module.MUTANTS]
+    assert sorted(mutant.name for mutant in MUTANTS) == sorted(mutant.name for mutant in declared)
     assert len(ALL) == len(PORT_MUTANTS) + len(MUTANTS), "a name is used twice"
     assert list(MUTANTS) == [one for one in ALL.values() if isinstance(one, BrokerMutant)]
     assert len({mutant.parts[part] for mutant in MUTANTS for part in mutant.parts}) == len(MUTANTS)
+
+
+def test_every_suite_has_its_mutants_in_its_file() -> None:
+    files = {module.__name__.rpartition(".")[2]: module.MUTANTS for module in suite_modules(mutants.__name__)}
+    suites = {name.replace("-", "_"): name for name, suite in SUITES.items() if suite.side is Side.BROKER}
+    assert {file for file in files if not file.endswith("_sql")} == {*suites}
+    strangers = [
+        (file, mutant.name)
+        for file, found in files.items()
+        for mutant in found
+        if suites[file.removesuffix("_sql")] not in mutant.suites
+    ]
+    assert strangers == []
 
 
 #: Suites in which each of so many mutants is noticed by itself, and how many cases that may take.

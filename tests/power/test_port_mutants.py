@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 
 import noticing_cases
-from places import ROOT
 
 from rocketmq_conformance.conformance.engine import covering_plans
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets import port
-from rocketmq_conformance.conformance.targets.discovery import part_of
+from rocketmq_conformance.conformance.targets.discovery import part_of, suite_modules
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUTANTS
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
+from rocketmq_conformance.conformance.targets.port import mutants
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import EQUIVALENT
@@ -134,8 +134,7 @@ def test_every_mutant_says_what_is_wrong_and_where_that_was_seen() -> None:
 
 
 def test_no_name_and_no_sentence_is_used_twice() -> None:
-    folder = ROOT / "conformance" / "targets" / "port" / "mutants"
-    declared = sum(path.read_text().count("    _mutant(") for path in folder.glob("*.py"))
+    declared = sum(len(module.MUTANTS) for module in suite_modules(mutants.__name__))
     assert len(MUTANTS) == declared
     assert len({mutant.sentence for mutant in MUTANTS.values()}) == len(MUTANTS)
 
