@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.adapter import Hello
     from rocketmq_conformance.conformance.engine.stage import Stage
     from rocketmq_conformance.conformance.fakes.broker import FakeBroker
-    from rocketmq_conformance.suites.declare.oracle import Step
+    from rocketmq_conformance.suites.declare.step import Step
     from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 

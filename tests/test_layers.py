@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from places import ROOT
@@ -83,6 +84,29 @@ def test_every_part_imports_only_what_stands_before_it() -> None:
 
 def test_every_module_belongs_to_a_part() -> None:
     assert [name for name, _ in modules() if not part_of(name) and name != "conformance"] == []
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[str]:
+    """The modules that import one another, also where only types are named."""
+    order = TopologicalSorter(graph)
+    try:
+        order.prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_modules_import_one_another() -> None:
+    seen = dict(modules())
+    named = {module: {*imports(source)} for module, source in seen.items()}
+    # "from a import b" names a.b, which may be a module or something in a
+    graph = {
+        module: {name if name in seen else name.rpartition(".")[0] for name in names} & seen.keys() - {module}
+        for module, names in named.items()
+    }
+    assert sum(map(len, graph.values())) > 3000
+    assert circles(graph) == []
+    assert set(circles({**graph, "suites.declare.step": {"suites.declare.oracle"}})) > {"suites.declare.step"}
 
 
 def test_the_check_sees_forbidden_imports() -> None:

@@ -45,8 +45,8 @@ from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.oracle import QUIRK as LEFT_OPEN
-from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Answers that are corrupted for each suite, rule and way, in different cases.

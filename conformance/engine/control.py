@@ -13,7 +13,8 @@ from rocketmq_conformance.models.outcome import Err, Undefined, outcome_of, resu
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.operation import Side
-from rocketmq_conformance.suites.declare.oracle import QUIRK, Step
+from rocketmq_conformance.suites.declare.oracle import QUIRK
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: An answer that no rule ever gives.

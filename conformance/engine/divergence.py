@@ -18,7 +18,7 @@ from rocketmq_conformance.reports.text import shortened
 from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is_accident, named_parts, responsible
 from rocketmq_conformance.suites.declare.consequence import consequence_of
 from rocketmq_conformance.suites.declare.discovery import rules
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: What a report says when a plan with requests made none.

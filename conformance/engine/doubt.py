@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.engine.judge import Judged
 from rocketmq_conformance.conformance.properties.found import LISTED_ONLY, UNCLASSIFIED
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.reports.event import DIVERGES, UNDECIDED, UNSUPPORTED
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Unclassified properties that one reason names.

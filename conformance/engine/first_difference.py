@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.models.outcome import UNDEFINED, agrees
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: Why two sequences of steps have no first difference.

@@ -18,16 +18,8 @@ from rocketmq_conformance.suites.declare.answer_parts import differing_parts, fi
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
 from rocketmq_conformance.suites.declare.judged_step import judged_step
 from rocketmq_conformance.suites.declare.measured_time import Span, Times
-from rocketmq_conformance.suites.declare.oracle import (
-    Agreed,
-    Astray,
-    Differs,
-    Oracle,
-    Skipped,
-    Step,
-    Undecided,
-    Unmeasurable,
-)
+from rocketmq_conformance.suites.declare.oracle import Agreed, Astray, Differs, Oracle, Skipped, Undecided, Unmeasurable
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 

@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.release_axis.records import OPEN, CaseReco
 from rocketmq_conformance.conformance.release_axis.witness import Opened, opened
 from rocketmq_conformance.models.outcome import UNDEFINED, agrees, outcome_class
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNDECIDED
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: The answer of a suite in which values depend on the time: whether its rules allow it.

@@ -16,7 +16,7 @@ from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 
 if TYPE_CHECKING:
-    from rocketmq_conformance.suites.declare.oracle import Step
+    from rocketmq_conformance.suites.declare.step import Step
     from rocketmq_conformance.suites.declare.suite import Suite
 
 

@@ -18,7 +18,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.judged_step import judged_step
 from rocketmq_conformance.suites.declare.measured_time import Times
 from rocketmq_conformance.suites.declare.operation import OperationSpec
-from rocketmq_conformance.suites.declare.oracle import Astray, Differs, Oracle, Step, Undecided, Unmeasurable, describe
+from rocketmq_conformance.suites.declare.oracle import Astray, Differs, Oracle, Undecided, Unmeasurable, describe
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Possibilities up to which Hypothesis may add indeterminate outcomes; otherwise it would add little else.

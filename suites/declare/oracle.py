@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.message_queue import sort_ids
 from rocketmq_conformance.models.outcome import (
@@ -38,29 +37,13 @@ from rocketmq_conformance.suites.declare.indeterminate import (
 )
 from rocketmq_conformance.suites.declare.measured_time import LEFT_OUT, Elapsed, Ready, Span, depends_on_time
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 #: Stands for the whole answer, or its parts, where they are an accident of Java that is not judged.
 QUIRK = "an accident of Java"
 #: The report of a step before which an accident of Java was done in a way of the implementation's own.
 ASTRAY = "what an accident of Java left behind is unknown; the rest of the case is skipped"
-
-
-class Step(NamedTuple):
-    """One judged step: the model's state around it, what was expected and what was observed."""
-
-    row: Row
-    before: Any
-    after: Any
-    expected: Expected
-    observed: Expected
-    why: Reason
-    #: The same step in the other states that are possible while an earlier outcome is indeterminate.
-    others: tuple[Step, ...] = ()
-    #: Parts of the answer that the implementation left open.
-    left: tuple[str, ...] = ()
-    #: Rules that would not have shown if they had been broken.
-    unshown: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

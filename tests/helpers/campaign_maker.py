@@ -32,8 +32,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
 SEED = 11

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, outcome_class
 from rocketmq_conformance.suites.declare.operation import Side
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
 

@@ -29,8 +29,8 @@ from rocketmq_conformance.models.outcome import UNDEFINED, Err, Expected, outcom
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Columns of ``steps`` that steps are read from.

@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.reports.event import CONFORMS, Separator
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Cases of a cluster, and conforming cases, that are looked at.

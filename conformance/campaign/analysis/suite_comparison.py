@@ -18,7 +18,7 @@ from rocketmq_conformance.models.outcome import agrees
 from rocketmq_conformance.reports.campaign_diff import Difference, SideAnswer, SuiteDifference
 from rocketmq_conformance.reports.event import Separator
 from rocketmq_conformance.suites.declare.discovery import rules
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.step import Step
 
 #: Cases per suite whose steps are rebuilt on both sides to find the first difference.
 REBUILT = 10_000

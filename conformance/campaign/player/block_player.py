@@ -6,20 +6,19 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Hello, Shared
+from rocketmq_conformance.conformance.campaign.player.implementation import Implementation
 from rocketmq_conformance.conformance.campaign.player.report_divergence import report_divergence
 from rocketmq_conformance.conformance.campaign.player.taken_servers import TakenServers
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
-from rocketmq_conformance.conformance.campaign.tables.behaviours import AnswerRecorder
 from rocketmq_conformance.conformance.campaign.tables.packing import Packer
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.divergence import format_result
-from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.first_difference import compare_played, conforming_steps
 from rocketmq_conformance.conformance.engine.handshake import (
     hello_of,
@@ -28,7 +27,7 @@ from rocketmq_conformance.conformance.engine.handshake import (
     profile_of,
     release_choice,
 )
-from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
+from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.startup import Listener, starting, unseen
@@ -38,8 +37,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, MODEL, UNSUPPORTED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.measured_time import depends_on_time
-from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
 #: Seconds between two parts of a block, and the cases of one at most.
@@ -51,32 +50,6 @@ _LONG = 0.02
 GIVE_UP = 20
 #: Divergences of a kind whose steps are stored, per block; those of the others are rebuilt from the seed.
 _KEPT = 16
-
-
-@dataclass
-class Implementation:
-    """One address: its stage, who it is, and a player for every suite that was asked for."""
-
-    address: str
-    #: Which of the campaign's addresses it is.
-    position: int
-    stage: Stage
-    hello: Hello
-    profile: Profile
-    #: What was answered in every suite.
-    answers: dict[str, AnswerRecorder] = field(default_factory=dict)
-    players: dict[str, Player] = field(default_factory=dict)
-
-    def player(self, suite: Suite) -> Player:
-        """The player of a suite."""
-        if suite.name not in self.players:
-            answers = self.answers[suite.name] = AnswerRecorder()
-            self.players[suite.name] = Player(self.stage, self.judge(suite, answers), Doubts(self.hello))
-        return self.players[suite.name]
-
-    def judge(self, suite: Suite, answers: AnswerRecorder | None = None) -> Judge:
-        """Judges the implementation in a suite, as a run does."""
-        return Judge(suite, self.profile.judged(), answers, quirks=self.hello.quirks)
 
 
 #: Suites whose answers depend on time: on a real clock they cannot be compared between implementations.
@@ -204,9 +177,10 @@ class BlockPlayer:
 
         "" when the case does not diverge this time.
         """
-        yield report_divergence(
-            self.of(address), None if against == MODEL else self.of(against), self, SUITES[suite], case, folder
-        )
+        ((_, rows),) = self.plans(SUITES[suite], [case])
+        one, other = self.of(address), None if against == MODEL else self.of(against)
+        named = one is not self.first or other is not None
+        yield report_divergence(one, other, self.spec, SUITES[suite], case, rows, Path(folder), named)
 
 
 def _seen_by_others(address: str) -> Hello:

@@ -6,8 +6,9 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rocketmq_conformance.conformance.campaign.player.implementation import Implementation
+from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
 from rocketmq_conformance.conformance.engine.first_difference import play_and_compare
@@ -18,18 +19,22 @@ from rocketmq_conformance.conformance.engine.transcript import Message
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
-if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.campaign.player.block_player import BlockPlayer, Implementation
-
 
 def report_divergence(
-    one: Implementation, other: Implementation | None, players: BlockPlayer, suite: Suite, case: int, folder: str
+    one: Implementation,
+    other: Implementation | None,
+    spec: CampaignSpec,
+    suite: Suite,
+    case: int,
+    rows: Sequence[Row],
+    folder: Path,
+    named: bool,
 ) -> str:
     """The event (JSON) of a divergence of ``one`` from the model, or from another implementation; "" when it is gone.
 
-    The minimal plan is written into ``folder``. AdapterError and CannotRunError when the case cannot be played.
+    The minimal plan is written into ``folder``; it is ``named`` after both where there are several. AdapterError and
+    CannotRunError when the case cannot be played.
     """
-    ((_, rows),) = players.plans(suite, [case])
     judge = one.judge(suite)
     player = Player(one.stage, judge)
     second = Player(other.stage, other.judge(suite)) if other else None
@@ -51,14 +56,12 @@ def report_divergence(
     except BROKEN:
         pass  # the event has what is known so far
     fingerprint = fingerprint_of(suite, shrunk.judged.steps[-1])
-    file = plan_file(
-        Path(folder), suite, fingerprint if one is players.first and not other else f"{fingerprint}-{_tag(one, other)}"
-    )
+    file = plan_file(folder, suite, f"{fingerprint}-{_tag(one, other)}" if named else fingerprint)
     file.parent.mkdir(parents=True, exist_ok=True)
     hidden = file.with_name(f".{file.name}.{os.getpid()}")  # another process may write the same kind
-    plan.write(hidden, suite, one.profile, players.spec.seed, [(case, shrunk.judged.rows)])
+    plan.write(hidden, suite, one.profile, spec.seed, [(case, shrunk.judged.rows)])
     hidden.replace(file)
-    command = ["replay", str(file), one.address, *players.spec.judged_as]
+    command = ["replay", str(file), one.address, *spec.judged_as]
     if other:  # judged as the other one, it diverges from the model too
         releases = zip(("client", "broker", "java"), _releases(one), _releases(other), strict=True)
         command += [word for side, a, b in releases if a != b for word in ("--with", f"{side}={b}")]

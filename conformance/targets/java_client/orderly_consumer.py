@@ -11,22 +11,20 @@ says, whenever that has moved (``aging``). A lock whose time has changed since w
 from __future__ import annotations
 
 import threading
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import jpype
 
 from rocketmq_conformance.conformance.targets.java_client.aging import SLACK, Aging
-from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer
+from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
 from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.queue_names import positions
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.rows import rows, set_each
+from rocketmq_conformance.models.client.fixtures import CLIENTS, QUEUES
 from rocketmq_conformance.models.outcome import Result
-
-if TYPE_CHECKING:
-    from rocketmq_conformance.conformance.targets.java_client.rebalance_orderly import JavaRebalanceOrderly
 
 #: Delay up to which a scheduled task counts as run at once (ms).
 IMMEDIATE = 1_000
@@ -34,6 +32,8 @@ IMMEDIATE = 1_000
 ANOTHER_ROUND = 500
 #: The name of the class of tasks that delay an unlock.
 _UNLOCKING = "RebalancePushImpl"
+#: Listeners that can be slow at once: of every member, with two queues each, and some to spare.
+_THREADS = 3 * len(CLIENTS)
 #: How long a slow listener waits for the plan to go on (s).
 PATIENCE = 60.0
 
@@ -107,15 +107,49 @@ class _Turn:
         self.done: Future[None] | None = None
 
 
+class OrderlyGroup(JavaGroup["OrderlyConsumer"]):
+    """What the orderly consumers of a group share."""
+
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        super().__init__(release, via)
+        self.threads = ThreadPoolExecutor(_THREADS)
+        process_queue = release.load("client.impl.consumer.ProcessQueue")()
+        self.consume_lock = "consumeLock" if release.has_field(process_queue, "consumeLock") else "lockConsume"
+        self.lock_kind = process_queue.getClass().getDeclaredField(self.consume_lock).getType()
+        service = release.load("client.impl.consumer.ConsumeMessageOrderlyService")
+        self.shuts_down_at_once = any(
+            method.getName() == "shutdown" and method.getParameterCount() == 0 for method in service.class_.getMethods()
+        )
+        request = release.load("client.impl.consumer.ConsumeMessageOrderlyService$ConsumeRequest")
+        self._consume_request = request.class_.getDeclaredConstructors()[0]
+        self._consume_request.setAccessible(True)
+        self._message = release.load("common.message.MessageExt")
+        self._list_of = jpype.JClass("java.util.List").of
+        self._body = jpype.JArray(jpype.JByte)(1)
+
+    def consume_request(self, service: Any, owned: Any, queue: Any) -> Any:
+        """A task for a listener's thread."""
+        return self._consume_request.newInstance(service, owned, queue)
+
+    def message(self, queue: int, offset: int) -> Any:
+        """A pulled message, in a list."""
+        message = self._message()
+        message.setTopic(QUEUES[queue].topic)
+        message.setQueueId(QUEUES[queue].id)
+        message.setQueueOffset(offset)
+        message.setBody(self._body)
+        return self._list_of(message)
+
+
 class OrderlyConsumer(Consumer):
     """A push consumer with an orderly listener."""
 
     orderly = True
-    group: JavaRebalanceOrderly
+    group: OrderlyGroup
     instance: OrderlyInstance
 
     def __init__(
-        self, group: JavaRebalanceOrderly, instance: ClientInstance, mode: str, where: str, strategy: str, now: int
+        self, group: OrderlyGroup, instance: ClientInstance, mode: str, where: str, strategy: str, now: int
     ) -> None:
         super().__init__(group, instance, mode, where, strategy, now)
         release = group.release

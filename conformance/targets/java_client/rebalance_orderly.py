@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-
-import jpype
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
-from rocketmq_conformance.conformance.targets.java_client.group import JavaGroup
-from rocketmq_conformance.conformance.targets.java_client.orderly_consumer import OrderlyConsumer, OrderlyInstance
-from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.models.client.fixtures import CLIENTS, QUEUES
+from rocketmq_conformance.conformance.targets.java_client.orderly_consumer import (
+    OrderlyConsumer,
+    OrderlyGroup,
+    OrderlyInstance,
+)
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import (
     Join,
@@ -35,45 +32,12 @@ from rocketmq_conformance.suites.rebalance_orderly import (
     Tick,
 )
 
-#: Listeners that can be slow at once: of every member, with two queues each, and some to spare.
-_THREADS = 3 * len(CLIENTS)
 
-
-class JavaRebalanceOrderly(JavaGroup[OrderlyConsumer]):
-    """A group of orderly consumers."""
+class JavaRebalanceOrderly(OrderlyGroup):
+    """The operations of a group of orderly consumers."""
 
     member_class = OrderlyConsumer
     instance_class = OrderlyInstance
-
-    def __init__(self, release: JavaRelease, via: str = "call") -> None:
-        super().__init__(release, via)
-        self.threads = ThreadPoolExecutor(_THREADS)
-        process_queue = release.load("client.impl.consumer.ProcessQueue")()
-        self.consume_lock = "consumeLock" if release.has_field(process_queue, "consumeLock") else "lockConsume"
-        self.lock_kind = process_queue.getClass().getDeclaredField(self.consume_lock).getType()
-        service = release.load("client.impl.consumer.ConsumeMessageOrderlyService")
-        self.shuts_down_at_once = any(
-            method.getName() == "shutdown" and method.getParameterCount() == 0 for method in service.class_.getMethods()
-        )
-        request = release.load("client.impl.consumer.ConsumeMessageOrderlyService$ConsumeRequest")
-        self._consume_request = request.class_.getDeclaredConstructors()[0]
-        self._consume_request.setAccessible(True)
-        self._message = release.load("common.message.MessageExt")
-        self._list_of = jpype.JClass("java.util.List").of
-        self._body = jpype.JArray(jpype.JByte)(1)
-
-    def consume_request(self, service: Any, owned: Any, queue: Any) -> Any:
-        """A task for a listener's thread."""
-        return self._consume_request.newInstance(service, owned, queue)
-
-    def message(self, queue: int, offset: int) -> Any:
-        """A pulled message, in a list."""
-        message = self._message()
-        message.setTopic(QUEUES[queue].topic)
-        message.setQueueId(QUEUES[queue].id)
-        message.setQueueOffset(offset)
-        message.setBody(self._body)
-        return self._list_of(message)
 
     def begin(self, case: Case) -> None:
         """Three new members."""

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.step import Step
 
 pytestmark = pytest.mark.tables
 STORE = SUITES["remote-store"]

@@ -17,8 +17,8 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UN
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import BoundModel, Row, Suite
 
 ADDED, EVEN, ODD, TOLD, ANY = (

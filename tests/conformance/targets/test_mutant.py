@@ -31,15 +31,13 @@ def test_a_class_within_a_part_changes_the_part() -> None:
     class Changed:
         pass
 
-    assert declared(found, "consume", lambda changed: type(changed.__name__, (), {"queue": changed}))("D1", "X.")(
-        Changed
-    )
+    within = declared(found, "consume", lambda changed: type(changed.__name__, (), {"queue": changed}))
+    assert within("D01", "Changed.")(Changed) is Changed
     assert found[0].parts["consume"].queue is Changed
 
 
 def test_a_mutant_of_brokers_has_its_suites_and_configuration() -> None:
     found: list[BrokerMutant] = []
-
     held = declared_of_broker(found, "pulls", "broker-polling", "broker-admin", upgraded_from="4.9.7", holds="false")
 
     @held("D01", "No pull is held.")

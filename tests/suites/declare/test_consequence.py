@@ -12,7 +12,7 @@ from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import HARMS
 from rocketmq_conformance.suites.declare.consequence import Consequence, Harm, consequence_of
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.step import Step
 
 WHY = Reason(("RULE",), "")
 NOT_FOUND = Err("QUERY_NOT_FOUND")
