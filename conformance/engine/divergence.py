@@ -15,7 +15,13 @@ from rocketmq_conformance.models.rule import Level
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.reports.text import shortened
-from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is_accident, named_parts, responsible
+from rocketmq_conformance.suites.declare.answer_parts import (
+    differing_parts,
+    is_accident,
+    named_parts,
+    responsible,
+    showing_as,
+)
 from rocketmq_conformance.suites.declare.consequence import consequence_of
 from rocketmq_conformance.suites.declare.discovery import rules
 from rocketmq_conformance.suites.declare.step import Step
@@ -101,6 +107,8 @@ def listen(
         recorder.take()
         again = judge.judge(rows, do, count=False, times=stage.times, goes_on=goes_on)
         stage.end()
+    if stage.times and again.steps:
+        again.steps[-1] = showing_as(suite, again.steps[-1], shrunk.judged.steps[-1])
     fingerprints = [
         fingerprint_of(suite, judged.steps[-1]) if judged.steps else "" for judged in (shrunk.judged, again)
     ]

@@ -24,7 +24,9 @@ from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DivergenceFound
 from rocketmq_conformance.reports.tiers import CORPUS, HYPOTHESIS
+from rocketmq_conformance.suites.declare.answer_parts import showing_as
 from rocketmq_conformance.suites.declare.operation import Side
+from rocketmq_conformance.suites.declare.oracle import Step
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: Executions that shrinking may take when each takes its time: by a real clock, or to start a process again.
@@ -109,7 +111,7 @@ class Findings:
         try:
 
             def execute(rows: Sequence[Row]) -> Judged:
-                return self._up_to(fingerprint, player.execute(rows, number, goes_on=goes_on))
+                return self._up_to(fingerprint, judged.steps[-1], player.execute(rows, number, goes_on=goes_on))
 
             shrunk, why = shrink(self._judge, execute, shrunk.judged, self._budget(judged), self._may_shrink), ""
             if self._may_shrink():
@@ -138,9 +140,14 @@ class Findings:
         same = found.differing and fingerprint_of(self._suite, found.steps[-1]) == fingerprint
         return found if same else None
 
-    def _up_to(self, fingerprint: str, judged: Judged) -> Judged:
-        """A case up to the divergence of this kind; one that conforms when the case does not show it for certain."""
+    def _up_to(self, fingerprint: str, found: Step, judged: Judged) -> Judged:
+        """A case up to the divergence of this kind; one that conforms when the case does not show it for certain.
+
+        On a real clock other parts of the answer than those of the step that was ``found`` may differ at times.
+        """
         for one in judged.differences():
+            if self._stage.times:
+                one.steps[-1] = showing_as(self._suite, one.steps[-1], found)
             if fingerprint_of(self._suite, one.steps[-1]) == fingerprint and one.certain >= len(one.differing) - 1:
                 return one
         return Judged(CONFORMS)

@@ -88,6 +88,12 @@ def showing(suite: Suite, step: Step, parts: Collection[str]) -> Step:
     return step._replace(observed=_as_expected(wanted, given, left), left=(*step.left, *left))
 
 
+def showing_as(suite: Suite, step: Step, other: Step) -> Step:
+    """A step that differs, with the parts of its answer left open in which the other one does not differ."""
+    spec = suite.operations[other.row[0]].spec
+    return showing(suite, step, differing_parts(spec, other.expected, other.observed))
+
+
 def _as_expected(wanted: Mapping[str, Expected], given: Mapping[str, Expected], left: Collection[str]) -> Expected:
     """An answer whose parts of these names are as they are expected."""
     return tuple(wanted[name] if name in left else value for name, value in given.items())  # type: ignore[misc]

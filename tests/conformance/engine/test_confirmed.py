@@ -8,15 +8,17 @@ from concurrent.futures import Future
 from itertools import islice
 
 from rocketmq_conformance.conformance.adapter import REAL, Case, Hello, Play, T
+from rocketmq_conformance.conformance.api import judge as judge_address
 from rocketmq_conformance.conformance.engine.control import control
 from rocketmq_conformance.conformance.engine.handshake import hello_of
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
+from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.client.whole_push import Seen
 from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, DivergenceFound
 from rocketmq_conformance.suites import whole_push
 from rocketmq_conformance.suites.declare.answer_parts import first_difference
 from rocketmq_conformance.suites.declare.operation import Operation
@@ -194,3 +196,18 @@ def test_stored_plans_are_played_once_each_in_lanes_or_not() -> None:
         stage.close()
         assert [one.verdict for one in found if isinstance(one, Judged)] == [DIVERGES, CONFORMS]
         assert not judge.coverage.rows()
+
+
+def test_a_part_that_differs_at_times_stops_no_shrinking() -> None:
+    look = whole_push.SUITE.row(whole_push.Look())
+    places, given, stored = NOTHING_SEEN
+    always, both = (places, given, STORED), (PLACED, given, STORED)
+    answers = [NOTHING_SEEN, always] * 3 + [both] * 3
+    options = Options("it", 0, plans={"whole-push": {0: [look, look]}})
+    (found,) = [
+        one
+        for one in judge_address(Flickers(1, *answers), [whole_push.SUITE], options)
+        if isinstance(one, DivergenceFound)
+    ]
+    assert (len(found.steps), found.unshrunk) == (1, "")
+    assert [name for name, _, _ in found.parts] == ["stored"]
