@@ -94,6 +94,13 @@ through_option = click.option(
 plan_argument = click.argument("plan", type=click.Path(path_type=Path))
 case_option = click.option("--case", "number", type=int, help="Only this case of the plan.")
 out_option = click.option("--out", type=click.Path(path_type=Path), help="Folder for plans, events and reports.")
+max_time_option = click.option(
+    "--max-time",
+    type=Number(min=0),
+    help="Begin no case after so many seconds of playing, and look for no shorter plan any more. What is being played "
+    "is played to its end, and what differs twice more.",
+)
+stop_option = click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first divergence.")
 suites_option = click.option(
     "-k",
     "--suite",
@@ -317,8 +324,11 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list[StoredCase]]:
-    """The corpus of the suites, with the folders ``more`` of --corpus; usage errors for what is none or is damaged."""
+def read_corpus(
+    more: Sequence[Path], suites: Sequence[Suite]
+) -> tuple[dict[str, list[StoredCase]], dict[str, list[StoredCase]]]:
+    """The plans of the folders ``more`` of --corpus by suite, and those of the corpus beside them; usage errors for
+    what is none or is damaged."""
     from rocketmq_conformance.conformance.engine import corpus
     from rocketmq_conformance.conformance.engine import plan as plans
 
@@ -326,7 +336,9 @@ def read_corpus(more: Sequence[Path], suites: Sequence[Suite]) -> dict[str, list
         for folder in more:
             if not corpus.files(folder):
                 raise click.UsageError(f"{folder} has no plans of a corpus ({corpus.PATTERN}): name another folder.")
-        return corpus.cases(corpus.folders(more), suites)
+        every = corpus.folders(more)
+        named = [folder for folder in every if folder in more]
+        return corpus.cases(named, suites), corpus.cases(every[len(named) :], suites)
     except plans.PlanError as error:
         raise click.UsageError(str(error)) from error
 

@@ -12,11 +12,13 @@ from rocketmq_conformance.conformance.cli.options import (
     address_through,
     case_option,
     judging_options,
+    max_time_option,
     out_option,
     plan_argument,
     plan_notes,
     quirks_option,
     read_plan,
+    stop_option,
     through_option,
 )
 
@@ -25,12 +27,22 @@ from rocketmq_conformance.conformance.cli.options import (
 @plan_argument
 @address_argument
 @case_option
+@max_time_option
 @out_option
+@stop_option
 @quirks_option
 @through_option
 @judging_options
 def replay(
-    plan: Path, address: str, number: int | None, out: Path | None, quirks: bool, through: str | None, judging: Judging
+    plan: Path,
+    address: str,
+    number: int | None,
+    max_time: float | None,
+    out: Path | None,
+    stop_at_first: bool,
+    quirks: bool,
+    through: str | None,
+    judging: Judging,
 ) -> None:
     """Run the cases of a PLAN file again on ADDRESS."""
     # The engine, with all models and suites, is imported when a command needs it: --help does not.
@@ -39,6 +51,15 @@ def replay(
 
     address = address_through(address, through)
     read = read_plan(plan, number)
-    cases = {read.suite.name: read.cases}
-    options = Options(address, read.seed, out=out, plans=cases, notes=plan_notes(read), plan=plan, quirks=quirks)
+    options = Options(
+        address,
+        read.seed,
+        max_time=max_time,
+        out=out,
+        stop_at_first=stop_at_first,
+        plans={read.suite.name: read.cases},
+        notes=plan_notes(read),
+        plan=plan,
+        quirks=quirks,
+    )
     judge([read.suite], options, judging, planned=read.profile)

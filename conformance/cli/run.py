@@ -9,13 +9,13 @@ import click
 
 from rocketmq_conformance.conformance.cli.options import (
     Judging,
-    Number,
     address_argument,
     address_through,
     chosen_suites,
     default_out,
     expected_option,
     judging_options,
+    max_time_option,
     out_option,
     quirks_option,
     read_corpus,
@@ -25,6 +25,7 @@ from rocketmq_conformance.conformance.cli.options import (
     rule_option,
     rulebook_option,
     seed_option,
+    stop_option,
     suite_notes,
     suites_option,
     through_option,
@@ -40,14 +41,9 @@ from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
 @click.option("--cases", type=click.IntRange(min=1), help="Cases per suite.")
 @click.option("--steps", type=click.IntRange(min=1, max=100_000), help="Steps per case.")
 @seed_option
-@click.option(
-    "--max-time",
-    type=Number(min=0),
-    help="Begin no case after so many seconds of playing, and look for no shorter plan any more. What is being played "
-    "is played to its end, and what differs twice more.",
-)
+@max_time_option
 @out_option
-@click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first divergence.")
+@stop_option
 @click.option(
     "--workers",
     callback=worker_count,
@@ -62,7 +58,7 @@ from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="DIR",
-    help="Also play the plans of this folder first, like those of the kit and of ./corpus.",
+    help="Also play the plans of this folder, before anything else.",
 )
 @click.option(
     "--tier",
@@ -119,6 +115,7 @@ def run(
     seed = secrets.randbelow(2**32) if seed is None else seed
     out = out or default_out(address, seed)
     notes = suite_notes(patterns)
+    first, corpus = read_corpus(more_corpus, suites) if CORPUS in tiers else ({}, {})
     options = Options(
         address,
         seed,
@@ -130,7 +127,8 @@ def run(
         notes=notes,
         cover=COVER in tiers,
         examples=examples if HYPOTHESIS in tiers else 0,
-        corpus=read_corpus(more_corpus, suites) if CORPUS in tiers else {},
+        first=first,
+        corpus=corpus,
         expected=read_expected(expected) if expected else (),
         quirks=quirks,
         rulebook=read_rulebook(rulebook) if rulebook else None,

@@ -6,8 +6,9 @@ the plan showed, followed by a number where another plan has the same one::
     remote-store.9b1c2d3e.plan.jsonl
     remote-store.9b1c2d3e-2.plan.jsonl
 
-Other files may lie beside them. A run reads the folder of the kit, ``corpus`` in the current folder when there is one,
-and the folders that the user names; every case of every file is played, judged by the profile of the run.
+Other files may lie beside them. A run reads the folders that the user names, which come before anything else, the folder
+of the kit, and ``corpus`` in the current folder when there is one; every case of every file is played, judged by the
+profile of the run.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ def in_source_tree() -> bool:
 
 
 def folders(more: Iterable[Path] = ()) -> list[Path]:
-    """The folders that a run reads, each once: the kit's, that of the current folder, and ``more``."""
+    """The folders that a run reads, each once: ``more``, the kit's, and that of the current folder."""
     found: dict[Path, Path] = {}
-    for folder in (*filter(Path.is_dir, (kit_folder(), Path(NAME))), *more):
+    for folder in (*more, *filter(Path.is_dir, (kit_folder(), Path(NAME)))):
         found.setdefault(folder.resolve(), folder)
     return list(found.values())
 

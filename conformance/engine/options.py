@@ -41,6 +41,8 @@ class Options:
     brief: bool = False
     #: Cases that Hypothesis draws per suite; None is the suite's share of its generated cases.
     examples: int | None = 0
+    #: Stored cases by suite name that are played before anything else.
+    first: dict[str, list[StoredCase]] = field(default_factory=dict)
     #: Cases of the corpus by suite name; they are played before generated ones.
     corpus: dict[str, list[StoredCase]] = field(default_factory=dict)
     #: Divergences that are expected and signed for.

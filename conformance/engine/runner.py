@@ -192,7 +192,8 @@ class Runner:
         if not refused and (self.options.cover or self.options.brief):
             choose = covering_plans.cases if self.options.cover else covering_plans.first_look
             covering = choose(suite, self.profile)
-        plans = [*covering, *self.options.corpus.get(suite.name, [])]
+        name, options = suite.name, self.options
+        plans = [*options.first.get(name, []), *covering, *options.corpus.get(name, [])]
         stored = {-at: case for at, case in enumerate(plans, start=1)}
         steps = self.options.steps or suite.steps
         cases: Iterable[Numbered]

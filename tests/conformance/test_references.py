@@ -31,6 +31,7 @@ REASONS = {
     "conformance/targets/address.py::_factory": "the user names the module and the factory",
     "conformance/targets/address.py::_python": "the methods of an adapter are named as one list",
     "conformance/targets/client_program/host.py::Host": "the user names the factory, and chooses methods",
+    "conformance/targets/client_program/host.py::Host._own": "the optional methods of a consumer are named as one list",
     "conformance/targets/discovery.py::module_of": "what plays a suite is found by the suite's name",
     "conformance/targets/discovery.py::suite_modules": "mutants are found by listing their package",
     "conformance/targets/java_client/assembly.py::started": JAVA,

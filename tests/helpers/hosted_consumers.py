@@ -108,6 +108,26 @@ def committer(settings: Any) -> Committer:
     return Committer(settings)
 
 
+def committer_of_another_module(settings: Any) -> Committer:
+    """What it inherits comes from elsewhere, where ``commit`` may mean something else."""
+    parts = {name: _elsewhere(getattr(Committer, name)) for name in ("seek", "commit")}
+    return type("Client", (Committer,), parts)(settings)
+
+
+def committer_that_says_so(settings: Any) -> Committer:
+    made = committer_of_another_module(settings)
+    made.takes = ("commit",)  # type: ignore[attr-defined]
+    return made
+
+
+def _elsewhere(method: Any) -> Any:
+    def copied(*arguments: Any) -> Any:
+        return method(*arguments)
+
+    copied.__module__ = "its_client"
+    return copied
+
+
 def owner(settings: Any) -> Owner:
     return Owner(settings)
 

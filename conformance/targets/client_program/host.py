@@ -25,7 +25,7 @@ from typing import Any, NoReturn, TextIO
 NO_CONSUMER = 4
 #: The methods that a consumer must have.
 _REQUIRED = ("start", "shutdown")
-#: The commands that are methods of a consumer, if it has them.
+#: The commands that are methods of a consumer, if it has them for the kit (``Host._own``).
 _METHODS = ("seek", "pause", "subscribe", "unsubscribe", "commit")
 _HELD = "holds"
 _LISTEN = "listen"
@@ -142,6 +142,9 @@ class Host:
         self._name, self._options, self._lines = name, options, lines
         self._writing = threading.Lock()
         self._consumer: Any = None
+        #: What it says that it takes, and the modules whose methods are written for the kit.
+        self._takes: set[str] = set()
+        self._homes: set[str] = set()
         self._listener = Listener(self._say)
         self._commands: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._rest = b""
@@ -179,9 +182,22 @@ class Host:
         missing = [f"{method}()" for method in _REQUIRED if not callable(getattr(made, method, None))]
         if missing:
             _refuse(f"What {self._name} made is no consumer: it has no {' and no '.join(missing)}.")
-        takes = {method for method in _METHODS if callable(getattr(made, method, None))}
-        takes.update([_LISTEN] if listens else [], getattr(made, "takes", ()))
-        self._say({"takes": sorted(takes)})
+        words = getattr(made, "takes", ())
+        if isinstance(words, (list, tuple, set, frozenset)) and all(isinstance(word, str) for word in words):
+            self._takes.update(words)
+        self._takes.update([_LISTEN] if listens else [])
+        self._homes = {module, make.__module__}
+        self._takes.update(method for method in _METHODS if self._own(method))
+        self._say({"takes": sorted(self._takes)})
+
+    def _own(self, name: str) -> Callable[..., Any] | None:
+        """A method that the consumer has for the kit: of a class in the module of its factory, or named by ``takes``.
+
+        One that is inherited from the client itself may be called ``commit``, too, and mean something else.
+        """
+        method = getattr(self._consumer, name, None)
+        own = name in self._takes or getattr(method, "__module__", "") in self._homes
+        return method if own and callable(method) else None
 
     def _say(self, line: Mapping[str, object]) -> None:
         with self._writing:
@@ -204,9 +220,9 @@ class Host:
         """
         said: list[tuple[str, int]] | None = None
         failed = 0
-        while callable(getattr(self._consumer, "owned", None)):
+        while say_owned := self._own("owned"):
             try:
-                owned = sorted((topic, queue) for topic, queue in await _called(self._consumer.owned))
+                owned = sorted((topic, queue) for topic, queue in await _called(say_owned))
                 if owned != said:
                     self._say({"owned": owned})
                     said = owned
@@ -221,10 +237,10 @@ class Host:
         """Do what commands say, one after the other; one that the consumer refuses changes nothing."""
         while True:
             for word, value in (await self._commands.get()).items():
-                method = getattr(self._consumer, word, None) if word in _METHODS else None
+                method = self._own(word) if word in _METHODS else None
                 if word == _LISTEN:
                     self._listener.do(value)
-                elif callable(method):
+                elif method:
                     try:
                         await _called(method, *(value if isinstance(value, list) else [value]))
                     except Exception:

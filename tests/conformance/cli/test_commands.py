@@ -65,6 +65,10 @@ def test_a_divergence_is_reported_shrunk_and_replayed(tmp_path: Path) -> None:
     assert good.returncode == 0, good.stdout
     steps = json.loads(plan.read_text().splitlines()[1])["steps"]
     assert len(steps) == 2
+    whole = str(tmp_path / "o" / "remote-store.plan.jsonl")
+    for limit, stopped in {"-x": "first divergence", "--max-time=0": "time limit"}.items():
+        shown = kit("replay", whole, "python:broken_adapters:OffByOne", limit, "--format", "jsonl", cwd=tmp_path)
+        assert json.loads(shown.stdout.splitlines()[-1])["stopped"] == stopped, shown.stderr
 
 
 def test_shrink_makes_the_plan_of_a_whole_run_short(tmp_path: Path) -> None:

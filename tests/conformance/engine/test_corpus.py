@@ -158,7 +158,7 @@ def test_a_run_reads_the_kits_folder_that_of_the_project_and_those_named_once_ea
     (tmp_path / "corpus").mkdir()
     (tmp_path / "more").mkdir()
     more = [Path("more"), tmp_path / "corpus", Path("./more")]
-    assert corpus.folders(more) == [corpus.kit_folder(), Path("corpus"), Path("more")]
+    assert corpus.folders(more) == [Path("more"), tmp_path / "corpus", corpus.kit_folder()]
 
 
 @every(
@@ -266,13 +266,15 @@ def test_a_plan_of_the_project_diverges_and_its_replay_line_works_as_printed(col
     assert ours.rules[0]["id"] in again.stdout
 
 
-def test_a_folder_of_the_user_is_played_too(tmp_path: Path) -> None:
+def test_a_folder_of_the_user_is_played_before_anything_else(tmp_path: Path) -> None:
     kept(tmp_path / "mine", "remote-store.a.plan.jsonl", "fine", "freezes")
     kept(tmp_path / "other", "remote-store.b.plan.jsonl", "freezes")
-    args = ["-k", "remote-store", "--cases", "1", "--out", "o", "--corpus", "mine", "--corpus", "other"]
+    args = ["-k", "remote-store", "--cases", "1", "--out", "o", "--corpus", "other", "--corpus", "mine"]
     done = kit("run", "port", *args, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(OWN['remote-store']) + 3} plans replayed" in done.stdout
+    (started,) = [one for one in jsonl.read(tmp_path / "o" / "events.jsonl").events if isinstance(one, SuiteStarted)]
+    assert [Path(one.plan).parent.name for one in started.corpus[:4]] == ["other", "mine", "mine", "covering"]
 
 
 def test_a_plan_with_an_operation_that_the_release_lacks_counts_as_unsupported(tmp_path: Path) -> None:

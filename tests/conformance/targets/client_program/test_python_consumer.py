@@ -116,6 +116,16 @@ def test_a_consumer_is_asked_to_commit() -> None:
     assert program.takes == {"commit", "seek"}
 
 
+def test_a_method_that_a_consumer_inherits_from_its_client_is_a_command_only_if_it_says_so() -> None:
+    for factory, takes in {"committer_of_another_module": set(), "committer_that_says_so": {"commit"}}.items():
+        program = hosted(factory)
+        program.send({"commit": "T"})
+        wait_until(lambda program=program: "started member-0 push files" in noted(program))
+        assert program.takes == takes
+        assert program.stop(LIMIT)
+        assert ("commit T AUTOMATIC" in noted(program)) == bool(takes)
+
+
 def test_the_queues_of_a_consumer_are_said_when_they_change() -> None:
     program = hosted("owner")
     wait_until(lambda: program.owned == {("T", 0), ("T", 1)})
