@@ -200,7 +200,7 @@ def test_stored_plans_are_played_once_each_in_lanes_or_not() -> None:
 
 def test_a_part_that_differs_at_times_stops_no_shrinking() -> None:
     look = whole_push.SUITE.row(whole_push.Look())
-    places, given, stored = NOTHING_SEEN
+    places, given, _ = NOTHING_SEEN
     always, both = (places, given, STORED), (PLACED, given, STORED)
     answers = [NOTHING_SEEN, always] * 3 + [both] * 3
     options = Options("it", 0, plans={"whole-push": {0: [look, look]}})
