@@ -3,6 +3,9 @@
 The header (``run-started``) is the first line and the footer (``run-ended``) the last. Every line is on disk before
 the next event comes, so that a killed run leaves every event up to then; such a file has no footer, and nothing can be
 concluded from it. ``progress`` is for terminals and is not written.
+
+The footer ends with a digest of the whole file, ``"digest": "…"``, so that damage is noticed. A file of an older kit, or
+one that was cut off, has none.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import TextIO
 
@@ -34,6 +38,8 @@ NAME = "events.jsonl"
 #: The events that a stream begins with.
 _HEADERS = (RunStarted, PowerStarted, CorruptionStarted, FolkloreStarted)
 
+#: What stands before the digest, which is of the text of all lines up to here.
+_SEAL = ', "digest": "'
 #: ASCII only: a cut in the middle of the file never splits a character, and unpaired surrogates survive.
 _ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
 
@@ -44,6 +50,7 @@ class JsonlReport:
     def __init__(self, stream: TextIO, *, owned: bool = False) -> None:
         self._stream = stream
         self._owned = owned
+        self._digest = _Digest()
 
     @classmethod
     def to(cls, path: Path) -> JsonlReport:
@@ -54,13 +61,41 @@ class JsonlReport:
         """Write and flush the event's line."""
         if isinstance(event, Progress):
             return
-        self._stream.write(_ENCODER.encode(event.json()) + "\n")
+        line = _ENCODER.encode(event.json())
+        if _is_footer(event):
+            line = line.removesuffix("}")
+            line += f'{_SEAL}{self._digest.of(line.encode())}"}}'
+        else:
+            self._digest.add(line.encode())
+        self._stream.write(line + "\n")
         self._stream.flush()
 
     def close(self) -> None:
         """Close the file."""
         if self._owned:
             self._stream.close()
+
+
+class _Digest:
+    """The digest of lines, however they end."""
+
+    def __init__(self) -> None:
+        self._hash = blake2b(digest_size=16)
+
+    def add(self, line: bytes) -> None:
+        """One more line."""
+        self._hash.update(line.rstrip(b"\r\n") + b"\n")
+
+    def of(self, last: bytes) -> str:
+        """The digest of the lines so far, and of the text of the last one before its own digest."""
+        whole = self._hash.copy()
+        whole.update(last)
+        return whole.hexdigest()
+
+    def fits(self, footer: bytes) -> bool:
+        """Is the digest in a footer that of the lines? One without a digest is taken to be."""
+        text, seal, digest = footer.rstrip().rpartition(_SEAL.encode())
+        return not seal or digest == f'{self.of(text)}"}}'.encode()
 
 
 @dataclass(frozen=True)
@@ -89,9 +124,10 @@ def stream(path: Path) -> Iterator[Event]:
     """The events of a file, one after the other: a file may be larger than memory.
 
     A file that ends early, even in the middle of a line, is read as far as it goes and has no footer. Any other flaw
-    raises ValueError: one sentence with the line's number.
+    raises ValueError: one sentence with the line's number, or, at the footer, that the file is damaged.
     """
     last: Event | None = None
+    digest = _Digest()
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             # The last line may have no end. It counts when only the line end is missing: no object is valid JSON
@@ -105,6 +141,9 @@ def stream(path: Path) -> Iterator[Event]:
                 _check_place(event, last)
             except ValueError as error:
                 raise ValueError(f"Line {number} of {path} {error}.") from None
+            if _is_footer(event) and not digest.fits(line):
+                raise ValueError(f"{path} is damaged, or was changed: its lines are not those that were written.")
+            digest.add(line)
             last = event
             yield event
 

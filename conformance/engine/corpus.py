@@ -6,9 +6,9 @@ the plan showed, followed by a number where another plan has the same one::
     remote-store.9b1c2d3e.plan.jsonl
     remote-store.9b1c2d3e-2.plan.jsonl
 
-Other files may lie beside them. A run reads the folders that the user names, which come before anything else, that of the
-kit, and ``corpus`` in the current folder when there is one; every case of every file is played, judged by the profile
-of the run.
+Other files may lie beside them. A run reads the folders that the user names, which come before anything else, that of
+the kit, and ``corpus`` in the current folder when there is one; every case of every file is played, judged by the
+profile of the run.
 """
 
 from __future__ import annotations

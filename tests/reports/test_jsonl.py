@@ -112,6 +112,40 @@ def test_a_file_cut_at_any_byte_is_not_complete_and_never_a_pass(name: str, tmp_
     assert read(path).complete
 
 
+@pytest.mark.parametrize("name", ["empty", "power"])
+def test_a_flipped_bit_and_a_missing_line_are_noticed(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    whole = (GOLDEN / f"{name}.events.jsonl").read_bytes()
+    path.write_bytes(whole)
+    events = read(path).events
+    lines = whole.splitlines(keepends=True)
+    damaged = [b"".join(lines[:at] + lines[at + 1 :]) for at in range(len(lines) - 1)]
+    damaged += [bytes([*whole[:at], whole[at] ^ 1 << at % 8, *whole[at + 1 :]]) for at in range(len(whole))]
+    unnoticed = 0
+    for data in damaged:
+        path.write_bytes(data)
+        try:
+            recording = read(path)
+        except ValueError:
+            continue
+        # a line end that is none any more: the file was cut off
+        assert recording.events == events or not recording.complete
+        unnoticed += recording.complete
+    assert unnoticed <= len("digest")  # without its key the digest is a field of a newer kit
+
+
+def test_line_ends_of_another_system_are_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes((GOLDEN / "power.events.jsonl").read_bytes().replace(b"\n", b"\r\n"))
+    assert read(path) == read(GOLDEN / "power.events.jsonl")
+
+
+def test_events_of_an_older_kit_have_no_digest(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(f"{json.dumps(event.json())}\n" for event in (HEADER, CASE, FOOTER)))
+    assert read(path).events == [HEADER, CASE, FOOTER]
+
+
 def test_only_the_whole_good_run_is_a_pass() -> None:
     passed = {name for name in (*WHOLE, "killed") if read(GOLDEN / f"{name}.events.jsonl").conclusion().passed}
     assert passed == {"conforms"}
