@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rocketmq_conformance.reports.event import SuiteEnded
+from rocketmq_conformance.reports.rule_results import is_row
 from rocketmq_conformance.reports.text import clean
 
 
@@ -32,11 +33,14 @@ def table(suites: Sequence[SuiteEnded]) -> Table:
 
 
 def _by_rule(coverage: list[list[Any]]) -> dict[str, dict[str, dict[str, int]]]:
-    """Rows [rule, kind, outcome class, times] as rule -> kind -> outcome class -> times, in their own order."""
+    """Rows [rule, kind, outcome class, times] as rule -> kind -> outcome class -> times, in their own order.
+
+    Those that are malformed are left out, as in the page.
+    """
     rules: dict[str, dict[str, dict[str, int]]] = {}
-    for rule, kind, outcome, times in coverage:
-        outcomes = rules.setdefault(str(rule), {}).setdefault(str(kind), {})
-        outcomes[str(outcome)] = outcomes.get(str(outcome), 0) + int(times)
+    for rule, kind, outcome, times in filter(is_row, coverage):
+        outcomes = rules.setdefault(rule, {}).setdefault(kind, {})
+        outcomes[outcome] = outcomes.get(outcome, 0) + times
     return rules
 
 

@@ -4,8 +4,8 @@ The header (``run-started``) is the first line and the footer (``run-ended``) th
 the next event comes, so that a killed run leaves every event up to then; such a file has no footer, and nothing can be
 concluded from it. ``progress`` is for terminals and is not written.
 
-The footer ends with a digest of the whole file, ``"digest": "…"``, so that damage is noticed. A file of an older kit, or
-one that was cut off, has none.
+The footer ends with a digest of the whole file, ``"digest": "…"``, so that damage is noticed. A file of an older kit,
+or one that was cut off, has none.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from rocketmq_conformance.reports.event import (
     RunEnded,
     RunStarted,
 )
+from rocketmq_conformance.reports.given_file import MOST, TOO_LONG, opened
 from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 
 #: Name of the file in the folder of a run.
@@ -128,8 +129,10 @@ def stream(path: Path) -> Iterator[Event]:
     """
     last: Event | None = None
     digest = _Digest()
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+    with opened(path) as file:
+        for number, line in enumerate(iter(lambda: file.readline(MOST + 1), b""), 1):
+            if len(line) > MOST:
+                raise ValueError(f"Line {number} of {path} cannot be read: {TOO_LONG}.")
             # The last line may have no end. It counts when only the line end is missing: no object is valid JSON
             # once it is cut.
             if not line.endswith(b"\n") and not (last and _is_footer(last)) and not _is_json(line):

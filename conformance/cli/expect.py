@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.cli.options import (
     read_plan,
 )
 from rocketmq_conformance.conformance.cli.output import say
+from rocketmq_conformance.reports.given_file import text_of
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.engine.expected_file import Entry
@@ -76,7 +77,7 @@ def add(
     ]
     if missing:
         raise click.UsageError(f"{folder} has no minimal plan of a divergence {missing[0]}.")
-    before = file.read_text("utf-8") if file.exists() else ""
+    before = text_of(file) if file.exists() else ""
     _write(file, "\n".join(filter(None, (before.rstrip("\n") and before, expected_file.text_of(entries)))))
     say(f"{file}: {len(entries)} added")
 
@@ -91,12 +92,15 @@ def _found(summary: RunSummary, expires: date) -> list[Entry]:
         if not one.plan or one.fingerprint in entries:
             continue
         read = read_plan(Path(one.plan), None)
+        rule = next((rule.get("id", "") for rule in one.rules), "")
+        if not rule or len(read.cases) != 1:
+            raise click.UsageError(f"{one.plan} is no minimal plan of a divergence from a rule: run the suite again.")
         (rows,) = read.cases.values()
         entries[one.fingerprint] = expected_file.Entry(
             file="",
             line=0,
             suite=one.suite,
-            rule=one.rules[0]["id"],
+            rule=rule,
             implementation=_in_any_folder(header.implementation),
             releases=header.version or "all",
             fingerprint=one.fingerprint,
@@ -141,7 +145,7 @@ def prune(file: Path, address: str, quirks: bool, judging: Judging) -> None:
     found = _checked(file, address, quirks, judging)
     gone = {one.line for one in found if one.fault == GONE}
     begins = [*sorted(one.line for one in read_expected(file))]
-    lines = file.read_text("utf-8").splitlines(keepends=True)
+    lines = text_of(file).splitlines(keepends=True)
     ends = [*[line - 1 for line in begins[1:]], len(lines)]
     kept = lines[: begins[0] - 1] if begins else lines
     for begin, end in zip(begins, ends, strict=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.reports import html, jsonl
 from rocketmq_conformance.reports.campaign import CampaignReport
 from rocketmq_conformance.reports.console import ConsoleReport
-from rocketmq_conformance.reports.event import FolkloreStarted, PowerStarted
+from rocketmq_conformance.reports.event import Event, FolkloreStarted, PowerStarted
 from rocketmq_conformance.reports.fanout import Fanout
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.whole_file import write_whole
@@ -43,7 +44,7 @@ def _print(events: Path, summary: RunSummary) -> int:
     """Print what the run or campaign would have printed with --verbose; the exit code."""
     campaign = any(address for _, address in summary.ended)
     printed = Fanout([(CampaignReport if campaign else ConsoleReport)(sys.stdout, verbose=True)])
-    for event in jsonl.stream(events):
+    for event in _events_of(events):
         printed(event)
     printed.close()
     return reported(printed, 0)
@@ -53,19 +54,24 @@ def summary_of(events: Path) -> RunSummary:
     """The summary of a file of events, or of the folder that it is in; usage errors for any other file."""
     events = events / jsonl.NAME if events.is_dir() else events
     summary = RunSummary()
+    for event in _events_of(events):
+        if isinstance(event, PowerStarted):
+            raise click.UsageError(f"{events} is a measurement of mutants: a page shows a run or a campaign.")
+        if isinstance(event, FolkloreStarted):
+            raise click.UsageError(f"{events} is the folklore, whose report is the page beside it.")
+        summary.add(event)
+    if summary.header is None:
+        raise click.UsageError(f"{events} has no whole event: there is nothing to show.")
+    return summary
+
+
+def _events_of(events: Path) -> Iterator[Event]:
+    """The events of a file; usage errors for anything else."""
     try:
-        for event in jsonl.stream(events):
-            if isinstance(event, PowerStarted):
-                raise click.UsageError(f"{events} is a measurement of mutants: a page shows a run or a campaign.")
-            if isinstance(event, FolkloreStarted):
-                raise click.UsageError(f"{events} is the folklore, whose report is the page beside it.")
-            summary.add(event)
+        yield from jsonl.stream(events)
     except FileNotFoundError as error:
         raise click.UsageError(f"There is no {events}: name the folder of a run, or its {jsonl.NAME}.") from error
     except OSError as error:
         raise click.UsageError(f"{events} cannot be read ({error.strerror}).") from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    if summary.header is None:
-        raise click.UsageError(f"{events} has no whole event: there is nothing to show.")
-    return summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -101,8 +102,10 @@ def open_log(path: Path | None) -> Iterator[TextIO | None]:
         yield None
         return
     try:
-        file = path.open("a", encoding="utf-8")
+        # a pipe that nobody reads is none to wait for
+        number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise CouldNot(f"cannot write {path} ({error.strerror}); name another file with --log") from error
-    with file:
+    os.set_blocking(number, True)
+    with os.fdopen(number, "a", encoding="utf-8") as file:
         yield file

@@ -34,6 +34,7 @@ from typing import Any
 from rocketmq_conformance.conformance.engine import plan as plans
 from rocketmq_conformance.conformance.engine.documents import json_of, toml_of
 from rocketmq_conformance.reports import event
+from rocketmq_conformance.reports.given_file import text_of as text_of_file
 from rocketmq_conformance.reports.text import clean
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Row
@@ -124,7 +125,7 @@ def read(path: Path) -> list[Entry]:
     An entry that this kit does not understand (no such suite, rule or step) is read, and is not valid.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_of_file(path)
         found = toml_of(text)
     except OSError as error:
         raise ExpectedError(

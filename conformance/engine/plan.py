@@ -5,6 +5,9 @@ The first line says what the plan is for; every other line is one case::
     {"plan": 1, "suite": "remote-store", "seed": 7, "profile": {…}, "rulebook": "…", "kit": "…"}
     {"case": 0, "steps": [{"read": {"queue": 0, "kind": "memory", "fault": "answer"}}, …]}
 
+Each line ends with a digest of itself, ``"digest": "…"``, so that damage is noticed; one that is written by hand, or by
+an older kit, needs none.
+
 A run writes a case before it plays its first step. So a last line that is cut off is a case that a killed run was about
 to play: readers leave it out, and say so.
 """
@@ -16,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +28,7 @@ from rocketmq_conformance.conformance.engine.documents import json_of, what_is_w
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.reports.given_file import text_of
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Schema
 from rocketmq_conformance.suites.declare.schema import fits
@@ -31,6 +36,8 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Version of the plan format; newer ones are refused.
 FORMAT = 1
+#: What stands before the digest of a line.
+_SEAL = ', "digest": "'
 
 
 class PlanError(ValueError):
@@ -95,7 +102,8 @@ class PlanWriter:
         self._file.close()
 
     def _line(self, text: str) -> None:
-        self._file.write(text + "\n")
+        text = text.removesuffix("}")
+        self._file.write(f'{text}{_SEAL}{_digest(text)}"}}\n')
         self._file.flush()
 
 
@@ -146,7 +154,7 @@ _quoted = lru_cache(maxsize=4096)(json.dumps)
 def read(path: Path) -> Plan:
     """Read a plan; PlanError with a sentence for anything that is none."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_of(path)
     except UnicodeDecodeError as error:
         raise PlanError(f"{path} is no plan: it is not UTF-8 text.") from error
     except OSError as error:
@@ -230,7 +238,18 @@ def _object(path: Path, number: int, line: str) -> dict[str, Any]:
         raise PlanError(f"{path}, line {number} is not JSON: the plan is damaged or cut off.") from error
     if not isinstance(found, dict):
         raise PlanError(f"{path}, line {number} is not a JSON object.")
+    before, seal, digest = line.rstrip().rpartition(_SEAL)
+    if seal and digest != f'{_digest(before)}"}}':
+        raise PlanError(
+            f"{path}, line {number} is damaged: it is not what was written. Where it was changed by hand, take its "
+            '"digest" out.'
+        )
     return found
+
+
+def _digest(text: str) -> str:
+    """The digest of a line's text before its own."""
+    return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def frozen(value: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from rocketmq_conformance.conformance.engine.documents import json_of, what_is_wrong
 from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.reports.given_file import text_of
 
 #: The form of a file of facts.
 FORMAT = 1
@@ -156,9 +157,10 @@ def to_json(facts: GroupFacts) -> str:
 def read_file(path: Path) -> GroupFacts:
     """The facts in a file; FactsError with a sentence when they cannot be read."""
     try:
-        data = json_of(path.read_text("utf-8"))
+        data = json_of(text_of(path))
     except (OSError, UnicodeDecodeError) as error:
-        raise FactsError(f"{path} cannot be read ({error}): name a file that `predict state` wrote.") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise FactsError(f"{path} cannot be read ({why}): name a file that `predict state` wrote.") from error
     except ValueError as error:
         raise FactsError(f"{path} is no JSON ({error}): name a file that `predict state` wrote.") from error
     try:

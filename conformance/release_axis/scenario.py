@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.engine.documents import toml_of
 from rocketmq_conformance.conformance.engine.plan import PlanError, rows_of, write
 from rocketmq_conformance.conformance.release_axis.plans import Plans, given_plans
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.given_file import text_of
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -85,7 +86,7 @@ def find(name: str) -> Scenario:
 def read(path: Path) -> Scenario:
     """The scenario in a file; ScenarioError with a sentence for anything that is none."""
     try:
-        table = toml_of(path.read_text("utf-8"))
+        table = toml_of(text_of(path))
     except OSError as error:
         raise ScenarioError(f"{path} cannot be read ({error.strerror}): name a scenario file.") from error
     except UnicodeDecodeError as error:

@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import (
 )
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.models import rulebook
+from rocketmq_conformance.reports.given_file import opened
 
 #: The file whose presence ends a campaign; its text says why.
 STOP = "stop"
@@ -64,7 +65,7 @@ def locked(folder: Path) -> Iterator[None]:
     The lock is released when the process ends, in any way.
     """
     try:
-        file = (folder / FILE).open("rb")
+        file = opened(folder / FILE)
     except OSError:  # no campaign: reading it says so
         yield
         return

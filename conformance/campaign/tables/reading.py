@@ -17,6 +17,7 @@ from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, RUNS
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.documents import json_of, what_is_wrong
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.given_file import text_of
 
 #: What a campaign was asked for; its presence makes a folder a campaign.
 FILE = "campaign.json"
@@ -141,7 +142,7 @@ def open_campaign(folder: Path, runs: Callable[[], pa.Table] | None = None) -> C
     """
     file = folder / FILE
     try:
-        text = file.read_text(encoding="utf-8")
+        text = text_of(file)
     except (FileNotFoundError, NotADirectoryError):
         raise CampaignError(f"{folder} holds no campaign: name the folder that has a {FILE}.") from None
     except UnicodeDecodeError as error:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rocketmq_conformance.conformance.remoting.access import Access, Credentials, Tls
+from rocketmq_conformance.reports.given_file import text_of
 
 PREFIX = "ROCKETMQ_CONFORMANCE_"
 #: The file that may hold the settings instead, as lines NAME=VALUE.
@@ -110,7 +111,7 @@ def _context(settings: Mapping[str, str], mode: str) -> ssl.SSLContext:
 def _read(path: Path) -> dict[str, str]:
     """The settings in a file, whose names may lack the prefix; the sentences name no line's text."""
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = text_of(path).splitlines()
     except (OSError, UnicodeDecodeError):
         raise ValueError(f"{FILE} names no file that can be read as text: {str(path)!r}.") from None
     found: dict[str, str] = {}
