@@ -30,7 +30,7 @@ def test_what_is_endless_or_huge_is_refused(tmp_path: Path) -> None:
         huge.truncate(MOST + 1)
     for path in (tmp_path / "huge", Path("/dev/zero")):
         assert refusal(path) == "it is longer than 256 MB"
-    with pytest.raises(ValueError, match="^Line 1 of /dev/zero cannot be read: it is longer"):
+    with pytest.raises(ValueError, match=r"^Line 1 of /dev/zero cannot be read: it is longer"):
         jsonl.read(Path("/dev/zero"))
 
 
