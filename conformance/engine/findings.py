@@ -26,7 +26,7 @@ from rocketmq_conformance.reports.event import CONFORMS, DivergenceFound
 from rocketmq_conformance.reports.tiers import CORPUS, HYPOTHESIS
 from rocketmq_conformance.suites.declare.answer_parts import showing_as
 from rocketmq_conformance.suites.declare.operation import Side
-from rocketmq_conformance.suites.declare.oracle import Step
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: Executions that shrinking may take when each takes its time: by a real clock, or to start a process again.
