@@ -24,8 +24,8 @@ from rocketmq_conformance.conformance.engine.peak_memory import peak_memory
 from rocketmq_conformance.conformance.engine.runner import Events, Runner, deliver
 from rocketmq_conformance.conformance.engine.suite_run import SuiteResult
 from rocketmq_conformance.conformance.opening import Opening, opened
+from rocketmq_conformance.conformance.process_group import how_it_ended
 from rocketmq_conformance.conformance.targets.address import AddressError
-from rocketmq_conformance.conformance.targets.child_process import how_it_ended
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.suites.declare.discovery import SUITES

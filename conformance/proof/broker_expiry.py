@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
@@ -121,9 +122,7 @@ class Expiry:
             self._do(SendTimed(0, queue, count, True))
 
     def _await_expiry(self) -> None:
-        until = time.monotonic() + _LIMIT
-        while self._observe(Min(0, 0)) != _BEFORE[0] and time.monotonic() < until:
-            time.sleep(0.2)
+        wait_until(lambda: self._observe(Min(0, 0)) == _BEFORE[0], _LIMIT, 0.2)
         time.sleep(_SETTLE)
 
     def _check_everything(self, tally: Tally) -> None:

@@ -36,6 +36,7 @@ from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.broker.process import HOST
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.reset import OFFLINE
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import LAST
@@ -131,11 +132,11 @@ def _consumed(cluster: Cluster, moved: Mapping[ResetCase, ResetPrediction]) -> l
             )
             for case in moved
         }
-        until = time.monotonic() + _GIVEN_LIMIT
-        while time.monotonic() < until and any(
-            len(set(started[case].given)) < prediction.lag for case, prediction in moved.items()
-        ):
-            time.sleep(0.1)
+        wait_until(
+            lambda: all(len(set(started[case].given)) >= prediction.lag for case, prediction in moved.items()),
+            _GIVEN_LIMIT,
+            0.1,
+        )
         time.sleep(1)  # for messages that none of them is to get
         for case, prediction in moved.items():
             given = set(started[case].given)

@@ -1,9 +1,4 @@
-"""A program that the kit starts and talks to by lines: limits on what it writes, and an end that leaves nothing behind.
-
-The program gets a session, and so a process group, of its own: Ctrl-C on the kit's terminal does not reach it, and its
-own children end with it. Those that leave the group are found by a variable of their environment, where there is a
-``/proc``.
-"""
+"""A program that the kit starts and talks to by lines: limits on what it writes, and an end that leaves nothing."""
 
 from __future__ import annotations
 
@@ -12,14 +7,12 @@ import os
 import re
 import selectors
 import signal
-import subprocess
 import threading
 import time
-import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rocketmq_conformance.conformance.alarm import undisturbed
+from rocketmq_conformance.conformance.process_group import ProcessGroup, how_it_ended
 from rocketmq_conformance.conformance.targets.broker.access_settings import without_settings
 
 #: The longest line that a program may write, in bytes.
@@ -35,8 +28,6 @@ _CRASH = re.compile(
     r"panic: |fatal error: |thread '.*' (\(\d+\) )?panicked|Exception in thread |Unhandled |Uncaught |terminate called|"
     r"Fatal Python error|Traceback \(|# A fatal error"
 )
-#: Marks the processes that a program started, in their environment.
-MARK = "ROCKETMQ_CONFORMANCE_PROGRAM"
 #: Seconds between two looks whether a program is still there, while a child of it may hold its output open.
 _LOOK = 0.1
 _CHUNK = 1 << 16
@@ -105,22 +96,9 @@ class ChildProcess:
     """One started program. OSError when it cannot be started."""
 
     def __init__(self, command: Sequence[str], log: ErrorLog, environment: Mapping[str, str] | None = None) -> None:
-        self._mark = uuid.uuid4().hex
-        try:
-            with undisturbed():
-                self._process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    bufsize=0,
-                    start_new_session=True,
-                    env={**without_settings(), **(environment or {}), MARK: self._mark},
-                )
-        except BaseException:  # interrupted: nobody else knows it
-            kill_marked(self._mark)
-            raise
-        process = self._process
+        started = {**without_settings(), **(environment or {})}
+        self._group = ProcessGroup(command, started, buffered=False, marked=True)
+        process = self._process = self._group.process
         assert process.stdin
         assert process.stdout
         assert process.stderr
@@ -190,12 +168,10 @@ class ChildProcess:
         self._selector.close()
         process.stdin.close()
         process.stdout.close()
-        if not self._ends_within(GRACE):
-            self._signal(signal.SIGTERM)
-            self._ends_within(GRACE)
-        self._signal(signal.SIGKILL)
-        kill_marked(self._mark)
-        process.wait()
+        if not self._group.ends_within(GRACE):
+            self._group.signal(signal.SIGTERM)
+            self._group.ends_within(GRACE)
+        self._group.kill()
         self._errors.join(GRACE)
         if not self._errors.is_alive():
             process.stderr.close()
@@ -203,7 +179,7 @@ class ChildProcess:
     def kill(self) -> None:
         """End it at once: it does not answer."""
         if not self._closed:
-            self._signal(signal.SIGKILL)
+            self._group.signal(signal.SIGKILL)
             self.end()
 
     def _wait(self, deadline: float, also: int = 0) -> None:
@@ -241,17 +217,8 @@ class ChildProcess:
             pass
         self._over = True
 
-    def _ends_within(self, seconds: float) -> bool:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
-        return self._process.returncode is not None
-
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(OSError):
-            os.killpg(self._process.pid, number)
-
     def _how_it_ended(self) -> str:
-        if not self._ends_within(GRACE):
+        if not self._group.ends_within(GRACE):
             return "it closed its standard output, or stopped reading its standard input"
         code = self._process.returncode
         self._errors.join(_LOOK)
@@ -261,22 +228,3 @@ class ChildProcess:
         with contextlib.suppress(OSError):
             while data := os.read(source, _CHUNK):
                 self._log.add(data)
-
-
-def kill_marked(mark: str) -> None:
-    """Kill the processes with this mark in their environment, in whatever session; none where there is no /proc."""
-    wanted = f"{MARK}={mark}".encode()
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                os.kill(int(folder.name), signal.SIGKILL)
-
-
-def how_it_ended(code: int) -> str:
-    """How a process ended, by its exit code, which is the negative number of a signal that ended it."""
-    if code >= 0:
-        return f"ended with exit code {code}"
-    try:
-        return f"was ended by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"was ended by signal {-code}"

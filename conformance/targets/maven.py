@@ -10,7 +10,6 @@ import os
 import platform
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -21,8 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.alarm import undisturbed
 from rocketmq_conformance.conformance.cache import cache_folder, keep
+from rocketmq_conformance.conformance.process_group import ProcessGroup
 from rocketmq_conformance.conformance.startup import more_time, phase, time_left
 
 GROUP = "org.apache.rocketmq"
@@ -336,28 +335,25 @@ def _watched(command: Sequence[str], folder: str, limit: float, describe: Callab
     """Run Maven; its exit code and output. TimeoutError when its time is up; an exception ends Maven."""
     log = Path(folder) / "output.txt"
     until = time.monotonic() + limit
-    process: subprocess.Popen[bytes] | None = None
+    maven: ProcessGroup | None = None
     try:
-        with log.open("wb") as output, undisturbed():
-            process = subprocess.Popen(
+        with log.open("wb") as output:
+            maven = ProcessGroup(
                 command,
+                os.environ,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=folder,
-                start_new_session=True,  # so that it can be ended with all that it has started
             )
-        while True:
-            try:
-                return process.wait(_LOOK), log.read_text("utf-8", "replace")
-            except subprocess.TimeoutExpired:
-                describe(_arrived(log.read_text("utf-8", "replace")))
+        while not maven.ends_within(_LOOK):
+            describe(_arrived(log.read_text("utf-8", "replace")))
             if time_left(until - time.monotonic()) <= 0:
                 raise TimeoutError
+        return maven.process.returncode, log.read_text("utf-8", "replace")
     finally:
-        if process is not None and process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        if maven is not None and maven.process.returncode is None:
+            maven.kill()
 
 
 def _arrived(output: str) -> str:

@@ -20,12 +20,12 @@ from typing import Any, BinaryIO, cast
 import psutil
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.alarm import undisturbed
 from rocketmq_conformance.conformance.campaign.player import player_process
 from rocketmq_conformance.conformance.campaign.player.pipe import PLACE, receive, send
 from rocketmq_conformance.conformance.campaign.player.shipped_kit import child_environment
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.engine.memory_folder import PARENT, temporary_folder
+from rocketmq_conformance.conformance.process_group import ProcessGroup
 from rocketmq_conformance.conformance.startup import Listener, unseen
 from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.watcher import watch_group
@@ -144,17 +144,14 @@ class PlayerSupervisor:
             self._errors = resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
             # what is appended goes to the end, wherever that is: the file can be cut short
             fcntl.fcntl(self._errors, fcntl.F_SETFL, os.O_APPEND)
-            with undisturbed():
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", player_process.__name__, place.name],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=self._errors,
-                    bufsize=0,  # what is buffered here would never wake the selector
-                    env=child_environment(self.path) | {"TMPDIR": str(folder), PARENT: str(memory)},
-                    process_group=0,  # so that its own children can be ended with it
-                    cwd=next((entry for entry in self.path if Path(entry).is_dir()), None),
-                )
+            self._group = ProcessGroup(
+                [sys.executable, "-m", player_process.__name__, place.name],
+                child_environment(self.path) | {"TMPDIR": str(folder), PARENT: str(memory)},
+                stderr=self._errors,
+                buffered=False,  # what is buffered here would never wake the selector
+                cwd=next((entry for entry in self.path if Path(entry).is_dir()), None),
+            )
+            self._process = self._group.process
             # Spark ends its workers by signals, and nothing that they register is run then
             resources.callback(watch_group(self._process.pid, (folder, memory)).close)
         except OSError as error:
@@ -244,9 +241,7 @@ class PlayerSupervisor:
         process, self._process = self._process, None
         if process is None:
             return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        self._group.kill()
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None
             with contextlib.suppress(OSError):

@@ -10,7 +10,6 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -26,6 +25,7 @@ from rocketmq_conformance.conformance.campaign.spark.failure import failure_sent
 from rocketmq_conformance.conformance.campaign.spark.master import LOOPBACK, Master, parse, reach
 from rocketmq_conformance.conformance.campaign.spark.shipping import INSTALL, ship
 from rocketmq_conformance.conformance.targets.broker.launch_config import java_feature
+from rocketmq_conformance.conformance.waiting import wait_until
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -236,16 +236,13 @@ def _await_worker(spark: SparkSession, master: Master, patience: float, interrup
     if spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true":
         return
     tracker = spark.sparkContext._jsc.sc().statusTracker()
-    deadline = time.monotonic() + patience
     # the driver counts as one
-    while len(tracker.getExecutorInfos()) < 2 and not interrupts.waiting:
-        if time.monotonic() > deadline:
-            memory = spark.conf.get("spark.executor.memory", "1g")
-            raise CannotRunError(
-                f"{master.url} lent no worker process within {patience:g} s: start workers, or wait until one of them "
-                f"has a free core and {memory} of free memory."
-            )
-        time.sleep(0.1)
+    if not wait_until(lambda: len(tracker.getExecutorInfos()) > 1 or bool(interrupts.waiting), patience, 0.1):
+        memory = spark.conf.get("spark.executor.memory", "1g")
+        raise CannotRunError(
+            f"{master.url} lent no worker process within {patience:g} s: start workers, or wait until one of them "
+            f"has a free core and {memory} of free memory."
+        )
 
 
 def _stop(context: Any) -> None:

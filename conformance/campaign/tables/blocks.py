@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, VERSION
+from rocketmq_conformance.conformance.waiting import wait_until
 
 #: Seconds that the writing of one block may take.
 PATIENCE = 10.0
@@ -85,9 +85,7 @@ def unfinished(folder: Path, table: str) -> list[Path]:
 
 def await_writers(folder: Path, table: str) -> None:
     """Wait, at most ``PATIENCE`` seconds, until nobody is in the middle of writing a block of a table."""
-    end = time.monotonic() + PATIENCE
-    while unfinished(folder, table) and time.monotonic() < end:
-        time.sleep(0.05)
+    wait_until(lambda: not unfinished(folder, table), PATIENCE, 0.05)
 
 
 def remove_unfinished(folder: Path) -> None:

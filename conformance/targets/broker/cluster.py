@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,6 +16,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.process import HOST, Broker, NameServer
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.release import Release
 
@@ -90,8 +92,6 @@ class Cluster:
 
     def await_route(self, topic: str) -> None:
         """Wait until the name server has the topic's route."""
-        until = time.monotonic() + ROUTE_LIMIT
-        while self._names.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}).code:
-            if time.monotonic() > until:
-                raise CannotRunError(f"The name server does not know {topic} after {ROUTE_LIMIT:.0f} s: try again.")
-            time.sleep(0.05)
+        route = partial(self._names.call, Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic})
+        if not wait_until(lambda: not route().code, ROUTE_LIMIT, 0.05):
+            raise CannotRunError(f"The name server does not know {topic} after {ROUTE_LIMIT:.0f} s: try again.")

@@ -31,6 +31,7 @@ from rocketmq_conformance.conformance.targets.broker.process import (
 )
 from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path, published_jars
 from rocketmq_conformance.conformance.targets.broker.table_files import BrokerTableFiles
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.configuration import are_in_files
 from rocketmq_conformance.models.release import Release
 
@@ -246,19 +247,18 @@ class StartedBroker:
         if not are_in_files(self.properties):
             time.sleep(_UNSEEN_SAVE)
             return
-        until = time.monotonic() + _SAVE_LIMIT
-        while time.monotonic() < until:
+
+        def written() -> bool:
             wanted = _table(stored().decode())
             try:
-                written = _table(self.broker.offsets_file.read_text())
+                return _table(self.broker.offsets_file.read_text()) == wanted
             except (OSError, ValueError):  # just being written
-                written = None
-            if written == wanted:
-                return
-            time.sleep(0.1)
-        raise AdapterError(
-            f"The broker did not write its offsets in {_SAVE_LIMIT:.0f} s: see whether its disk is full."
-        )
+                return False
+
+        if not wait_until(written, _SAVE_LIMIT, 0.1):
+            raise AdapterError(
+                f"The broker did not write its offsets in {_SAVE_LIMIT:.0f} s: see whether its disk is full."
+            )
 
     def evict(self) -> str:
         """Page its messages out of memory; the reason when that fails, else ""."""

@@ -18,7 +18,7 @@ from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.alarm import undisturbed
+from rocketmq_conformance.conformance.process_group import ProcessGroup
 from rocketmq_conformance.conformance.remoting.access import OPEN, Access, CertificateError
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
@@ -125,17 +125,15 @@ class JavaProcess:
         }
         environment["HOME"] = str(self.home)
         self.log.unlink(missing_ok=True)  # output from before a restart explains nothing
-        with (self.home / "output.txt").open("wb") as output, undisturbed():
-            self._process = subprocess.Popen(
+        with (self.home / "output.txt").open("wb") as output:
+            self._process = ProcessGroup(
                 command,
+                environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=self.home,
-                env=environment,
-                # Ctrl-C is for us: we stop the process ourselves
-                start_new_session=True,
-            )
+            ).process
         self._frozen = False
         self._watcher = watch_group(self._process.pid, tables_in_memory.folders(self.home))
         until = time.monotonic() + limit

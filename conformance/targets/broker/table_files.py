@@ -14,6 +14,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.targets.broker.launch_config import FLUSH_INTERVAL
 from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.broker_tables import EARLY, FIRST, LATE, NEXT
 from rocketmq_conformance.models.broker.table_files import BACKUP, BRACES, CUT, EMPTY, GONE, GROUPS, OFFSETS, TOPICS
 
@@ -139,23 +140,20 @@ class BrokerTableFiles:
 
     def _await_write(self) -> float:
         """When the offsets are written next (s since the epoch)."""
-        before, until = self._state(), time.monotonic() + _LIMIT
-        while time.monotonic() < until:
-            now = self._state()
-            if now is not None and now != before:
-                return now[1] / 1e9
-            self._sleep(_LOOK)
-        raise AdapterError(f"The broker wrote no offsets in {_LIMIT:.0f} s: see whether its disk is full.")
+        before = self._state()
+        if not wait_until(lambda: self._state() not in (None, before), _LIMIT, _LOOK, self._sleep):
+            raise AdapterError(f"The broker wrote no offsets in {_LIMIT:.0f} s: see whether its disk is full.")
+        return self._file(OFFSETS).stat().st_mtime
 
     def _await(self, stored: Callable[[], bytes], *paths: Path) -> None:
         """Wait until the offsets in these files are those in memory."""
-        until = time.monotonic() + _LIMIT
-        while time.monotonic() < until:
+
+        def written() -> bool:
             wanted = _table(stored().decode())
-            if all(_table(_text(path) or "") == wanted for path in paths):
-                return
-            self._sleep(_LOOK)
-        raise AdapterError(f"The broker did not write its offsets in {_LIMIT:.0f} s: see whether its disk is full.")
+            return all(_table(_text(path) or "") == wanted for path in paths)
+
+        if not wait_until(written, _LIMIT, _LOOK, self._sleep):
+            raise AdapterError(f"The broker did not write its offsets in {_LIMIT:.0f} s: see whether its disk is full.")
 
 
 def _text(path: Path) -> str | None:

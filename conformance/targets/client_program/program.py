@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import threading
-import time
-import uuid
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, NamedTuple
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.alarm import Overdue, undisturbed
+from rocketmq_conformance.conformance.process_group import ProcessGroup
 from rocketmq_conformance.conformance.targets.broker.access_settings import without_settings
-from rocketmq_conformance.conformance.targets.child_process import MARK, ErrorLog, kill_marked
+from rocketmq_conformance.conformance.targets.child_process import ErrorLog
 from rocketmq_conformance.conformance.targets.client_program.connections import is_open_in, sockets_at
 from rocketmq_conformance.conformance.targets.client_program.lines import foreign_topic, wrong_with
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import SUBSCRIBE
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.client.fixtures import RETRY_PREFIX
 from rocketmq_conformance.reports.text import shortened
 
@@ -56,7 +54,6 @@ class Program:
 
     def __init__(self, command: Sequence[str], variables: Mapping[str, str]) -> None:
         self._command = command
-        self._mark = uuid.uuid4().hex
         #: (topic, queue, offset) of every message that it said it was given.
         self.got: deque[tuple[str, int, int]] = deque(maxlen=100_000)
         #: The commands that it said it takes.
@@ -68,29 +65,18 @@ class Program:
         #: A sentence on the first line that has the name of one that is understood, but not its shape, or "".
         self.wrong_line = ""
         self._errors = ErrorLog()
-        self._ended = False
         #: The topics whose messages it may say it was given, and whose queues it may say it has.
         self._topics = set[str]()
         if _TOPIC in variables:
             self._topics = {variables[_TOPIC], RETRY_PREFIX + variables["ROCKETMQ_GROUP"]}
         try:
-            with undisturbed():
-                self._process = subprocess.Popen(
-                    command,
-                    env={**without_settings(), **variables, MARK: self._mark},
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    start_new_session=True,
-                )
-        except (KeyboardInterrupt, Overdue):  # nobody else knows it
-            kill_marked(self._mark)
-            raise
+            self._group = ProcessGroup(command, {**without_settings(), **variables}, marked=True)
         except OSError as error:
             raise CannotRunError(
                 f"The command {command[0]!r} cannot be started ({error.strerror}): name a program that is there and "
                 "may be executed."
             ) from error
+        self._process = self._group.process
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         self._lines_read = _reading(self._read_lines, self._process.stdout)
@@ -122,11 +108,8 @@ class Program:
 
     def stop(self, limit: float) -> bool:
         """Ask it to end by SIGTERM, and wait; False when it had to be killed after ``limit`` seconds."""
-        self._signal(signal.SIGTERM)
-        until = time.monotonic() + limit
-        while self._group_runs() and time.monotonic() < until:
-            time.sleep(_POLL_INTERVAL)
-        ended = not self._group_runs()
+        self._group.signal(signal.SIGTERM)
+        ended = wait_until(lambda: not self._group.runs, limit, _POLL_INTERVAL)
         self.kill()
         return ended
 
@@ -144,34 +127,18 @@ class Program:
 
     def pause(self) -> None:
         """Freeze it: nothing of it runs until ``resume``."""
-        self._signal(signal.SIGSTOP)
+        self._group.signal(signal.SIGSTOP)
 
     def resume(self) -> None:
         """Let it go on."""
-        self._signal(signal.SIGCONT)
+        self._group.signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """End it, and every process that it started, at once; twice does no harm."""
-        self._signal(signal.SIGKILL)
-        if not self._ended:
-            kill_marked(self._mark)
-        self._process.wait()
+        self._group.kill()
         if self._process.stdin is not None:
             with suppress(OSError):  # what it did not read any more
                 self._process.stdin.close()
-        self._ended = True
-
-    def _group_runs(self) -> bool:
-        self._process.poll()
-        try:
-            os.killpg(self._process.pid, 0)
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True
-
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # everything has ended
-            os.killpg(self._process.pid, number)
 
     def _read_lines(self, pipe: IO[bytes]) -> None:
         rest, skipping = b"", False

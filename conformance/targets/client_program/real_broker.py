@@ -31,6 +31,7 @@ from rocketmq_conformance.conformance.targets.broker.aged_store import write_sto
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.cluster import ROUTE_LIMIT, Cluster
 from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.state import QueueLog, Topic
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import TIMESTAMP
@@ -131,11 +132,8 @@ class BrokerInUse:
 
     def await_route(self, topic: str, queues: int) -> None:
         """Wait until the name server names so many queues; AdapterError when it does not in time."""
-        until = time.monotonic() + ROUTE_LIMIT
-        while self._routed(topic) != queues:
-            if time.monotonic() > until:
-                raise AdapterError(f"The name server does not know {topic} after {ROUTE_LIMIT:.0f} s: try again.")
-            time.sleep(0.05)
+        if not wait_until(lambda: self._routed(topic) == queues, ROUTE_LIMIT, 0.05):
+            raise AdapterError(f"The name server does not know {topic} after {ROUTE_LIMIT:.0f} s: try again.")
 
     def fill(self, topic: str, queue: int, messages: int) -> None:
         """Send so many messages to a queue."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from rocketmq_conformance.conformance.targets.client_program.required_consumers 
     CLUSTERING,
     REQUIRED_CONSUMERS,
 )
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.reports.text import count
 from rocketmq_conformance.suites import whole_broadcast, whole_lite, whole_orderly, whole_push
 from rocketmq_conformance.suites.declare.operation import Side
@@ -75,7 +75,6 @@ def _look_at_member(program: ClientProgram, suite: Suite, limit: float) -> tuple
         for number in range(group.case.queues):
             group.case.send(number)
         stored = [group.case.max_offset(queue) for queue in range(group.case.queues)]
-        until = time.monotonic() + limit
         guard = group.case.guard
         traffic, queues = group.case.traffic, group.case.queues
         # who broadcasts commits nothing, and asks for no members
@@ -86,8 +85,7 @@ def _look_at_member(program: ClientProgram, suite: Suite, limit: float) -> tuple
                 return list(group.case.stored()) == stored
             return {one[1] for one in traffic.brought} >= {*range(queues)}
 
-        while not done() and not guard.refused and time.monotonic() < until:
-            time.sleep(_POLL_INTERVAL)
+        wait_until(lambda: done() or bool(guard.refused), limit, _POLL_INTERVAL)
         pulled = len({queue for queue, _ in traffic.pulls} & {*range(queues)})
         committed = sum(offset == end for offset, end in zip(group.case.stored(), stored, strict=True))
         lists = traffic.has_sent(client, Request.GET_CONSUMER_LIST_BY_GROUP)

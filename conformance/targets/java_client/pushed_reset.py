@@ -31,6 +31,7 @@ from rocketmq_conformance.conformance.targets.java_client.rebalance_orderly impo
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.reset_thread import LOOK, PATIENCE, ResetThread
 from rocketmq_conformance.conformance.targets.java_client.stepped_classes import SteppedRelease
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.pushed_reset_stages import CPP, LITE, MEMBER, NO_BODY, ORDERLY, PULL, PUSH
 from rocketmq_conformance.models.outcome import Err, Result, Value
@@ -193,11 +194,8 @@ class JavaPushedReset(JavaRebalanceOrderly):
 
     def _settle(self) -> None:
         """Wait until every reset ended, waits, or is behind one that waits."""
-        deadline = time.monotonic() + PATIENCE
-        while not self._is_settled():
-            if time.monotonic() > deadline:
-                raise AdapterError(f"A reset did not come to a wait within {PATIENCE:g} s.")
-            time.sleep(LOOK)
+        if not wait_until(self._is_settled, PATIENCE, LOOK):
+            raise AdapterError(f"A reset did not come to a wait within {PATIENCE:g} s.")
         failed = [running.error for running in self.running if running.error is not None]
         self.running = [running for running in self.running if not running.ended]
         client_raised = jpype.JClass("java.lang.Exception")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import suppress
@@ -18,6 +17,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
@@ -224,7 +224,7 @@ class WholeConsumer:
 
     def await_start(self, queues: int) -> None:
         """Wait until it has decided where each of the topic's ``queues`` begins; CannotRunError when it does not."""
-        if not self._await(lambda: len(self._pulled_queues()) == queues, BEGIN_LIMIT):
+        if not wait_until(lambda: len(self._pulled_queues()) == queues, BEGIN_LIMIT, 0.02):
             progress = f"began {len(self._pulled_queues())} of {queues} queues"
             raise CannotRunError(f"{self.name} {progress} within {BEGIN_LIMIT:.0f} s: try again on a quieter machine.")
 
@@ -239,7 +239,7 @@ class WholeConsumer:
             held = self._held()
             return set(wanted) <= set(self.given) and all(held.get(queue, -1) > end for queue, end in ends.items())
 
-        return self._await(consumed, CONSUME_LIMIT)
+        return wait_until(consumed, CONSUME_LIMIT, 0.02)
 
     def commit(self) -> None:
         """Send what its offset store holds to the broker, as its timer does.
@@ -321,14 +321,6 @@ class WholeConsumer:
             assigned = self._release.get(self._inside, "assignedMessageQueue")
             queues = [queue for queue in queues if int(assigned.getPullOffset(queue)) >= 0]
         return [int(queue.getQueueId()) for queue in queues if str(queue.getTopic()) == self.topic]
-
-    def _await(self, done: Callable[[], bool], limit: float) -> bool:
-        until = time.monotonic() + limit
-        while not done():
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.02)
-        return True
 
     def _take(self, messages: Any) -> None:
         for message in messages:
