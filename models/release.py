@@ -76,6 +76,12 @@ PUBLISHED = tuple(
 _BEGINNING = re.compile(r"\d+\.\d+\.\d+(?:-(?:PREVIEW|ALPHA|incubating)\b)?")
 
 
+def newer_than_known(name: str, release: Release, does: str = "judged by") -> list[str]:
+    """The sentence for a release that the rules do not know, and what is done with it; none for one that they do."""
+    newer = f"{name} {release} is newer than {KNOWN}, the newest the rules know: {does} {KNOWN}"
+    return [newer] if release > KNOWN else []
+
+
 def nearest_published(version: str) -> Release:
     """The newest published release that is not newer than a version such as 5.5.1-SNAPSHOT, else the first one.
 

@@ -53,6 +53,7 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
     if kept:
         say_text(kept)
         return
+    from rocketmq_conformance.conformance.engine.handshake import newer_releases
     from rocketmq_conformance.models.profile import Profile
     from rocketmq_conformance.suites.declare.discovery import SUITES
 
@@ -62,6 +63,8 @@ def explain(rule_id: str, releases: dict[str, str], like: str | None, folder: Pa
         chosen.get("broker", str(newest.broker)),
         int(chosen.get("java", newest.java)),
     )
+    for newer in newer_releases(profile, "explained by"):
+        say(newer)
     suite = SUITES.get(rule_id.lower())
     say_text(suite_explanation(suite, profile) if suite else explanation(rule_named(rule_id), profile))
 

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets import maven
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
-from rocketmq_conformance.conformance.targets.java_client.release import release_of
+from rocketmq_conformance.conformance.targets.java_client.release import published_version
 from rocketmq_conformance.conformance.targets.maven import Wanted
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports.text import first_names
@@ -21,7 +21,7 @@ from rocketmq_conformance.reports.text import first_names
 
 def client_jars(version: str) -> list[Wanted]:
     """What a real client needs."""
-    return [Wanted(("rocketmq-client",), version)]
+    return [Wanted(("rocketmq-client",), published_version(version))]
 
 
 def broker_jars(release: Release) -> list[Wanted]:
@@ -46,7 +46,6 @@ def _jars(context: click.Context, option: click.Parameter, addresses: tuple[str,
         version = rest.partition("?")[0]
         try:
             if kind == "java-client":
-                release_of(version)
                 needed = client_jars(version)
             elif kind == "broker":
                 needed = broker_jars(Release.parse(version))

@@ -74,14 +74,18 @@ def worker_count(context: click.Context, option: click.Parameter, value: str) ->
 
 
 def release_names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Releases of an option that is given as 4.9.7,5.5.0, in their own spelling."""
-    names = tuple(text.strip() for text in value.split(",")) if value else ()
+    """Releases of an option that is given as 4.9.7,5.5.0."""
     try:
-        for name in names:
-            Release.parse(name)
+        return tuple(str(Release.parse(text.strip())) for text in value.split(",")) if value else ()
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
-    return names
+
+
+def client_names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Releases of clients of such an option, as Maven spells them: 4.0.0 is 4.0.0-incubating."""
+    from rocketmq_conformance.conformance.targets.java_client.release import published_version  # --help needs it not
+
+    return tuple(map(published_version, release_names(context, option, value)))
 
 
 address_argument = click.argument("address", default="port")

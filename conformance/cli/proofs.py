@@ -14,7 +14,7 @@ import click
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, finish
 from rocketmq_conformance.conformance.cli.fetch import broker_jars, client_jars, fetch_jars
-from rocketmq_conformance.conformance.cli.options import release_names
+from rocketmq_conformance.conformance.cli.options import client_names, release_names
 from rocketmq_conformance.conformance.cli.output import say, say_text
 from rocketmq_conformance.conformance.cli.proving import (
     Proof,
@@ -50,16 +50,17 @@ Compared = TypeVar("Compared", predicted_starts.Agreement, predicted_upgrades.Up
 
 
 def _releases(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Releases that are given as arguments, in their own spelling."""
-    try:
-        for text in values:
-            Release.parse(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-    return values
+    """Releases that are given as arguments."""
+    return release_names(context, option, ",".join(values))
+
+
+def _clients(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Releases of clients that are given as arguments, as Maven spells them."""
+    return client_names(context, option, ",".join(values))
 
 
 _releases_argument = click.argument("releases", nargs=-1, callback=_releases)
+_clients_argument = click.argument("releases", nargs=-1, callback=_clients)
 
 
 def _workers_option(default: int, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -80,7 +81,7 @@ def all_(work: Work) -> None:
 
 
 @click.command()
-@_releases_argument
+@_clients_argument
 @click.option(
     "--distinct",
     is_flag=True,
@@ -91,7 +92,7 @@ def all_(work: Work) -> None:
 @click.option("--real-clock", is_flag=True, help="Only suites that depend on time, on the clock of the machine.")
 @click.option(
     "--scripted",
-    callback=release_names,
+    callback=client_names,
     metavar="R,R,…",
     help="Also whole consumers of these releases, on brokers that fail by a script.",
 )
@@ -164,7 +165,7 @@ def broker(releases: tuple[str, ...], workers: int, work: Work) -> None:
 
 
 @click.command()
-@click.option("--clients", callback=release_names, metavar="R,R,…", help="Client releases, such as 4.9.7,5.5.0.")
+@click.option("--clients", callback=client_names, metavar="R,R,…", help="Client releases, such as 4.9.7,5.5.0.")
 @click.option("--brokers", callback=release_names, metavar="R,R,…", help="Broker releases, such as 4.9.7,5.5.0.")
 @click.option(
     "--name-server",
@@ -190,7 +191,7 @@ def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], name_server: tuple
 
 
 @click.command()
-@click.option("--clients", callback=release_names, metavar="R,R,…", help="Client releases, such as 4.9.7,5.5.0.")
+@click.option("--clients", callback=client_names, metavar="R,R,…", help="Client releases, such as 4.9.7,5.5.0.")
 @click.option("--brokers", callback=release_names, metavar="R,R,…", help="Broker releases, such as 4.9.7,5.5.0.")
 @click.option("--few", is_flag=True, help="A few cases of starts only.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="The page of agreements.")
@@ -253,7 +254,7 @@ def _write_page(out: Path, text: str) -> None:
 
 
 @click.command()
-@_releases_argument
+@_clients_argument
 @click.option("--fake", is_flag=True, help="On the fake broker instead of real ones.")
 @click.option("--scripted", is_flag=True, help="On fake brokers whose faults come from a table.")
 @click.option("--only", default="", metavar="TEXT", help="Only the scripted cases that have this in their name.")

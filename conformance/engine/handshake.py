@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.properties.found import MODELLED
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import KNOWN, NEWEST, Release
+from rocketmq_conformance.models.release import NEWEST, Release, newer_than_known
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -160,10 +160,6 @@ def release_choice(hello: Hello, overrides: Mapping[str, str], profile: Profile)
     return f"judged as {chosen}{hint}"
 
 
-def newer_than_known(profile: Profile) -> list[str]:
-    """A sentence for every release that the rules do not know yet."""
-    return [
-        f"{side} {release} is newer than {KNOWN}, the newest the rules know: judged by {KNOWN}"
-        for side, release in (("client", profile.client), ("broker", profile.broker))
-        if release > KNOWN
-    ]
+def newer_releases(profile: Profile, does: str = "judged by") -> list[str]:
+    """A sentence for every release that the rules do not know, with what is done with it."""
+    return [*newer_than_known("client", profile.client, does), *newer_than_known("broker", profile.broker, does)]

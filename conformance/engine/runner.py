@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.expected_divergences import ExpectedDivergences
 from rocketmq_conformance.conformance.engine.expected_file import Entry
 from rocketmq_conformance.conformance.engine.gc_pause import rare_collections
-from rocketmq_conformance.conformance.engine.handshake import newer_than_known
+from rocketmq_conformance.conformance.engine.handshake import newer_releases
 from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.peak_memory import peak_memory
@@ -151,7 +151,7 @@ class Runner:
             suites=[suite.name for suite in suites],
             out=str(self.options.out or ""),
             started=datetime.now(UTC).isoformat(timespec="seconds"),
-            notes=[*self.options.notes, *newer_than_known(self.profile)],
+            notes=[*self.options.notes, *newer_releases(self.profile)],
             release_choice=self.options.release_choice,
             properties=[one.json() for one in self.hello.properties],
             max_time=self.options.max_time or 0.0,

@@ -34,7 +34,7 @@ from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, Sta
 from rocketmq_conformance.models.client.switches import LITE_PULL
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.outcome import Expected
-from rocketmq_conformance.models.release import KNOWN, NEWEST, Release
+from rocketmq_conformance.models.release import KNOWN, NEWEST, Release, newer_than_known
 from rocketmq_conformance.models.rule import Reason
 
 #: What decides a start: the stored offset, 0, max, or a search by time; or that there is none, or that it is not known.
@@ -301,8 +301,11 @@ def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) 
         notes.append("A broadcasting member that has an offset file of the group starts at the offsets in it instead.")
     if consumer.kind == PULL:
         notes.append("A pull consumer starts where its application says; 0 is what the client itself computes.")
-    if consumer.client > KNOWN:
-        notes.append(f"Client {consumer.client} is newer than the newest known one: predicted as {KNOWN}.")
+    for name, release in (
+        ("Client", consumer.client),
+        *((f"Broker {broker.name}", Release.parse(broker.release)) for broker in facts.brokers),
+    ):
+        notes += [f"{newer}." for newer in newer_than_known(name, release, "predicted as")]
     if facts.pops:
         notes.append(
             f"Brokers give {', '.join(facts.pops)} to this group in POP mode: consumers that leave the allocation to "
@@ -311,8 +314,6 @@ def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) 
     if facts.members_unread:
         notes.append(f"Brokers do not show the group's members ({facts.members_unread}): options say what they are.")
     for broker in facts.brokers:
-        if Release.parse(broker.release) > KNOWN:
-            notes.append(f"Broker {broker.name} {broker.release} is newer than the newest known one: as {KNOWN}.")
         if broker.unread:
             notes.append(f"Broker {broker.name} does not show its configuration ({broker.unread}): taken as default.")
         if broker.hides_offsets:

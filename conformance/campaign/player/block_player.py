@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.first_difference import compare_played, conforming_steps
 from rocketmq_conformance.conformance.engine.handshake import (
     hello_of,
-    newer_than_known,
+    newer_releases,
     offering,
     profile_of,
     release_choice,
@@ -116,7 +116,7 @@ class BlockPlayer:
             "version": one.hello.version,
             "profile": plan.profile_json(one.profile),
             "refuses": {suite.name: why for suite in SUITES.values() if (why := hello.refuses(suite))},
-            "notes": newer_than_known(one.profile),
+            "notes": newer_releases(one.profile),
             "release_choice": release_choice(one.hello, self.spec.releases, one.profile),
             "shared": shared,
             # where its players say which of them they use; it goes with this player's other temporary files

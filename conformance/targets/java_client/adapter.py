@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, H
 from rocketmq_conformance.conformance.engine.scaled_clock import ScaledClock
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.conformance.targets.java_client.part import Part
-from rocketmq_conformance.conformance.targets.java_client.release import java_release, release_of
+from rocketmq_conformance.conformance.targets.java_client.release import java_release, published_version
 from rocketmq_conformance.conformance.targets.maven import is_snapshot
 from rocketmq_conformance.models.outcome import Ok, Outcome, Result, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
@@ -37,11 +37,10 @@ class JavaClient:
         Classes in the folders and jars ``before`` are loaded instead of the release's own: those of a build.
         With a ``pace`` its clock is the machine's, and its timers are so many times faster than standard.
         """
-        release_of(version)
-        self.version = version
+        self.version = published_version(version)
         self.via = via
         self._before = before
-        self.release = java_release(version, pace, before)
+        self.release = java_release(self.version, pace, before)
         #: The clock by which the adapter runs the client's timers.
         self._clock = None if pace is None else ScaledClock(pace)
         self._long_waits = {"silent"} if self.release.release >= _FAILS_FAST else {"silent", "cut"}

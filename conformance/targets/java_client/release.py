@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.maven import class_path, is_snapshot
 from rocketmq_conformance.models.release import Release, nearest_published
@@ -49,8 +50,8 @@ class JavaRelease:
             )
         self.pace = pace
         self.release = release_of(version)
-        self.version = version
-        jars = class_path(("rocketmq-client",), version)
+        self.version = published_version(version)
+        jars = class_path(("rocketmq-client",), self.version)
         jpype = jvm.start()
         file, loader = jpype.JClass("java.io.File"), jpype.JClass("java.lang.ClassLoader")
         urls = [file(str(path)).toURI().toURL() for path in (*before, *jars)]
@@ -151,6 +152,11 @@ def release_of(version: str) -> Release:
     ValueError with a sentence for anything else.
     """
     return nearest_published(version) if is_snapshot(version) else Release.parse(version)
+
+
+def published_version(version: str) -> str:
+    """How Maven spells a version of the client: 4.0.0 is 4.0.0-incubating. ValueError with a sentence for none."""
+    return version if is_snapshot(version) else maven_version(release_of(version))
 
 
 @lru_cache(maxsize=64)

@@ -60,11 +60,12 @@ def pretend_maven(folder: Path, body: str) -> str:
 
 
 def resolved(folder: Path) -> str:
-    """A cache where the jars of 5.5.0 are known already."""
+    """A cache where the jars of two releases are known already."""
     (folder / "a.jar").write_text("")
     known = folder / "cache" / "rocketmq-conformance" / "class-path"
     known.mkdir(parents=True)
-    (known / "rocketmq-client-5.5.0.txt").write_text(str(folder / "a.jar"))
+    for version in ("4.0.0-incubating", "5.5.0"):
+        (known / f"rocketmq-client-{version}.txt").write_text(str(folder / "a.jar"))
     return str(folder / "cache")
 
 
@@ -90,6 +91,9 @@ def test_jars_are_fetched_before_they_are_needed(tmp_path: Path) -> None:
     done = child_kit("fetch", "java-client:5.5.0", "java-client:9.9.9", cwd=tmp_path, PATH=path, XDG_CACHE_HOME=cache)
     assert (done.returncode, done.stdout) == (4, "")
     assert "java-client:9.9.9: Maven cannot get rocketmq-client 9.9.9: Could not find artifact" in done.stderr
+    # Maven calls it 4.0.0-incubating
+    done = child_kit("fetch", "java-client:4.0.0", cwd=tmp_path, PATH=path, XDG_CACHE_HOME=cache)
+    assert done.stdout == "The jars are here: java-client:4.0.0.\n"
     one_sentence(child_kit("fetch", "broker:5.5.0", cwd=tmp_path, PATH="", XDG_CACHE_HOME=cache), 4, "there is no mvn")
     for address in ("port", "broker:127.0.0.1:10911", "broker", "java-client:newest"):
         one_sentence(kit("fetch", address, cwd=tmp_path), 2, "name java-client:VERSION or broker:VERSION")

@@ -74,6 +74,28 @@ def test_bad_input_gets_one_sentence(
     assert done.stderr.count("Error: ") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["java", "4.0.0", "4.1.0-incubating", "5.5.0"], ["4.0.0-incubating", "4.1.0-incubating", "5.5.0"]),
+        (["whole", "4.1.0"], ["4.1.0-incubating"]),
+        (["broker", "4.0.0-incubating", "4.1.0"], ["4.0.0", "4.1.0"]),
+        (["pairs", "--clients", "4.0.0", "--brokers", "4.0.0-incubating"], ["4.0.0-incubating 4.0.0"]),
+    ],
+)
+def test_releases_are_spelled_as_their_rows_are(
+    words: list[str], named: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[str] = []
+
+    def keep(proof: Proof, units: Sequence[Unit], work: Work) -> None:
+        found.extend(f"{unit.release} {unit.against}".strip() for unit in units)
+
+    monkeypatch.setattr("rocketmq_conformance.conformance.cli.proofs._prove", keep)
+    assert CliRunner().invoke(cli, ["prove", *words]).exit_code == 0
+    assert found == named
+
+
 def results(*found: ProofResult) -> Proof:
     """A proof that finds these results."""
 

@@ -7,9 +7,12 @@ import json
 import threading
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
 from command_line import kit
 from rich.console import Console
 
+from rocketmq_conformance.conformance.cli.main import cli
 from rocketmq_conformance.conformance.cli.serve import open_log
 from rocketmq_conformance.conformance.cli.serving import snapshot, watch
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
@@ -17,6 +20,7 @@ from rocketmq_conformance.conformance.fakes.wire_log import WireLog
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import fields
+from rocketmq_conformance.models.release import KNOWN
 from rocketmq_conformance.reports.serve_view import QueueRow
 
 PATIENCE = 30.0
@@ -52,6 +56,12 @@ def test_it_shows_what_the_broker_holds() -> None:
         QueueRow(group="G", topic="T", queue=0, stored=1, max=1, locked_by=""),
         QueueRow(group="G", topic="T", queue=1, stored=None, max=0, locked_by="c1"),
     ]
+
+
+def test_a_release_that_the_rules_do_not_know_is_pointed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rocketmq_conformance.conformance.fakes.serve.serve", lambda *args, **options: None)
+    shown = [CliRunner().invoke(cli, ["serve", "--with", f"broker={one}"]).stdout for one in (KNOWN, "9.9.9")]
+    assert shown == ["", f"broker 9.9.9 is newer than {KNOWN}, the newest the rules know: answers as {KNOWN}\n"]
 
 
 def test_the_log_is_appended_to(tmp_path: Path) -> None:
