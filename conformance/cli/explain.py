@@ -13,7 +13,7 @@ import click
 
 from rocketmq_conformance.conformance.cache import kept_text
 from rocketmq_conformance.conformance.cli.options import like_option, overrides, releases_option, rule_named
-from rocketmq_conformance.conformance.cli.output import say_text
+from rocketmq_conformance.conformance.cli.output import say, say_text
 from rocketmq_conformance.suites.declare.entry_points import packages_may_bring_suites
 
 if TYPE_CHECKING:

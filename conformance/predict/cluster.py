@@ -131,16 +131,16 @@ class ClusterReader:
                     releases[part.broker] = self._release(part.broker, part.address)
                     brokers[part.broker] = part.address
                     stored[part.broker] = self._stored(part.address, group)
-        used = {part.broker for each in routes.values() for part in each}
+        used = dict.fromkeys(part.broker for each in routes.values() for part in each)
         return GroupFacts(
             group=group,
             brokers=tuple(
-                self._facts(name, brokers[name], group, releases[name], stored[name] is None) for name in sorted(used)
+                self._facts(name, brokers[name], group, releases[name], stored[name] is None) for name in used
             ),
             queues=tuple(
                 queue
                 for topic, parts in routes.items()
-                for part in parts
+                for part in sorted(parts, key=lambda part: part.broker)
                 for queue in self._queues(group, topic, part, releases[part.broker], stored[part.broker], time)
             ),
             members=members.members,
@@ -229,7 +229,7 @@ class ClusterReader:
         return masters, clusters
 
     def _route(self, topic: str) -> tuple[_Queues, ...]:
-        """The readable queues of a topic; CannotRunError when there is no such topic."""
+        """The readable queues of a topic, in the order of the route; CannotRunError when there is no such topic."""
         route = self._find_route(topic)
         if route is None:
             raise CannotRunError(f"The cluster has no topic {topic!r}: name another one with --topic.")
@@ -251,13 +251,14 @@ class ClusterReader:
         found = []
         with document(answer, f"the route of {topic!r}") as data:
             masters = {str(each["brokerName"]): master(each) for each in data.get("brokerDatas") or ()}
+            order = list(masters)
             for each in data.get("queueDatas") or ():
                 name, count = str(each["brokerName"]), int(each["readQueueNums"])
                 if count not in range(MOST_QUEUES + 1):
                     raise ValueError(f"{name} has {count} queues")
                 if int(each["perm"]) & READ and count and masters.get(name):
                     found.append(_Queues(name, masters[name], count))
-        return tuple(sorted(found, key=lambda part: part.broker))
+        return tuple(sorted(found, key=lambda part: order.index(part.broker)))
 
     def _retry(self, group: str, known: Mapping[str, object]) -> dict[str, tuple[_Queues, ...]]:
         topic = retry_topic(group)

@@ -90,6 +90,7 @@ class GroupFacts:
     """A group, the brokers of its topics, and their queues."""
 
     group: str
+    #: In the order of the topics' routes, in which tools ask them.
     brokers: tuple[BrokerFacts, ...]
     queues: tuple[QueueFacts, ...]
     members: tuple[MemberFacts, ...] = ()

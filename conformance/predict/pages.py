@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.predict.start import (
     Consumer,
     QueueStart,
     StartPrediction,
+    refuses_name,
 )
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.reports.prediction import BAD, CODE, DOUBTFUL, GOOD, PLAIN, Cell, Page, Section
@@ -70,11 +71,15 @@ def start_page(prediction: StartPrediction) -> Page:
         )
     )
     sections += [_remedy(remedy) for remedy in every_remedy(facts, consumer)]
-    if prediction.notes:
-        sections.append(Section("Notes", lines=tuple(Cell(note, DOUBTFUL) for note in prediction.notes)))
+    sections += notes_sections(prediction.notes)
     return Page(
         title, start_answer(prediction), tuple(section for section in sections if section.columns or section.lines)
     )
+
+
+def notes_sections(notes: Sequence[str]) -> tuple[Section, ...]:
+    """The section of what limits a prediction, if anything does."""
+    return (Section("Notes", lines=tuple(Cell(note, DOUBTFUL) for note in notes)),) if notes else ()
 
 
 def others_text(prediction: StartPrediction, topic: str) -> str:
@@ -86,6 +91,8 @@ def others_text(prediction: StartPrediction, topic: str) -> str:
 
 def start_answer(prediction: StartPrediction) -> Cell:
     """The prediction in one line."""
+    if refused := refuses_name(prediction.consumer.client, prediction.facts.group):
+        return Cell(refused, BAD)
     if any(queue.source == UNKNOWN for queue in prediction.queues):
         return Cell("Not known for every queue: see below.", DOUBTFUL)
     parts = []
@@ -127,8 +134,9 @@ def _topic(prediction: StartPrediction, topic: str) -> Section:
     queues = [queue for queue in prediction.queues if queue.facts.topic == topic]
     several = len({queue.facts.broker for queue in queues}) > 1
     columns = ("queue", "stored", "min", "max", "answer", "starts at", "lag", "so it …")
-    lag = sum(queue.lag for queue in queues)
-    total = (Cell(f"{count(len(queues), 'queue')}, lag {lag:,}."),) if len(queues) > 1 else ()
+    known = [queue.lag for queue in queues if queue.lag is not None]
+    lag = f"{sum(known):,}{'' if len(known) == len(queues) else ' where it is known'}" if known else "not known"
+    total = (Cell(f"{count(len(queues), 'queue')}, lag {lag}."),) if len(queues) > 1 else ()
     rows = tuple(_row(alike, several) for alike in gathered(queues, _behaviour))
     return Section(f"Topic {topic}", columns, rows, total, _NUMBERS)
 
@@ -204,7 +212,7 @@ def _row(alike: Sequence[QueueStart], several: bool) -> tuple[Cell, ...]:
         Cell(span([queue.facts.max for queue in alike])),
         Cell(span([queue.facts.answer for queue in alike], "none")),
         Cell(place, bad),
-        Cell(f"{sum(queue.lag for queue in alike):,}"),
+        Cell("–" if start.lag is None else f"{sum(queue.lag or 0 for queue in alike):,}"),
         Cell(_consequence(start), DOUBTFUL if start.source in {UNKNOWN, NONE} else bad),
     )
 

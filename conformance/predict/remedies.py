@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rocketmq_conformance.conformance.predict.facts import BROADCASTING, LITE, ORDERLY, PULL, GroupFacts, retry_topic
@@ -14,7 +15,9 @@ from rocketmq_conformance.conformance.predict.reset import (
     BY_TOOL,
     END,
     IGNORED,
+    PLACES,
     REFUSED,
+    QueueReset,
     reset_queues,
 )
 from rocketmq_conformance.conformance.predict.start import Consumer
@@ -24,7 +27,6 @@ from rocketmq_conformance.models.client.switches import RESETS_AT_ONCE
 SKIPPING = "4.9.3"
 #: A group that never committed, as the name of one that did.
 DONOR = "OTHER_GROUP"
-_PLACES = {END: "max", BEGINNING: "min", AT_TIME: "that time"}
 #: Why a broker refuses a reset, and the words that mqadmin prints, by its error.
 REFUSALS = {
     "SYSTEM_ERROR": 'a queue has no stored offset (mqadmin: "THe consumer group <{group}> not exist")',
@@ -78,18 +80,28 @@ def refusal(error: str, group: str) -> str:
     return f"{error}, {REFUSALS[error].format(group=group)}" if error in REFUSALS else error
 
 
-def effect_on_members(ways: tuple[str, ...], consumer: Consumer) -> str:
-    """What a reset does to consumers that run."""
-    if IGNORED in ways or (BY_MEMBERS in ways and consumer.kind == LITE):
+def effects_on_members(resets: Sequence[QueueReset], consumer: Consumer) -> str:
+    """What a reset does to consumers that run: by broker, where that differs."""
+    said: dict[str, dict[str, None]] = {}
+    for each in resets:
+        said.setdefault(effect_on_members(each.way, consumer), {})[each.facts.broker] = None
+    if len(said) == 1:
+        return next(iter(said))
+    return "; ".join(f"in queues of {', '.join(brokers)}: {effect}" for effect, brokers in said.items())
+
+
+def effect_on_members(way: str, consumer: Consumer) -> str:
+    """What a reset does to consumers that run, by who makes it."""
+    if way == IGNORED or (way == BY_MEMBERS and consumer.kind == LITE):
         return "running lite pull consumers ignore the request, and nothing is moved (WHOLE-RESET-LITE)"
-    if BY_MEMBERS in ways:
+    if way == BY_MEMBERS:
         # W01 is about orderly consumers
         at_once = consumer.kind == ORDERLY and RESETS_AT_ONCE.on(consumer.client)
         wait = "once its listener has returned" if at_once else "about 10 s later"
         return f"running members drop the queues and begin there {wait}"
-    if BY_BROKER in ways:
+    if way == BY_BROKER:
         return "the next pull of running members is sent there, and what they commit before it is discarded"
-    if BY_TOOL in ways:
+    if way == BY_TOOL:
         return "stop them first, as the broker asks members that are connected to reset instead"
     return "nothing"
 
@@ -131,9 +143,9 @@ def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> R
         effect = "is ignored by its lite pull consumers: stop them first"
     else:
         by = " and ".join(ways)
-        effect = f"{by} moves every queue to {_PLACES[target]}"
+        effect = f"{by} {'moves' if len(ways) == 1 else 'move'} every queue to {PLACES[target]}"
         if BY_TOOL in ways:
             effect += " by commits, because no member is online"
     note = f" (mqadmin {SKIPPING} or later)" if target == END else ""
     commands.append((command_of(facts, topic, target), effect + note))
-    return Remedy(topic=topic, target=target, commands=tuple(commands), running=effect_on_members(ways, consumer))
+    return Remedy(topic=topic, target=target, commands=tuple(commands), running=effects_on_members(found, consumer))

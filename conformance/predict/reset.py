@@ -1,8 +1,9 @@
 """What a reset does, queue by queue: to a group that is stopped and to members that run, by release of the broker.
 
 The request is that of `mqadmin resetOffsetByTime`, `mqadmin skipAccumulatedMessage` and the dashboard: the whole topic,
-with force. A broker that only resets by way of members refuses when there are none (CONSUMER_NOT_ONLINE); the tools
-then commit for each queue themselves. Every answer is the models'.
+with force. They ask one broker after the other, in the order of the route, and end at the first that refuses. A broker
+that only resets by way of members refuses when there are none (CONSUMER_NOT_ONLINE); the tools then commit for each
+queue of every broker themselves. Every answer is the models'.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ from rocketmq_conformance.models.release import Release
 END, BEGINNING, AT_TIME = "end", "beginning", "time"
 #: Who moves the group: the broker, its members, or the tool that asked, by commits. Or the broker refuses it.
 BY_BROKER, BY_MEMBERS, BY_TOOL, REFUSED = "the broker", "the members", "the tool", "refused"
+#: The tool has ended before it came to this broker.
+NOT_ASKED = "not asked"
 #: Lite pull consumers are asked to reset, and ignore it (WHOLE-RESET-LITE).
 IGNORED = "ignored"
 #: No message is older, and to a broker a negative time means max.
 _TIMES = {END: -1, BEGINNING: 0}
+PLACES = {END: "max", BEGINNING: "min", AT_TIME: "that time"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +40,11 @@ class QueueReset:
     """What a reset does to one queue. Offsets in messages."""
 
     facts: QueueFacts
-    #: Who moves it: BY_BROKER, BY_MEMBERS, BY_TOOL, or REFUSED or IGNORED.
+    #: Who moves it: BY_BROKER, BY_MEMBERS, BY_TOOL; or REFUSED, NOT_ASKED or IGNORED.
     way: str
     #: Why it is refused; "" when it is not.
     error: str = ""
-    #: Where the group stands afterwards; None when it is refused, or is not known.
+    #: Where the group stands afterwards; None when it stays where it is, or that is not known.
     after: int | None
     rules: tuple[str, ...]
 
@@ -84,7 +88,7 @@ class ResetPrediction:
     @property
     def made(self) -> bool:
         """Is it made in every queue?"""
-        return not {REFUSED, IGNORED} & set(self.ways)
+        return not {REFUSED, NOT_ASKED, IGNORED} & set(self.ways)
 
     @property
     def repeats(self) -> int:
@@ -130,17 +134,25 @@ def predict_reset(
         target=target,
         online=running,
         queues=reset_queues(here, target, running),
-        others=grouped(every, lambda release: summary_of_reset(reset_queues(_on(here, release), target, running))),
+        others=grouped(
+            every, lambda release: summary_of_reset(reset_queues(_on(here, release), target, running), target)
+        ),
     )
 
 
 def reset_queues(facts: GroupFacts, target: str, online: bool) -> tuple[QueueReset, ...]:
-    """What a reset does to the queues of one topic."""
+    """What a reset does to the queues of one topic, in the order in which their brokers are asked."""
     found: list[QueueReset] = []
+    commits = False
     for broker in facts.brokers:
         queues = [model_queue(queue, facts.group) for queue in facts.queues if queue.broker == broker.name]
-        if queues:
-            found += _reset(facts, broker, queues, target, online)
+        if REFUSED in (each.way for each in found):
+            found += [QueueReset(facts=each.facts, way=NOT_ASKED, after=None, rules=()) for each in queues]
+        elif queues:
+            made = _reset(facts, broker, queues, target, online, commits)
+            found += made
+            # what brokers before have moved is committed again, to the same place
+            commits = commits or made[0].way == BY_TOOL
     return tuple(found)
 
 
@@ -150,7 +162,7 @@ def _on(facts: GroupFacts, release: Release) -> GroupFacts:
     return replace(facts, brokers=tuple(brokers))
 
 
-def summary_of_reset(resets: tuple[QueueReset, ...]) -> str:
+def summary_of_reset(resets: tuple[QueueReset, ...], target: str) -> str:
     """Who moves the group and where to, in a few words."""
     found = []
     for each in resets:
@@ -158,25 +170,25 @@ def summary_of_reset(resets: tuple[QueueReset, ...]) -> str:
             found.append(f"refused ({each.error})")
         elif each.way == IGNORED:
             found.append("ignored by its lite pull consumers")
+        elif each.way == NOT_ASKED:
+            found.append("not asked")
         else:
-            found.append(f"by {each.way}{'' if each.after is None else _place(each)}")
+            found.append(f"by {each.way}{'' if each.after is None else f' to {PLACES[target]}'}")
     return ", ".join(dict.fromkeys(found))
 
 
-def _place(reset_queue: QueueReset) -> str:
-    facts, after = reset_queue.facts, reset_queue.after
-    return " to max" if after == facts.max else " to min" if after == facts.min else f" to {after}"
-
-
 def _reset(
-    facts: GroupFacts, broker: BrokerFacts, queues: list[ModelQueue], target: str, online: bool
+    facts: GroupFacts, broker: BrokerFacts, queues: list[ModelQueue], target: str, online: bool, commits: bool
 ) -> list[QueueReset]:
+    """What a broker makes of it, or of commits alone where the tool ``commits``."""
     rules = BrokerRules.of(broker_profile(broker))
     topic, group = queues[0].facts.topic, facts.group
     if target == BEGINNING:
         queues = [replace(queue, facts=replace(queue.facts, found=queue.facts.min)) for queue in queues]
     time = _TIMES.get(target, facts.time or 0)
     state = _state(group, topic, queues, time, broker.knows_group is not False)
+    if commits:
+        return [_committed(rules, state, group, queue, target, ()) for queue in queues]
     after, answer, why = reset(rules, state, ResetRequest(group, topic, time), online)
     if isinstance(answer, Err) and answer != OFFLINE:
         return [

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.predict.documents import head
-from rocketmq_conformance.conformance.predict.pages import gathered, names_of, releases_text, span
-from rocketmq_conformance.conformance.predict.remedies import command_of, effect_on_members, refusal
-from rocketmq_conformance.conformance.predict.reset import IGNORED, REFUSED, QueueReset, ResetPrediction
-from rocketmq_conformance.conformance.predict.start import Consumer
+from rocketmq_conformance.conformance.predict.pages import gathered, names_of, notes_sections, releases_text, span
+from rocketmq_conformance.conformance.predict.remedies import command_of, effects_on_members, refusal
+from rocketmq_conformance.conformance.predict.reset import IGNORED, NOT_ASKED, REFUSED, QueueReset, ResetPrediction
+from rocketmq_conformance.conformance.predict.start import Consumer, facts_notes
 from rocketmq_conformance.reports.prediction import BAD, CODE, GOOD, PLAIN, Cell, Page, Section
 from rocketmq_conformance.reports.text import count
 
@@ -25,7 +25,7 @@ def reset_page(prediction: ResetPrediction, consumer: Consumer) -> Page:
     repeats, skips, lag = prediction.repeats, prediction.skips, prediction.lag
     total = f"{count(len(prediction.queues), 'queue')}: {repeats:,} again, {skips:,} skipped, lag {lag:,}."
     others = " · ".join(f"{releases}: {what}" for releases, what in prediction.others)
-    effect = effect_on_members(prediction.ways, consumer)
+    effect = effects_on_members(prediction.queues, consumer)
     return Page(
         title,
         _answer(prediction),
@@ -40,17 +40,20 @@ def reset_page(prediction: ResetPrediction, consumer: Consumer) -> Page:
             Section("Members", lines=(Cell(f"{effect[:1].upper()}{effect[1:]}."),)),
             Section("Other releases of the broker", lines=(Cell(others),)),
             Section("Asked for by", lines=(Cell(command_of(facts, prediction.topic, prediction.target), CODE),)),
+            *notes_sections(facts_notes(facts)),
         ),
     )
 
 
 def _answer(prediction: ResetPrediction) -> Cell:
-    """Who moves the group, or who does not: by broker, where brokers differ."""
+    """Who moves the group, or who does not: by broker, where brokers differ, in the order in which they are asked."""
     group = prediction.facts.group
     said: dict[str, list[str]] = {}
     for queue in prediction.queues:
         if queue.way == REFUSED:
             text = f"is refused: {refusal(queue.error, group)}"
+        elif queue.way == NOT_ASKED:
+            text = "is not asked for, as mqadmin ends at the first broker that refuses"
         elif queue.way == IGNORED:
             text = "is ignored by its lite pull consumers, and nothing is moved"
         else:
@@ -59,9 +62,8 @@ def _answer(prediction: ResetPrediction) -> Cell:
     style = GOOD if prediction.made else BAD
     if len(said) == 1:
         return Cell(f"It {next(iter(said))}.", style)
-    parts = [f"On {', '.join(dict.fromkeys(brokers))} it {text}" for text, brokers in said.items()]
-    stops = ". mqadmin stops at the first broker that refuses" if REFUSED in prediction.ways else ""
-    return Cell(f"{'; '.join(parts)}{stops}.", style)
+    parts = [f"On {', '.join(dict.fromkeys(brokers))} it {text}." for text, brokers in said.items()]
+    return Cell(" ".join(parts), style)
 
 
 def _behaviour(queue: QueueReset) -> Hashable:
@@ -103,7 +105,7 @@ def reset_document(prediction: ResetPrediction, consumer: Consumer) -> dict[str,
         "repeats": prediction.repeats,
         "skips": prediction.skips,
         "lag": prediction.lag,
-        "members": effect_on_members(prediction.ways, consumer),
+        "members": effects_on_members(prediction.queues, consumer),
         "queues": [
             {
                 "broker": queue.facts.broker,
@@ -120,4 +122,5 @@ def reset_document(prediction: ResetPrediction, consumer: Consumer) -> dict[str,
             for queue in prediction.queues
         ],
         "others": [{"releases": releases, "does": what} for releases, what in prediction.others],
+        "notes": facts_notes(prediction.facts),
     }

@@ -23,8 +23,9 @@ from rocketmq_conformance.conformance.predict.facts import (
 )
 from rocketmq_conformance.conformance.predict.model_state import ModelQueue, broker_profile, is_hot, model_queue
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
+from rocketmq_conformance.models.broker.names import LONGEST_GROUP, LONGEST_NEW_GROUP, allowed
 from rocketmq_conformance.models.broker.query import query_offset
-from rocketmq_conformance.models.broker.switches import LITE_PULLS
+from rocketmq_conformance.models.broker.switches import LITE_PULLS, NEW_GROUP_NAMES
 from rocketmq_conformance.models.client import whole
 from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.client.local_store import LocalStore
@@ -81,8 +82,8 @@ class QueueStart:
     expired: int = 0
     #: How far the stored offset is beyond max: the queue was made anew, or its broker lost messages.
     beyond: int = 0
-    #: Messages that are there to be consumed once it has started.
-    lag: int = 0
+    #: Messages that are there to be consumed once it has started; None where it does not start, or that is not known.
+    lag: int | None = None
     #: Store time of the first message that it takes again (ms since the epoch); None when not known.
     since: int | None = None
     #: The rule that decides, the one by which the first pull is sent elsewhere ("" when it is not), and all that take
@@ -119,8 +120,8 @@ class StartPrediction:
 
     @property
     def lag(self) -> int:
-        """Messages that are there to be consumed once it has started, in all queues."""
-        return sum(queue.lag for queue in self.queues)
+        """Messages that are there to be consumed once it has started, in all queues where that is known."""
+        return sum(queue.lag or 0 for queue in self.queues)
 
 
 def predict_start(facts: GroupFacts, consumer: Consumer) -> StartPrediction:
@@ -143,8 +144,21 @@ def predict_start(facts: GroupFacts, consumer: Consumer) -> StartPrediction:
     )
 
 
+def refuses_name(client: Release, group: str) -> str:
+    """Why a client does not start with a group of this name; "" when it does.
+
+    Validators#checkGroup @ 4.0.0, 4.9.8, 5.3.3, 5.4.0, 5.5.0.
+    """
+    most = LONGEST_NEW_GROUP if NEW_GROUP_NAMES.on(client) else LONGEST_GROUP
+    if group and allowed(group, most):
+        return ""
+    return f"Client {client} does not start with this group: a name has up to {most} letters, digits and % | - _."
+
+
 def queue_starts(facts: GroupFacts, consumer: Consumer) -> tuple[QueueStart, ...]:
     """The start of each queue."""
+    if refuses_name(consumer.client, facts.group):
+        return tuple(QueueStart(facts=queue, start=None, first=None, source=NONE) for queue in facts.queues)
     models = {broker.name: StartModel(broker_profile(broker, min(consumer.client, KNOWN))) for broker in facts.brokers}
     return tuple(
         _queue_start(models[queue.broker], facts, facts.broker(queue.broker), queue, consumer) for queue in facts.queues
@@ -202,6 +216,7 @@ def _queue_start(
             source=_source(queue, whys[-1]),
             rule="BQ-PULL-LITE",
             rules=(*_rules(whys), "BQ-PULL-LITE"),
+            lag=queue.kept(mapped.offset(found), queue.max),
             served=False,
         )
     first, pulls = whole.first_message(model, state.broker, _WHOLE[consumer.kind], mapped.index, found)[1:]
@@ -296,24 +311,35 @@ def _compared(start: QueueStart, group: str, consumer: Consumer) -> QueueStart:
 
 def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) -> tuple[str, ...]:
     """What limits the prediction, in sentences."""
-    notes = []
+    notes = [f"{newer}." for newer in newer_than_known("Client", consumer.client, "predicted as")]
     if consumer.model == BROADCASTING:
         notes.append("A broadcasting member that has an offset file of the group starts at the offsets in it instead.")
     if consumer.kind == PULL:
         notes.append("A pull consumer starts where its application says; 0 is what the client itself computes.")
-    for name, release in (
-        ("Client", consumer.client),
-        *((f"Broker {broker.name}", Release.parse(broker.release)) for broker in facts.brokers),
-    ):
-        notes += [f"{newer}." for newer in newer_than_known(name, release, "predicted as")]
-    if facts.pops:
+    notes += facts_notes(facts)
+    if any(not start.served for start in starts):
         notes.append(
-            f"Brokers give {', '.join(facts.pops)} to this group in POP mode: consumers that leave the allocation to "
+            "A lite pull consumer from 5.0.0 on asks by LITE_PULL_MESSAGE, which brokers before 5.0.0 do not know: it "
+            "gets no message from them."
+        )
+    if any(start.source == NONE and start.rule for start in starts):
+        notes.append("A queue without a start is not pulled until the client can tell one.")
+    return tuple(notes)
+
+
+def facts_notes(facts: GroupFacts) -> list[str]:
+    """What limits every prediction of a group, in sentences."""
+    notes = []
+    if pops := [topic for topic in facts.topics if topic in facts.pops]:
+        notes.append(
+            f"Brokers give {', '.join(pops)} to this group in POP mode: consumers that leave the allocation to "
             "them (clientRebalance=false) pop, which is not predicted."
         )
     if facts.members_unread:
         notes.append(f"Brokers do not show the group's members ({facts.members_unread}): options say what they are.")
     for broker in facts.brokers:
+        newer = newer_than_known(f"Broker {broker.name}", Release.parse(broker.release), "predicted as")
+        notes += [f"{sentence}." for sentence in newer]
         if broker.unread:
             notes.append(f"Broker {broker.name} does not show its configuration ({broker.unread}): taken as default.")
         if broker.hides_offsets:
@@ -325,12 +351,8 @@ def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) 
             )
     clients = Counter(member.client for member in facts.members)
     if twice := sorted(client for client, count in clients.items() if count > 1):
-        notes.append(f"Members share a client id ({', '.join(twice)}): they share its queues, too.")
-    if any(not start.served for start in starts):
         notes.append(
-            "A lite pull consumer from 5.0.0 on asks by LITE_PULL_MESSAGE, which brokers before 5.0.0 do not know: it "
-            "gets no message from them."
+            f"Members share a client id ({', '.join(twice)}): each of them consumes the same queues, and some queues "
+            "may have no owner; `predict allocation` says which."
         )
-    if any(start.source == NONE for start in starts):
-        notes.append("A queue without a start is not pulled until the client can tell one.")
-    return tuple(notes)
+    return notes

@@ -189,7 +189,8 @@ def _topic(
         now=now,
         starts=grouped(clients, where),
         resets=grouped(
-            brokers, lambda release: summary_of_reset(predict_reset(after[release], topic, END, others=False).queues)
+            brokers,
+            lambda release: summary_of_reset(predict_reset(after[release], topic, END, others=False).queues, END),
         ),
         changes=_changes(after, consumer),
     )

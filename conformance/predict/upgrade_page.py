@@ -6,8 +6,15 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.predict.documents import head
-from rocketmq_conformance.conformance.predict.pages import consumer_text, gathered, names_of, releases_text, span
-from rocketmq_conformance.conformance.predict.start import summary
+from rocketmq_conformance.conformance.predict.pages import (
+    consumer_text,
+    gathered,
+    names_of,
+    notes_sections,
+    releases_text,
+    span,
+)
+from rocketmq_conformance.conformance.predict.start import facts_notes, summary
 from rocketmq_conformance.conformance.predict.upgrade import Moves, QueueMove, TopicUpgrade, UpgradePrediction
 from rocketmq_conformance.reports.prediction import BAD, DOUBTFUL, GOOD, PLAIN, Cell, Page, Section
 from rocketmq_conformance.reports.text import count
@@ -32,6 +39,8 @@ def upgrade_page(
                 name = topic.topic if alone else f"{prediction.facts.group}: {topic.topic}"
                 now = f"{name}, where it starts now: {summary(topic.now)}"
                 sections.append(Section(now, lines=_upgraded(topic)))
+    noted = [(prediction.facts.group, note) for prediction in predictions for note in facts_notes(prediction.facts)]
+    sections += notes_sections([note if len(predictions) == 1 else f"{group}: {note}" for group, note in noted])
     for title, left_out in ((POPPING, popping), (FAILED, failed)):
         if left_out:
             sections.append(Section(title, lines=tuple(Cell(f"{name}: {why}", DOUBTFUL) for name, why in left_out)))
@@ -140,6 +149,7 @@ def upgrade_document(prediction: UpgradePrediction) -> dict[str, Any]:
             }
             for topic in prediction.topics
         ],
+        "notes": facts_notes(prediction.facts),
     }
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -273,17 +273,37 @@ def test_whatever_a_server_answers_is_facts_or_a_sentence(at: int, body: object)
         read_group(broker.address, GROUP, (TOPIC,))
 
 
-def test_a_route_of_a_billion_queues_is_not_asked_for() -> None:
-    data = {"brokerDatas": [], "queueDatas": [{"brokerName": "b", "readQueueNums": 10**9, "perm": 6}]}
+@contextmanager
+def routed(route: Mapping[str, object]) -> Iterator[None]:
+    """The name server answers with this route."""
+    exchange = Server._exchange
 
     def changed(server: Server, asks: Sequence[requests.Ask]) -> list[Command]:
         answers = exchange(server, asks)
         for ask, answer in zip(asks, answers, strict=True):
             if ask.code == Request.GET_ROUTEINFO_BY_TOPIC and answer.body:
-                answer.body = json.dumps(data).encode()
+                answer.body = json.dumps(route).encode()
         return answers
 
-    exchange = Server._exchange
+    with patch.object(Server, "_exchange", changed):
+        yield
+
+
+def test_a_route_of_a_billion_queues_is_not_asked_for() -> None:
     refused = pytest.raises(CannotRunError, match=r"the route of .* cannot be read .*b has 1000000000 queues")
-    with cluster() as broker, patch.object(Server, "_exchange", changed), refused:
+    billion = {"brokerDatas": [], "queueDatas": [{"brokerName": "b", "readQueueNums": 10**9, "perm": 6}]}
+    with cluster() as broker, routed(billion), refused:
         read_group(broker.address, GROUP, (TOPIC,))
+
+
+def test_brokers_are_in_the_order_of_the_route_in_which_tools_ask_them() -> None:
+    with cluster() as broker:
+        addresses = {"z": broker.address, "a": broker.address.replace("127.0.0.1", "localhost")}
+        both = {
+            "brokerDatas": [{"brokerName": name, "brokerAddrs": {"0": one}} for name, one in addresses.items()],
+            "queueDatas": [{"brokerName": name, "readQueueNums": 1, "perm": 6} for name in ("a", "z")],
+        }
+        with routed(both):
+            known = read_group(broker.address, GROUP, (TOPIC,))
+    assert [one.name for one in known.brokers] == ["z", "a"]
+    assert [queue.broker for queue in known.only(TOPIC).queues] == ["a", "z"]

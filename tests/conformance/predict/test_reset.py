@@ -40,18 +40,56 @@ def test_a_reset_of_a_stored_offset_beyond_max_repeats_nothing() -> None:
     assert page.sections[0].lines[0].text == "1 queue: 0 again, 0 skipped, lag 0."
 
 
-def test_a_cluster_of_two_releases_that_half_refuses() -> None:
-    old, new = facts("4.9.7", None, 0, 3), facts("5.5.0", 1, 0, 3)
-    new = replace(
-        new, brokers=(replace(new.brokers[0], name="b"),), queues=(replace(new.queues[0], broker="b", queue=0),)
+def cluster(*each: tuple[str, int | None, bool]) -> GroupFacts:
+    """A group in a topic of one queue on each broker: their releases, stored offsets, and whether they know the group."""
+    made = [facts(release, stored, 0, 3) for release, stored, _ in each]
+    return replace(
+        made[0],
+        brokers=tuple(
+            replace(one.brokers[0], name=f"b{at}", knows_group=known)
+            for at, (one, (_, _, known)) in enumerate(zip(made, each, strict=True))
+        ),
+        queues=tuple(replace(one.queues[0], broker=f"b{at}") for at, one in enumerate(made)),
     )
-    mixed = replace(old, brokers=(*old.brokers, *new.brokers), queues=(*old.queues, *new.queues))
-    found = predict_reset(mixed, "t", END, others=False)
-    answer = reset_page(found, Consumer()).answer.text
+
+
+def test_mqadmin_ends_at_the_first_broker_that_refuses() -> None:
+    none, new, unknown = ("4.9.7", None, True), ("5.5.0", 1, True), ("5.5.0", 1, False)
+    old = ("4.9.7", 1, True)
+    found = [
+        [
+            (queue.way, queue.error, queue.after)
+            for queue in predict_reset(cluster(*each), "t", END, False, False).queues
+        ]
+        for each in ((none, new), (new, none), (unknown, old), (old, unknown), (old, new), (new, old, new))
+    ]
+    refused, missing = ("refused", "SYSTEM_ERROR", None), ("refused", "SUBSCRIPTION_GROUP_NOT_EXIST", None)
+    not_asked, by_broker, by_tool = ("not asked", "", None), ("the broker", "", 3), ("the tool", "", 3)
+    assert found == [
+        [refused, not_asked],
+        [by_broker, refused],
+        [missing, not_asked],
+        # without members the tool commits at every broker, also at one that would have reset the group itself
+        [by_tool, missing],
+        [by_tool, by_tool],
+        [by_broker, by_tool, by_tool],
+    ]
+
+
+def test_who_moves_the_group_is_said_by_broker() -> None:
+    found = predict_reset(cluster(("5.5.0", 1, True), ("4.9.7", None, True), ("5.5.0", 1, True)), "t", END)
+    page = reset_page(found, Consumer())
     assert not found.made
-    assert answer == (
-        'On a it is refused: SYSTEM_ERROR, a queue has no stored offset (mqadmin: "THe consumer group <g> not exist"); '
-        "On b it is made by the broker. mqadmin stops at the first broker that refuses."
+    assert page.answer.text == (
+        "On b0 it is made by the broker. On b1 it is refused: SYSTEM_ERROR, a queue has no stored offset (mqadmin: "
+        '"THe consumer group <g> not exist"). On b2 it is not asked for, as mqadmin ends at the first broker that '
+        "refuses."
+    )
+    assert page.sections[1].lines[0].text.startswith("In queues of b0: the next pull of running members is sent there")
+    assert page.sections[1].lines[0].text.endswith("; in queues of b1, b2: nothing.")
+    others = reset_page(predict_reset(cluster(("5.5.0", None, True), ("5.5.0", 1, True)), "t", END), Consumer())
+    assert others.sections[2].lines[0].text == (
+        "4.0.0–5.1.4: refused (SYSTEM_ERROR), not asked · 5.2.0–5.5.0: by the broker to max"
     )
 
 

@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.predict.start import (
     predict_start,
 )
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
-from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.reports.prediction import markdown
 
 
@@ -178,7 +178,8 @@ def test_what_cannot_be_predicted_is_one_sentence() -> None:
 
 def test_limits_of_a_prediction_are_notes() -> None:
     newer = predict_start(facts(release="5.9.0"), Consumer(client=Release.parse("5.9.0"), model="broadcasting"))
-    assert len([note for note in newer.notes if "5.9.0 is newer than 5.5.1, the newest the rules know: predicted as 5.5.1." in note]) == 2
+    said = "5.9.0 is newer than 5.5.1, the newest the rules know: predicted as 5.5.1."
+    assert {f"Client {said}", f"Broker a {said}"} <= set(newer.notes)
     assert any("offset file" in note for note in newer.notes)
     made = facts(release="4.9.7", stored=0)
     hidden = replace(made, brokers=(replace(made.brokers[0], hides_offsets=True, unread="NO_PERMISSION"),))
@@ -208,7 +209,7 @@ def test_commands_are_ready_to_paste() -> None:
 
 def test_what_a_reset_does_to_members_depends_on_who_makes_it_and_on_their_kind() -> None:
     effects = [
-        effect_on_members((way,), Consumer(kind=kind, client=Release.parse(client)))
+        effect_on_members(way, Consumer(kind=kind, client=Release.parse(client)))
         for way, kind, client in (
             ("the members", "push", "5.5.0"),
             ("the members", "orderly", "5.5.0"),
@@ -222,6 +223,31 @@ def test_what_a_reset_does_to_members_depends_on_who_makes_it_and_on_their_kind(
     assert effects[0] == effects[2] != effects[1]
     assert "ignore" in effects[3]
     assert len(set(effects)) == 6
+
+
+def test_a_group_that_the_client_refuses_does_not_start() -> None:
+    found = {}
+    for name in ("g" * 120, "g" * 121, "g" * 255, "g" * 256, "a.b"):
+        made = predict_start(replace(facts(), group=name), Consumer(client=Release.parse("5.5.0")))
+        found[name] = (made.queues[0].source, dict(made.others)[TOPIC])
+    none = ("none", "4.0.0–5.5.0: none")
+    starts = "4.0.0–5.0.0-ALPHA: 0 · 5.0.0: max · 5.1.0–5.3.3: 0"
+    assert [(source, " · ".join(f"{one}: {what}" for one, what in others)) for source, others in found.values()] == [
+        ("0", f"{starts.removesuffix('5.3.3: 0')}5.5.0: 0"),
+        *[("none", f"{starts} · 5.4.0–5.5.0: none")] * 2,
+        *[none] * 2,
+    ]
+    answer = start_page(predict_start(replace(facts(), group="a.b"), Consumer())).answer.text
+    assert answer == "Client 5.5.0 does not start with this group: a name has up to 120 letters, digits and % | - _."
+
+
+def test_a_lag_is_not_known_where_no_start_is() -> None:
+    unserved = facts(release="4.9.7", stored=70, answer=70)
+    assert [start(made, kind="lite", client=NEWEST).lag for made in (unserved, facts(answer=5))] == [5, None]
+    several = replace(unserved, queues=(*unserved.queues, *facts(answer=5).queues))
+    found = [start_page(predict_start(made, Consumer())).sections[0] for made in (several, facts(answer=5))]
+    assert found[0].lines[0].text == "2 queues, lag 5 where it is known."
+    assert [row[6].text for section in found for row in section.rows] == ["5", "–", "–"]
 
 
 def test_a_stored_offset_counts_where_the_group_clusters() -> None:
