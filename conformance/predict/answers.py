@@ -92,8 +92,17 @@ def is_built_in(group: str) -> bool:
 
 def master(data: Mapping[str, Any]) -> str:
     """The address of the master, or of the least slave where there is none; "" for no address at all."""
-    addresses = {int(number): str(address) for number, address in dict(data.get("brokerAddrs") or {}).items()}
+    addresses = _addresses(data)
     return addresses[min(addresses)] if addresses else ""
+
+
+def lacks_master(data: Mapping[str, Any]) -> bool:
+    """Is there no address of a master?"""
+    return 0 not in _addresses(data)
+
+
+def _addresses(data: Mapping[str, Any]) -> dict[int, str]:
+    return {int(number): str(address) for number, address in dict(data.get("brokerAddrs") or {}).items()}
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from rocketmq_conformance.conformance.predict.answers import (
     document,
     is_built_in,
     known_groups,
+    lacks_master,
     master,
     members_of,
     number,
@@ -52,6 +53,8 @@ from rocketmq_conformance.models.release import Release
 #: How a group's topics of messages that were popped are called after its retry topic.
 _POPPED = ("_", "+")
 Kept = TypeVar("Kept")
+#: What a slave has off its default, which is known of it.
+_OF_SLAVES = ("brokerId=", "brokerRole=")
 _SYSTEM_TOPICS = ("rmq_sys_", "RMQ_SYS_", "SCHEDULE_TOPIC_XXXX", "%DLQ%")
 
 
@@ -213,8 +216,8 @@ class ClusterReader:
         """The name of a broker's cluster; "" where the name server does not say."""
         return self._once(("cluster",), self._ask_cluster)[1].get(broker, "")
 
-    def _ask_cluster(self) -> tuple[dict[str, str], dict[str, str]]:
-        """The addresses of masters, and the names of clusters, by broker."""
+    def _ask_cluster(self) -> tuple[dict[str, str], dict[str, str], frozenset[str]]:
+        """The addresses of masters, and the names of clusters, by broker; and brokers whose master is gone."""
         answer = self._names.ask(requests.Ask(Request.GET_BROKER_CLUSTER_INFO, {}))
         if answer.code:
             raise CannotRunError(f"The name server names no brokers ({response_name(answer.code)} {answer.remark}).")
@@ -223,10 +226,11 @@ class ClusterReader:
             names = dict(body.get("clusterAddrTable") or {}).items()
             clusters = {str(broker): str(name) for name, brokers in names for broker in brokers}
             found = {str(name): master(each) for name, each in dict(table).items()}
+            slaves = frozenset(str(name) for name, each in dict(table).items() if lacks_master(each))
         masters = {name: address for name, address in found.items() if address}
         if not masters:
             raise CannotRunError("The name server knows no broker: name that of the cluster, and start its brokers.")
-        return masters, clusters
+        return masters, clusters, slaves
 
     def _route(self, topic: str) -> tuple[_Queues, ...]:
         """The readable queues of a topic, in the order of the route; CannotRunError when there is no such topic."""
@@ -343,8 +347,11 @@ class ClusterReader:
     def _facts(self, name: str, address: str, group: str, release: Release, hides: bool) -> BrokerFacts:
         known = self._known_groups(address)
         configured = self._once(("configuration", address), lambda: self._configured(name, address, release))
+        slave = name in self._once(("cluster",), self._ask_cluster)[2]
         return replace(
             configured,
+            doubts=tuple(doubt for doubt in configured.doubts if not (slave and doubt.startswith(_OF_SLAVES))),
+            slave=slave,
             hides_offsets=hides and not SET_ZERO.on(release),
             knows_group=None if known is None else group in known,
         )

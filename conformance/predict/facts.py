@@ -75,6 +75,8 @@ class BrokerFacts:
     knows_group: bool | None = None
     #: The cluster that it belongs to; "" when not known.
     cluster: str = ""
+    #: Is its master gone, so that a slave was read?
+    slave: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,8 +117,8 @@ def start_answer(prediction: StartPrediction) -> Cell:
         parts.append(
             f"Beyond max: {count(len(beyond), 'stored offset')}. Was a queue made anew, or has a broker lost messages?"
         )
-    if any(not queue.served for queue in prediction.queues):
-        parts.append("It gets nothing from brokers that do not know its pulls.")
+    for why in dict.fromkeys(queue.unserved for queue in prediction.queues if queue.unserved):
+        parts.append(f"It gets nothing where {why}.")
     if any(queue.source == NONE for queue in prediction.queues):
         parts.append("It does not start in every queue.")
     if parts:
@@ -187,7 +187,7 @@ def _behaviour(start: QueueStart) -> Hashable:
     """Queues with the same one may stand in one row."""
     counted = (start.repeats, start.skips, start.expired, start.beyond)
     facts = (start.facts.stored is None, start.facts.answer is None)
-    return (start.source, start.rule, start.moved_by, start.unknown, start.served, *facts, *map(bool, counted))
+    return (start.source, start.rule, start.moved_by, start.unknown, start.unserved, *facts, *map(bool, counted))
 
 
 def _row(alike: Sequence[QueueStart], several: bool) -> tuple[Cell, ...]:
@@ -223,8 +223,8 @@ def _consequence(start: QueueStart) -> str:
         return f"is not known: {start.unknown}"
     if start.source == NONE:
         return "does not start"
-    if not start.served:
-        return "gets nothing: the broker does not know its pulls"
+    if start.unserved:
+        return f"gets nothing: {start.unserved}"
     parts = []
     if start.beyond:
         parts.append(f"stands {start.beyond:,} beyond max, and is sent elsewhere ({start.moved_by})")

@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.predict.reset import (
     BY_TOOL,
     END,
     IGNORED,
+    OF_SLAVE,
     PLACES,
     REFUSED,
     QueueReset,
@@ -22,15 +23,25 @@ from rocketmq_conformance.conformance.predict.reset import (
 )
 from rocketmq_conformance.conformance.predict.start import Consumer
 from rocketmq_conformance.models.client.switches import RESETS_AT_ONCE
+from rocketmq_conformance.models.release import Release
 
 #: The first release whose mqadmin has skipAccumulatedMessage; it also works on older brokers.
 SKIPPING = "4.9.3"
+#: The first release whose mqadmin asks brokers for the settings of topics (GET_TOPIC_CONFIG) when it copies offsets.
+ASKS_FOR_TOPICS = Release(5, 0, 0)
 #: A group that never committed, as the name of one that did.
 DONOR = "OTHER_GROUP"
+_CLONES = (
+    "copies the offsets of a group, of all topics that it consumed, whatever -t says, and 0 of queues where it stored "
+    "none: name one that consumes this topic alone and has consumed every queue; without any offsets this release "
+    "refuses a reset"
+)
+_CLONED_BY = f" (mqadmin before {ASKS_FOR_TOPICS}: a later one asks for what these brokers do not know)"
 #: Why a broker refuses a reset, and the words that mqadmin prints, by its error.
 REFUSALS = {
     "SYSTEM_ERROR": 'a queue has no stored offset (mqadmin: "THe consumer group <{group}> not exist")',
     "SUBSCRIPTION_GROUP_NOT_EXIST": 'the broker does not know the group (mqadmin: "Group {group} does not exist")',
+    OF_SLAVE: 'its master is gone (mqadmin: "Can not reset offset in slave broker")',
 }
 
 
@@ -127,7 +138,8 @@ def _remedy(facts: GroupFacts, topic: str, target: str, consumer: Consumer) -> R
             (
                 f"mqadmin cloneGroupOffset {_at(facts)} -s {DONOR} -d {shlex.quote(facts.group)} "
                 f"-t {shlex.quote(topic)} -o true",
-                "copies the offsets of a group that has consumed every queue: without any this release refuses a reset",
+                _CLONES
+                + (_CLONED_BY if any(Release.parse(one.release) < ASKS_FOR_TOPICS for one in facts.brokers) else ""),
             )
         )
         facts = replace(

@@ -26,6 +26,8 @@ from rocketmq_conformance.models.release import Release
 END, BEGINNING, AT_TIME = "end", "beginning", "time"
 #: Who moves the group: the broker, its members, or the tool that asked, by commits. Or the broker refuses it.
 BY_BROKER, BY_MEMBERS, BY_TOOL, REFUSED = "the broker", "the members", "the tool", "refused"
+#: The error of a slave, which is asked when its master is gone (AdminBrokerProcessor#resetOffsetInner).
+OF_SLAVE = "SYSTEM_ERROR of a slave"
 #: The tool has ended before it came to this broker.
 NOT_ASKED = "not asked"
 #: Lite pull consumers are asked to reset, and ignore it (WHOLE-RESET-LITE).
@@ -182,6 +184,8 @@ def _reset(
 ) -> list[QueueReset]:
     """What a broker makes of it, or of commits alone where the tool ``commits``."""
     rules = BrokerRules.of(broker_profile(broker))
+    if broker.slave and rules.server_reset and not commits:
+        return [QueueReset(facts=each.facts, way=REFUSED, error=OF_SLAVE, after=None, rules=()) for each in queues]
     topic, group = queues[0].facts.topic, facts.group
     if target == BEGINNING:
         queues = [replace(queue, facts=replace(queue.facts, found=queue.facts.min)) for queue in queues]

@@ -40,6 +40,11 @@ from rocketmq_conformance.models.rule import Reason
 
 #: What decides a start: the stored offset, 0, max, or a search by time; or that there is none, or that it is not known.
 STORED, ZERO, MAX, TIME, NONE, UNKNOWN = "stored", "0", "max", "by time", "none", "unknown"
+#: Why a broker gives nothing.
+UNKNOWN_PULLS = "the broker does not know its pulls"
+REJECTED_PULLS = "a slave whose master is gone rejects its pulls (slaveReadEnable=false)"
+#: The first release whose slaves reject pulls unless slaveReadEnable is on (PullMessageProcessor#rejectRequest).
+SLAVES_REJECT = Release(5, 0, 0)
 _WHOLE = {PUSH: whole.PUSH, ORDERLY: whole.ORDERLY, LITE: whole.LITE, PULL: whole.LITE}
 
 
@@ -93,8 +98,13 @@ class QueueStart:
     rules: tuple[str, ...] = ()
     #: Why it is not known; "" when it is.
     unknown: str = ""
-    #: Does the broker know the client's pulls? It gets nothing when it does not.
-    served: bool = True
+    #: Why the broker gives it nothing; "" when it does.
+    unserved: str = ""
+
+    @property
+    def served(self) -> bool:
+        """Does the broker give it messages?"""
+        return not self.unserved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,16 +218,17 @@ def _queue_start(
     if queue.found is None and queue.max > queue.min and _source(queue, whys[-1]) == TIME:
         why = "no search for this time was made"
         return QueueStart(facts=queue, start=None, first=None, source=UNKNOWN, unknown=why)
-    if consumer.kind == LITE and LITE_PULLS.on(consumer.client) and not LITE_PULLS.on(Release.parse(broker.release)):
+    if unserved := _unserved(broker, consumer):
+        rule = "BQ-PULL-LITE" if unserved == UNKNOWN_PULLS else _deciding_rule(queue, whys)
         return QueueStart(
             facts=queue,
             start=mapped.offset(found),
             first=None,
             source=_source(queue, whys[-1]),
-            rule="BQ-PULL-LITE",
-            rules=(*_rules(whys), "BQ-PULL-LITE"),
+            rule=rule,
+            rules=tuple(dict.fromkeys((*_rules(whys), rule))),
             lag=queue.kept(mapped.offset(found), queue.max),
-            served=False,
+            unserved=unserved,
         )
     first, pulls = whole.first_message(model, state.broker, _WHOLE[consumer.kind], mapped.index, found)[1:]
     return _compared(
@@ -233,6 +244,15 @@ def _queue_start(
         facts.group,
         consumer,
     )
+
+
+def _unserved(broker: BrokerFacts, consumer: Consumer) -> str:
+    """Why a broker gives a consumer nothing; "" when it does."""
+    release = Release.parse(broker.release)
+    if consumer.kind == LITE and LITE_PULLS.on(consumer.client) and not LITE_PULLS.on(release):
+        return UNKNOWN_PULLS
+    reads = any(doubt.startswith("slaveReadEnable=") for doubt in broker.doubts)
+    return REJECTED_PULLS if broker.slave and release >= SLAVES_REJECT and not reads else ""
 
 
 def _decide(
@@ -317,7 +337,7 @@ def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) 
     if consumer.kind == PULL:
         notes.append("A pull consumer starts where its application says; 0 is what the client itself computes.")
     notes += facts_notes(facts)
-    if any(not start.served for start in starts):
+    if any(start.unserved == UNKNOWN_PULLS for start in starts):
         notes.append(
             "A lite pull consumer from 5.0.0 on asks by LITE_PULL_MESSAGE, which brokers before 5.0.0 do not know: it "
             "gets no message from them."
@@ -338,6 +358,11 @@ def facts_notes(facts: GroupFacts) -> list[str]:
     if facts.members_unread:
         notes.append(f"Brokers do not show the group's members ({facts.members_unread}): options say what they are.")
     for broker in facts.brokers:
+        if broker.slave:
+            notes.append(
+                f"The master of {broker.name} is gone: these are offsets of a slave, which may lag behind, and what is "
+                "committed to it may be lost when the master is back."
+            )
         newer = newer_than_known(f"Broker {broker.name}", Release.parse(broker.release), "predicted as")
         notes += [f"{sentence}." for sentence in newer]
         if broker.unread:

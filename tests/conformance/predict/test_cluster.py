@@ -274,15 +274,15 @@ def test_whatever_a_server_answers_is_facts_or_a_sentence(at: int, body: object)
 
 
 @contextmanager
-def routed(route: Mapping[str, object]) -> Iterator[None]:
-    """The name server answers with this route."""
+def answering(code: Request, body: Mapping[str, object]) -> Iterator[None]:
+    """Servers answer a request with this body, where they answer with any."""
     exchange = Server._exchange
 
     def changed(server: Server, asks: Sequence[requests.Ask]) -> list[Command]:
         answers = exchange(server, asks)
         for ask, answer in zip(asks, answers, strict=True):
-            if ask.code == Request.GET_ROUTEINFO_BY_TOPIC and answer.body:
-                answer.body = json.dumps(route).encode()
+            if ask.code == code and answer.body:
+                answer.body = json.dumps(body).encode()
         return answers
 
     with patch.object(Server, "_exchange", changed):
@@ -292,7 +292,7 @@ def routed(route: Mapping[str, object]) -> Iterator[None]:
 def test_a_route_of_a_billion_queues_is_not_asked_for() -> None:
     refused = pytest.raises(CannotRunError, match=r"the route of .* cannot be read .*b has 1000000000 queues")
     billion = {"brokerDatas": [], "queueDatas": [{"brokerName": "b", "readQueueNums": 10**9, "perm": 6}]}
-    with cluster() as broker, routed(billion), refused:
+    with cluster() as broker, answering(Request.GET_ROUTEINFO_BY_TOPIC, billion), refused:
         read_group(broker.address, GROUP, (TOPIC,))
 
 
@@ -303,7 +303,17 @@ def test_brokers_are_in_the_order_of_the_route_in_which_tools_ask_them() -> None
             "brokerDatas": [{"brokerName": name, "brokerAddrs": {"0": one}} for name, one in addresses.items()],
             "queueDatas": [{"brokerName": name, "readQueueNums": 1, "perm": 6} for name in ("a", "z")],
         }
-        with routed(both):
+        with answering(Request.GET_ROUTEINFO_BY_TOPIC, both):
             known = read_group(broker.address, GROUP, (TOPIC,))
     assert [one.name for one in known.brokers] == ["z", "a"]
     assert [queue.broker for queue in known.only(TOPIC).queues] == ["a", "z"]
+
+
+@pytest.mark.parametrize(("number", "slave"), [("0", False), ("1", True)])
+def test_a_slave_is_read_where_the_master_is_gone(number: str, slave: bool) -> None:
+    with cluster("4.9.7", {0: 7}, properties={"brokerRole": "SLAVE"}) as broker:
+        table = {"brokerAddrTable": {"broker-a": {"brokerAddrs": {number: broker.address}}}}
+        with answering(Request.GET_BROKER_CLUSTER_INFO, table):
+            (known,) = read_group(broker.address, GROUP, (TOPIC,)).brokers
+    assert known.slave == slave
+    assert known.doubts == (() if slave else ("brokerRole=SLAVE",))

@@ -41,7 +41,7 @@ def test_a_reset_of_a_stored_offset_beyond_max_repeats_nothing() -> None:
 
 
 def cluster(*each: tuple[str, int | None, bool]) -> GroupFacts:
-    """A group in a topic of one queue on each broker: their releases, stored offsets, and whether they know the group."""
+    """A group in a topic of one queue on each broker: its release, what is stored, and whether it knows the group."""
     made = [facts(release, stored, 0, 3) for release, stored, _ in each]
     return replace(
         made[0],
@@ -74,6 +74,20 @@ def test_mqadmin_ends_at_the_first_broker_that_refuses() -> None:
         [by_tool, by_tool],
         [by_broker, by_tool, by_tool],
     ]
+
+
+def test_slaves_that_reset_by_themselves_refuse_while_their_master_is_gone() -> None:
+    found = []
+    for release in ("4.9.7", "5.1.4", "5.5.0"):
+        made = facts(release, 1, 0, 3)
+        slave = replace(made, brokers=(replace(made.brokers[0], slave=True, knows_group=False),))
+        found.append(predict_reset(slave, "t", END, others=False))
+    assert [one.ways for one in found] == [("the tool",), ("the tool",), ("refused",)]
+    page = reset_page(found[2], Consumer())
+    assert page.answer.text == (
+        'It is refused: SYSTEM_ERROR of a slave, its master is gone (mqadmin: "Can not reset offset in slave broker").'
+    )
+    assert page.sections[-1].lines[0].text.startswith("The master of a is gone")
 
 
 def test_who_moves_the_group_is_said_by_broker() -> None:

@@ -193,6 +193,11 @@ def test_remedies_follow_from_what_the_broker_does_with_a_reset() -> None:
         return [command.split()[1] for command, _ in end.commands]
 
     assert commands("5.1.4") == ["updateSubGroup", "cloneGroupOffset", "skipAccumulatedMessage"]
+    clones = [dict(remedies(facts(release=one), TOPIC, Consumer())[0].commands) for one in ("4.9.7", "5.1.4")]
+    effects = [effect for each in clones for command, effect in each.items() if "cloneGroupOffset" in command]
+    assert all("of all topics that it consumed, whatever -t says, and 0 of queues" in effect for effect in effects)
+    # mqadmin 5.x asks for what brokers of 4.x do not know
+    assert ["mqadmin before 5.0.0" in effect for effect in effects] == [True, False]
     assert commands("5.2.0") == ["updateSubGroup", "skipAccumulatedMessage"]
 
 
@@ -239,6 +244,21 @@ def test_a_group_that_the_client_refuses_does_not_start() -> None:
     ]
     answer = start_page(predict_start(replace(facts(), group="a.b"), Consumer())).answer.text
     assert answer == "Client 5.5.0 does not start with this group: a name has up to 120 letters, digits and % | - _."
+
+
+def test_slaves_from_5_0_0_give_nothing_while_their_master_is_gone() -> None:
+    def read_of(release: str, *doubts: str) -> StartPrediction:
+        made = facts(release=release, stored=70, answer=70)
+        slave = replace(made.brokers[0], slave=True, doubts=doubts)
+        return predict_start(replace(made, brokers=(slave,)), Consumer())
+
+    found = [read_of(*one) for one in (("4.9.7",), ("5.0.0",), ("5.5.0",), ("5.5.0", "slaveReadEnable=true"))]
+    assert [(one.queues[0].first, one.queues[0].lag) for one in found] == [(70, 5), (None, 5), (None, 5), (70, 5)]
+    assert all("The master of a is gone: these are offsets of a slave" in one.notes[0] for one in found)
+    page = start_page(found[2])
+    assert page.answer.text.startswith("It gets nothing where a slave whose master is gone rejects its pulls")
+    assert page.sections[0].rows[0][-1].text.startswith("gets nothing: a slave")
+    assert len(found[2].notes) == 1
 
 
 def test_a_lag_is_not_known_where_no_start_is() -> None:
