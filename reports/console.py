@@ -175,6 +175,8 @@ class ConsoleReport:
         left_out = []
         if len(kinds) > len(shown):
             left_out.append(kinds_left_out(len(kinds), len(shown)))
+        if any(kind.exemplar.parts for kind in shown):
+            left_out.append("what agrees in these answers")
         if self._short.left_out:
             left_out.append(count(self._short.left_out, "reason"))
         return (

@@ -114,7 +114,8 @@ def _answers(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
         if step.state_kind:
             rows.append(("kind of state", Text(clean(step.state_kind))))
     if divergence.parts:
-        return [*rows, *_differing(divergence)]
+        whole = zip(("all expected", "all observed"), (divergence.expected, divergence.observed), strict=True)
+        return [*rows, *_differing(divergence), *((label, Text(clean(text), style="dim")) for label, text in whole)]
     expected, observed = clean(divergence.expected), clean(divergence.observed)
     long = max(len(expected), len(observed)) > LONG
     begin, end = common_ends(expected, observed) if long else (0, 0)

@@ -234,7 +234,7 @@ class DivergenceFound(Event):
     separates: list[Separator] = field(default_factory=list)
     #: Why its plan is not minimal, or "".
     unshrunk: str = ""
-    #: The parts of the answer that differ: [name, expected, observed]; none when the answer has no named parts.
+    #: What differs in the answer, by name: [name, expected, observed]; none when it has no names for its parts.
     parts: list[list[str]] = field(default_factory=list)
     #: A sentence on what may be wrong with the adapter instead, or "".
     warning: str = ""

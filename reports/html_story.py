@@ -14,7 +14,7 @@ from rocketmq_conformance.reports.run_summary import RunSummary
 
 #: Kinds that are shown in full, kinds that get a line, and the lengths of the lists of a kind.
 FULL, LINES = 40, 1000
-STEPS, MESSAGES, SEPARATORS, RULES, CASES = 40, 24, 12, 8, 20
+STEPS, MESSAGES, SEPARATORS, RULES, CASES, PARTS = 40, 24, 12, 8, 20, 24
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,15 @@ class FeatureShares:
     others: str
     diverging_width: float
     others_width: float
+
+
+@dataclass(frozen=True)
+class PartRow:
+    """A part of an answer that differs."""
+
+    name: str
+    expected: list[Piece]
+    observed: list[Piece]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +94,9 @@ class Story:
     more_rules: int
     expected: list[Piece]
     observed: list[Piece]
+    #: What differs in the answer, by name, and how much of it is left out; none when it differs as a whole.
+    parts: list[PartRow]
+    more_parts: int
     step: StepRow | None
     steps: list[StepRow]
     steps_left_out: int
@@ -150,7 +162,8 @@ def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
     one = kind.exemplar
     rules, more_rules = first_items(one.rules, RULES)
     separates, more_separates = first_items(one.separates, SEPARATORS)
-    expected, observed = mark_differences(*_answers(one))
+    expected, observed = mark_differences(one.expected, one.observed)
+    parts, more_parts = first_items(one.parts, PARTS)
     steps = [_step(step) for step in one.steps[-STEPS:]]
     # Of two implementations, what was expected is what the other one did.
     names = clipped(one.against, 60), clipped(one.address, 60) or "the other"
@@ -167,6 +180,8 @@ def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
         more_rules=more_rules,
         expected=expected,
         observed=observed,
+        parts=[PartRow(clipped(name, 200), *mark_differences(*both)) for name, *both in map(three, parts)],
+        more_parts=more_parts,
         step=next((step for step in steps if step.diverges), None),
         steps=steps,
         steps_left_out=len(one.steps) - len(steps),

@@ -14,7 +14,7 @@ from rocketmq_conformance.reports.event import MODEL, DivergenceFound, Divergenc
 from rocketmq_conformance.reports.kinds import Kind
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.screen import Screen
-from rocketmq_conformance.reports.text import clean, common_ends, count
+from rocketmq_conformance.reports.text import clean, common_ends, count, first_names
 
 #: Lines of a block, with its headline, its replay line and the blank line behind it.
 LINES = 14
@@ -23,6 +23,8 @@ _BODY = LINES - 3
 #: Lines of the rule and of the operation that was answered differently: the first pair with which the whole plan
 #: fits, else the last one and the end of the plan.
 _ROOM = ((5, 5), (4, 3), (3, 2), (2, 2), (2, 1))
+#: Other parts that differ and are named.
+_NAMED = 2
 #: Lines of each answer.
 _ANSWER = 2
 
@@ -94,18 +96,22 @@ def _rules(rules: Sequence[dict[str, str]]) -> Text:
 
 
 def _answers(divergence: DivergenceFound) -> list[Cut]:
+    name, also = "", ""
     expected, observed = clean(divergence.expected), clean(divergence.observed)
     if divergence.parts:
-        (name, expected, observed), *others = map(three, divergence.parts)
-        also = f" (and {', '.join(one[0] for one in others)})" if others else ""
-        expected, observed = clean(f"{name}: {expected}"), clean(f"{name}: {observed}{also}")
+        (part, wanted, given), *others = map(three, divergence.parts)
+        also = f" (and {first_names((one[0] for one in others), _NAMED)})" if others else ""
+        name, expected, observed = clean(f"{part}: "), clean(wanted), clean(given)
     # of two implementations, what was expected is what the other one did
     label = "expected" if divergence.against == MODEL else "the other"
     if max(len(expected), len(observed)) <= LONG:
-        texts = Text(expected, style="bold green"), Text(observed, style="bold red")
+        texts = Text(name + expected, style="bold green"), Text(name + observed + also, style="bold red")
     else:
         begin, end = common_ends(expected, observed)
-        texts = Text(excerpt(expected, begin, end), style="green"), Text(excerpt(observed, begin, end), style="red")
+        texts = (
+            Text(name + excerpt(expected, begin, end), style="green"),
+            Text(name + excerpt(observed, begin, end) + also, style="red"),
+        )
     return [Cut(text, _ANSWER, label=name) for name, text in zip((label, "observed"), texts, strict=True)]
 
 

@@ -14,6 +14,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import bare, fields, listed, plain
 from rocketmq_conformance.suites.values.allocation import (
     ABSENT,
     ASTRAL,
@@ -42,6 +43,7 @@ from rocketmq_conformance.suites.values.allocation import (
     simpler_queues,
     text_of,
 )
+from rocketmq_conformance.suites.values.words import MESSAGE_QUEUES
 
 _QUEUES = queues_of(PLAIN_QUEUES + HOUSED_QUEUES)
 _MEMBERS = members_of(PLAIN_MEMBERS + HOUSED_MEMBERS + COLLIDING_MEMBERS)
@@ -67,14 +69,23 @@ _SORTS = allocations(_TO_SORT, _IDS_TO_SORT)
 _PLAIN = allocations(PLAIN_QUEUES, PLAIN_MEMBERS)
 
 
-@operation("Allocate by AVG.", side=Side.PURE, weight=5, together=_PLAIN, shrink=shrink_allocation())
+@operation(
+    "Allocate by AVG.", side=Side.PURE, weight=5, together=_PLAIN, shrink=shrink_allocation(), words=MESSAGE_QUEUES
+)
 class AllocateAveragely(Operation):
     me: Annotated[str, _ME]
     queues: Annotated[Queues, _QUEUES]
     members: Annotated[Members, _MEMBERS]
 
 
-@operation("Allocate by AVG_BY_CIRCLE.", side=Side.PURE, weight=3, together=_PLAIN, shrink=shrink_allocation())
+@operation(
+    "Allocate by AVG_BY_CIRCLE.",
+    side=Side.PURE,
+    weight=3,
+    together=_PLAIN,
+    shrink=shrink_allocation(),
+    words=MESSAGE_QUEUES,
+)
 class AllocateByCircle(Operation):
     me: Annotated[str, _ME]
     queues: Annotated[Queues, _QUEUES]
@@ -86,6 +97,7 @@ class AllocateByCircle(Operation):
     side=Side.PURE,
     together=allocations(PLAIN_QUEUES, PLAIN_MEMBERS, _CONFIGURED),
     shrink=shrink_allocation(lambda value: simpler_queues(value) if value else []),
+    words=MESSAGE_QUEUES,
 )
 class AllocateByConfig(Operation):
     me: Annotated[str, _ME]
@@ -100,6 +112,7 @@ class AllocateByConfig(Operation):
     weight=5,
     together=allocations(HOUSED_QUEUES, PLAIN_MEMBERS, ROOMS, stock=HOUSED_STOCK),
     shrink=shrink_allocation(lambda value: shorter(value) if value else []),
+    words=MESSAGE_QUEUES,
 )
 class AllocateByMachineRoom(Operation):
     me: Annotated[str, _ME]
@@ -117,6 +130,7 @@ class AllocateByMachineRoom(Operation):
         HOUSED_QUEUES[:9] + HOUSED_QUEUES, HOUSED_MEMBERS, _INNER.rows(), stock=HOUSED_STOCK, names=HOUSED_NAMES
     ),
     shrink=shrink_allocation(_INNER.simpler),
+    words=MESSAGE_QUEUES,
 )
 class AllocateNearby(Operation):
     me: Annotated[str, _ME]
@@ -132,6 +146,7 @@ class AllocateNearby(Operation):
     offered=lambda profile: HASHES.on(profile.client),
     together=allocations(RING_QUEUES, RING_MEMBERS, _NODES.rows()),
     shrink=shrink_allocation(_NODES.simpler),
+    words=MESSAGE_QUEUES,
 )
 class AllocateByConsistentHash(Operation):
     me: Annotated[str, _ME]
@@ -146,6 +161,7 @@ class AllocateByConsistentHash(Operation):
     weight=2,
     together=lambda choices: (_SORTS(choices)[1],),
     shrink=lambda args: [(fewer,) for fewer in simpler_queues(args[0])],
+    words=MESSAGE_QUEUES,
 )
 class SortQueues(Operation):
     queues: Annotated[Queues, queues_of(_TO_SORT)]
@@ -156,6 +172,7 @@ class SortQueues(Operation):
     side=Side.PURE,
     together=lambda choices: (_SORTS(choices)[2],),
     shrink=lambda args: [(fewer,) for fewer in simpler_members(args[0])],
+    words=listed(plain),
 )
 class SortMembers(Operation):
     members: Annotated[Members, _MEMBERS]
@@ -167,7 +184,7 @@ class CompareQueues(Operation):
     right: Annotated[Queue, queue_of(_ANY_QUEUE)]
 
 
-@operation("Text and 32-bit hash of a queue.", side=Side.PURE)
+@operation("Text and 32-bit hash of a queue.", side=Side.PURE, words=fields({"text": bare, "hash": plain}))
 class IdentifyQueue(Operation):
     queue: Annotated[Queue, queue_of(_ANY_QUEUE)]
 

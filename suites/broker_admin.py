@@ -19,7 +19,9 @@ from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSETS
 from rocketmq_conformance.suites.values import broker as values
+from rocketmq_conformance.suites.values import words
 
 _BOOL = Values(True, False)
 _FORCE = Values(True, False, weights=(1, 2))
@@ -43,6 +45,7 @@ class Leave(Operation):
     "the offsets of the messages.",
     side=Side.BROKER,
     weight=6,
+    words=words.PULLED,
 )
 class Pull(Operation):
     group: Annotated[int, values.GROUP]
@@ -53,7 +56,9 @@ class Pull(Operation):
 
 
 @operation(
-    "Pull from queue 0 by an expression and its language: answers the response code.", side=Side.BROKER, weight=5
+    "Pull from queue 0 by an expression and its language: answers the response code.",
+    side=Side.BROKER,
+    weight=5,
 )
 class PullBy(Operation):
     group: Annotated[int, Values(0, 1, weights=(3, 1))]
@@ -67,6 +72,7 @@ class PullBy(Operation):
     "(queue, offset) pairs, and those that the members were notified of.",
     side=Side.BROKER,
     weight=10,
+    words=words.RESET,
 )
 class ResetByTime(Operation):
     group: Annotated[int, values.GROUP]
@@ -76,7 +82,7 @@ class ResetByTime(Operation):
     force: Annotated[bool, _FORCE]
 
 
-@operation("Reset a group by a negative time: -1 is max.", side=Side.BROKER, weight=6)
+@operation("Reset a group by a negative time: -1 is max.", side=Side.BROKER, weight=6, words=words.RESET)
 class ResetToMax(Operation):
     group: Annotated[int, values.GROUP]
     topic: Annotated[int, values.TOPIC]
@@ -84,7 +90,9 @@ class ResetToMax(Operation):
     force: Annotated[bool, _FORCE]
 
 
-@operation("Reset a group in one queue to an offset, or to max without one.", side=Side.BROKER, weight=8)
+@operation(
+    "Reset a group in one queue to an offset, or to max without one.", side=Side.BROKER, weight=8, words=words.RESET
+)
 class ResetQueue(Operation):
     group: Annotated[int, values.GROUP]
     topic: Annotated[int, values.TOPIC]
@@ -109,6 +117,7 @@ class Clone(Operation):
     "filterGroups leaves groups out, and compareGroup names one to compare with.",
     side=Side.BROKER,
     weight=6,
+    words=OFFSETS,
 )
 class Correction(Operation):
     topic: Annotated[int, values.TOPIC]

@@ -16,6 +16,7 @@ from rocketmq_conformance.suites.declare.domain import Values, Whole
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import listed
 
 
 def _assigns(profile: Profile) -> bool:
@@ -69,6 +70,7 @@ class SetMode(Operation):
     side=Side.BROKER,
     weight=20,
     offered=_assigns,
+    words=listed(lambda one: f"{one[0]} queue {one[1]} by {one[2]}"),
 )
 class Ask(Operation):
     topic: Annotated[int, _TOPIC]

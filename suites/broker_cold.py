@@ -13,6 +13,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import bare, fields, numbers, plain
 from rocketmq_conformance.suites.values import broker as values
 
 _OWN = Values(0)
@@ -28,14 +29,16 @@ class Evict(Operation):
     pass
 
 
-@operation("Send messages to a queue: answers their offsets.", side=Side.BROKER, weight=6)
+@operation("Send messages to a queue: answers their offsets.", side=Side.BROKER, weight=6, words=numbers)
 class Send(Operation):
     topic: Annotated[int, _OWN]
     queue: Annotated[int, values.WRITTEN]
     count: Annotated[int, values.COUNT]
 
 
-@operation("Pull the messages of a queue from 0: answers their offsets, 32 at most.", side=Side.BROKER, weight=6)
+@operation(
+    "Pull the messages of a queue from 0: answers their offsets, 32 at most.", side=Side.BROKER, weight=6, words=numbers
+)
 class Read(Operation):
     topic: Annotated[int, _OWN]
     queue: Annotated[int, Values(0, 1)]
@@ -54,6 +57,7 @@ class Commit(Operation):
     side=Side.BROKER,
     weight=24,
     observes=True,
+    words=fields({"answer": bare, "in memory": plain}),
 )
 class QueryPages(Operation):
     group: Annotated[int, _GROUP]

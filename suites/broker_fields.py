@@ -10,7 +10,9 @@ from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSETS, numbers
 from rocketmq_conformance.suites.values import broker as values
+from rocketmq_conformance.suites.values import words
 
 _ALL_TOPICS = tuple(TOPICS)
 _ALL_GROUPS = tuple(GROUPS)
@@ -64,6 +66,7 @@ class DeleteNamedTopic(Operation):
     side=Side.BROKER,
     weight=3,
     observes=True,
+    words=numbers,
 )
 class SendTo(Operation):
     topic: Annotated[str, _SENT]
@@ -74,6 +77,7 @@ class SendTo(Operation):
     "(queue, offset) pairs.",
     side=Side.BROKER,
     weight=5,
+    words=OFFSETS,
 )
 class NamedCorrection(Operation):
     topic: Annotated[str, Values("T0", "T0@b", weights=(3, 1))]
@@ -93,7 +97,7 @@ class DeleteNamedGroup(Operation):
     flag: Annotated[str, values.FLAG]
 
 
-@operation("Send messages to a queue of T0: answers their offsets.", side=Side.BROKER, weight=3)
+@operation("Send messages to a queue of T0: answers their offsets.", side=Side.BROKER, weight=3, words=numbers)
 class SendNamed(Operation):
     queue: Annotated[int, Values(0, 1)]
     count: Annotated[int, values.COUNT]
@@ -120,6 +124,7 @@ class QueryTexts(Operation):
     "response code, the next offset and the offsets of the messages.",
     side=Side.BROKER,
     weight=9,
+    words=words.PULLED,
 )
 class PullTexts(Operation):
     group: Annotated[str | None, _ANY_GROUP]

@@ -16,7 +16,9 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import numbers
 from rocketmq_conformance.suites.values import broker as values
+from rocketmq_conformance.suites.values import words
 
 _QUEUE = Values(0, 1, weights=(5, 1))
 _SENT = Values(
@@ -63,7 +65,9 @@ def _checks(profile: Profile) -> bool:
     return BrokerRules.of(profile).typed_expressions
 
 
-@operation("Send messages to a queue, one after the other: answers their offsets.", side=Side.BROKER, weight=8)
+@operation(
+    "Send messages to a queue, one after the other: answers their offsets.", side=Side.BROKER, weight=8, words=numbers
+)
 class SendNamedMessages(Operation):
     queue: Annotated[int, _QUEUE]
     messages: Annotated[tuple[str, ...], _SENT]
@@ -74,6 +78,7 @@ class SendNamedMessages(Operation):
     "code, the next offset, min, max, and the offsets of the messages.",
     side=Side.BROKER,
     weight=24,
+    words=words.BOUNDED,
 )
 class PullFiltered(Operation):
     queue: Annotated[int, _QUEUE]
@@ -176,6 +181,7 @@ def _answers_sql(profile: Profile) -> bool:
     side=Side.BROKER,
     weight=10,
     offered=_answers_sql,
+    words=numbers,
 )
 class SendProperties(Operation):
     queue: Annotated[int, _QUEUE]
@@ -190,6 +196,7 @@ class SendProperties(Operation):
     side=Side.BROKER,
     weight=40,
     offered=_answers_sql,
+    words=words.BOUNDED,
 )
 class PullSql(Operation):
     queue: Annotated[int, _QUEUE]

@@ -18,6 +18,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import fields, numbers, plain
 
 _GROUP = Values(0, 1, weights=(4, 1))
 _CLIENT = Values(0, 1, 2, weights=(3, 3, 1))
@@ -26,11 +27,15 @@ _ANY_CLIENT = Values(0, 1, 2, None, weights=(6, 6, 2, 1))
 _SEVERAL = Values((0,), (1,), (2,), (0, 1), (0, 2), (0, 1, 2), (), (OWNERLESS,), weights=(6, 2, 2, 3, 2, 3, 1, 2))
 
 
+_LOCKED = fields({"granted": numbers, "sent": plain, "answered": plain})
+
+
 @operation(
     "Ask for locks: answers the queues granted, and when it was sent and answered, in thousandths of the lease.",
     side=Side.BROKER,
     weight=24,
     observes=True,
+    words=_LOCKED,
 )
 class Lock(Operation):
     group: Annotated[int, _GROUP]
@@ -38,7 +43,7 @@ class Lock(Operation):
     queues: Annotated[tuple[int, ...], _SEVERAL]
 
 
-@operation("Ask for a lock without saying for whom.", side=Side.BROKER, observes=True)
+@operation("Ask for a lock without saying for whom.", side=Side.BROKER, observes=True, words=_LOCKED)
 class LockForNobody(Operation):
     group: Annotated[int, _GROUP]
     queue: Annotated[int, Values(OWNERLESS)]

@@ -20,7 +20,9 @@ from rocketmq_conformance.suites.broker_offsets import CreateTopic, DeleteGroup,
 from rocketmq_conformance.suites.declare.domain import Values, Whole
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import bare, fields, keyed, listed, numbers, plain
 from rocketmq_conformance.suites.values import broker as values
+from rocketmq_conformance.suites.values import words
 
 _GROUP = Values(0, 1, weights=(6, 1))
 _TOPIC = Values(0, 1, weights=(4, 1))
@@ -35,6 +37,19 @@ _SUBSCRIPTIONS = Values(
     ((0, "*"), (1, "A")),
     (),
     weights=(6, 8, 4, 2, 1, 1, 4, 3, 3, 1, 1, 1, 2, 4, 4, 1),
+    words=keyed(lambda topic: f"topic {topic}", repr),
+)
+
+
+_SUBSCRIPTION = fields({"expression": bare, "version": plain, "language": bare, "tags": listed()})
+_CONNECTED = fields(
+    {
+        "clients": listed(),
+        "consumes": bare,
+        "model": bare,
+        "where": bare,
+        "subscriptions": keyed(bare, lambda *of: _SUBSCRIPTION(of), size=5),
+    }
 )
 
 
@@ -50,7 +65,12 @@ class SetRights(Operation):
     notifies: Annotated[bool, _ON]
 
 
-@operation("Send a message with a tag, or with none, to queue 0: answers its offset.", side=Side.BROKER, weight=6)
+@operation(
+    "Send a message with a tag, or with none, to queue 0: answers its offset.",
+    side=Side.BROKER,
+    weight=6,
+    words=numbers,
+)
 class SendTagged(Operation):
     topic: Annotated[int, _TOPIC]
     tag: Annotated[str, Values(*TAGS, weights=(4, 2, 2, 1))]
@@ -87,12 +107,13 @@ class CloseConnection(Operation):
     "Ask how often a connection was notified of changes since it was asked last: answers (group, times) pairs.",
     side=Side.BROKER,
     weight=8,
+    words=keyed(lambda group: f"group {group}", lambda times: f"{times} times"),
 )
 class TakeNotices(Operation):
     connection: Annotated[int, _CONNECTION]
 
 
-@operation("Ask for the client ids of a group: answers them sorted.", side=Side.BROKER, weight=6)
+@operation("Ask for the client ids of a group: answers them sorted.", side=Side.BROKER, weight=6, words=listed())
 class ListMembers(Operation):
     group: Annotated[int, _GROUP]
 
@@ -102,6 +123,7 @@ class ListMembers(Operation):
     "expression, version, language, tags) of each subscription that it holds.",
     side=Side.BROKER,
     weight=8,
+    words=_CONNECTED,
 )
 class ListConnections(Operation):
     group: Annotated[int, _GROUP]
@@ -112,6 +134,7 @@ class ListConnections(Operation):
     "response code, the next offset and the offsets of the messages.",
     side=Side.BROKER,
     weight=14,
+    words=words.PULLED,
 )
 class PullRegistered(Operation):
     group: Annotated[int, _GROUP]

@@ -7,6 +7,7 @@ from rocketmq_conformance.models.broker.fixtures import initial_state
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import numbers
 from rocketmq_conformance.suites.values import broker as values
 
 
@@ -32,7 +33,7 @@ class DeleteGroup(Operation):
     flag: Annotated[str, values.FLAG]
 
 
-@operation("Send messages to a queue: answers their offsets.", side=Side.BROKER, weight=5)
+@operation("Send messages to a queue: answers their offsets.", side=Side.BROKER, weight=5, words=numbers)
 class Send(Operation):
     topic: Annotated[int, values.TOPIC]
     queue: Annotated[int, values.WRITTEN]

@@ -23,6 +23,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
+from rocketmq_conformance.suites.values import words
 
 _OWN = Values(0, 1, weights=(4, 1))
 _TOPIC = Values(0, AGED_TOPIC, weights=(3, 2))
@@ -82,7 +83,12 @@ class Save(Operation):
 
 
 @operation(
-    "Send messages: answers their (offset, store time) pairs.", side=Side.BROKER, weight=12, guard=_runs, observes=True
+    "Send messages: answers their (offset, store time) pairs.",
+    side=Side.BROKER,
+    weight=12,
+    guard=_runs,
+    observes=True,
+    words=words.STORED_AT,
 )
 class SendTimed(Operation):
     topic: Annotated[int, _OWN]

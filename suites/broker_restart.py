@@ -14,6 +14,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
+from rocketmq_conformance.suites.values import words
 
 _OWN = Values(0, 1, weights=(4, 1))
 _TOPIC = Values(0, AGED_TOPIC, 1, weights=(5, 5, 1))
@@ -63,7 +64,13 @@ class DeleteGroup(Operation):
     flag: Annotated[str, values.FLAG]
 
 
-@operation("Send messages: answers their (offset, store time) pairs.", side=Side.BROKER, weight=20, observes=True)
+@operation(
+    "Send messages: answers their (offset, store time) pairs.",
+    side=Side.BROKER,
+    weight=20,
+    observes=True,
+    words=words.STORED_AT,
+)
 class SendTimed(Operation):
     topic: Annotated[int, _OWN]
     queue: Annotated[int, values.WRITTEN]

@@ -1,7 +1,7 @@
 """The suite ``broker-retry``: messages that consumers send back, the copies that come again, and dead letters."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from rocketmq_conformance.models.broker.broker_retry import (
     FIRST,
@@ -20,6 +20,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import Worded, bare, fields, keyed, plain
 from rocketmq_conformance.suites.values import broker as values
 
 #: Most retry queues: the default, more, none, fewer than none.
@@ -39,6 +40,15 @@ _OWN_QUEUES = Values(1, 2)
 #: Times of messages: such as are waited for, such as are over, such as are refused.
 _TIME = Values(*TIMES, weights=(4, 4, 4, *[1] * (len(TIMES) - 3)))
 _PERM = Values(READ | WRITE, READ, WRITE, weights=(3, 1, 1))
+
+
+_PROPERTIES = keyed(bare, bare)
+
+
+def _showed(value: Any) -> Worded:
+    """Where a copy showed: retry or dead, its queue and offset, and the error of a pull, or what the message was."""
+    of_message = {"times": plain, "properties": _PROPERTIES, "time": plain} if len(value) > 4 else {"pull": plain}
+    return fields({"topic": bare, "queue": plain, "offset": plain, **of_message})(value)
 
 
 @operation(
@@ -82,6 +92,7 @@ class SendOne(Operation):
     side=Side.BROKER,
     weight=24,
     observes=True,
+    words=_showed,
 )
 class SendBack(Operation):
     group: Annotated[int, values.GROUP]
@@ -98,6 +109,7 @@ class SendBack(Operation):
     side=Side.BROKER,
     weight=7,
     observes=True,
+    words=_showed,
 )
 class SendCopy(Operation):
     group: Annotated[int, values.GROUP]
@@ -113,6 +125,7 @@ class SendCopy(Operation):
     side=Side.BROKER,
     weight=3,
     observes=True,
+    words=_showed,
 )
 class SendLockedCopy(Operation):
     holds: Annotated[bool, Values(True, False, weights=(2, 1))]
@@ -124,6 +137,7 @@ class SendLockedCopy(Operation):
     "offset, its properties, and how much too early it came (ms).",
     side=Side.BROKER,
     weight=4,
+    words=fields({"offset": plain, "properties": _PROPERTIES, "too early (ms)": plain}),
 )
 class SendLater(Operation):
     topic: Annotated[int, values.TOPIC]

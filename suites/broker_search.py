@@ -9,6 +9,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import broker as values
+from rocketmq_conformance.suites.values import words
 
 _TOPIC = Values(0, 1, weights=(7, 1))
 _COUNT = Values(1, 2, 3, 6)
@@ -20,6 +21,7 @@ _APART = Values(False, True)
     side=Side.BROKER,
     weight=3,
     observes=True,
+    words=words.STORED_AT,
 )
 class SendTimed(Operation):
     topic: Annotated[int, _TOPIC]

@@ -14,6 +14,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import fields, numbers, plain
 from rocketmq_conformance.suites.values import broker as values
 
 _OWN = Values(0, 1, weights=(3, 1))
@@ -90,17 +91,24 @@ class CreateGroup(Operation):
     side=Side.BROKER,
     weight=12,
     guard=_runs,
+    words=fields({"of the case": numbers, "of the aged store": plain}),
 )
 class Topics(Operation):
     pass
 
 
-@operation("Ask for all groups: answers which of the case's there are.", side=Side.BROKER, weight=12, guard=_runs)
+@operation(
+    "Ask for all groups: answers which of the case's there are.",
+    side=Side.BROKER,
+    weight=12,
+    guard=_runs,
+    words=numbers,
+)
 class Groups(Operation):
     pass
 
 
-@operation("Send messages to a queue: answers their offsets.", side=Side.BROKER, weight=6, guard=_runs)
+@operation("Send messages to a queue: answers their offsets.", side=Side.BROKER, weight=6, guard=_runs, words=numbers)
 class Send(Operation):
     topic: Annotated[int, _OWN]
     queue: Annotated[int, _QUEUE]

@@ -14,7 +14,9 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import fields, numbers, plain
 from rocketmq_conformance.suites.values import broker as values
+from rocketmq_conformance.suites.values import words
 
 _QUEUES = Values(2, 1, 0, 3, weights=(5, 5, 1, 1))
 #: Both bits, one of them, none; with the bit of the default topic, with one that means nothing.
@@ -46,6 +48,7 @@ class SetTopic(Operation):
     "answers its offset.",
     side=Side.BROKER,
     weight=8,
+    words=numbers,
 )
 class SendNew(Operation):
     topic: Annotated[int, Values(0, 1, 2)]
@@ -80,7 +83,7 @@ class SetGroup(Operation):
     enabled: Annotated[bool, Values(True, False)]
 
 
-@operation("Send messages to a queue: answers their offsets.", side=Side.BROKER, weight=8)
+@operation("Send messages to a queue: answers their offsets.", side=Side.BROKER, weight=8, words=numbers)
 class Send(Operation):
     topic: Annotated[int, values.TOPIC]
     queue: Annotated[int, values.WRITTEN]
@@ -92,6 +95,7 @@ class Send(Operation):
     side=Side.BROKER,
     weight=3,
     observes=True,
+    words=fields({"queue": plain, "offset": plain}),
 )
 class SendAnywhere(Operation):
     topic: Annotated[int, values.TOPIC]
@@ -102,6 +106,7 @@ class SendAnywhere(Operation):
     "next offset and the offsets of the messages.",
     side=Side.BROKER,
     weight=16,
+    words=words.PULLED,
 )
 class PullMost(Operation):
     group: Annotated[int, values.GROUP]
@@ -124,6 +129,7 @@ class SearchEnd(Operation):
     "answers the (queue, offset) pairs, and those that the members were notified of.",
     side=Side.BROKER,
     weight=8,
+    words=words.RESET,
 )
 class ResetTopic(Operation):
     group: Annotated[int, values.GROUP]

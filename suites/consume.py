@@ -22,6 +22,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values.words import CONSUMED
 
 QUEUE = Values(*OWNED, weights=(3, 1, 1))
 #: The messages of a pull: in order, with gaps, again, backwards, twice.
@@ -77,6 +78,7 @@ class Put(Operation):
         "any left": (),
         "sent back": (),
     },
+    words=CONSUMED,
 )
 class Consume(Operation):
     at: Annotated[int, Values(0, 1, 2, weights=(4, 2, 1))]
@@ -93,6 +95,7 @@ class Consume(Operation):
     weight=3,
     commits=True,
     answer={"messages": (), "bytes": (), "span": (), "any left": (), "sent back": ()},
+    words=CONSUMED,
 )
 class Clean(Operation):
     queue: Annotated[int, QUEUE]
@@ -128,6 +131,7 @@ class Update(Operation):
     "queue.",
     weight=1,
     answer={"offset to commit": (), "messages": (), "bytes": (), "span": (), "any left": ()},
+    words=CONSUMED,
 )
 class Remove(Operation):
     queue: Annotated[int, QUEUE]

@@ -22,6 +22,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import listed, numbers
+from rocketmq_conformance.suites.values.words import CONSUMED
 
 QUEUE = Values(*OWNED, weights=(4, 1, 2))
 #: The messages of a pull: in order, with gaps, again, backwards, twice.
@@ -72,6 +74,7 @@ class Put(Operation):
         "any left": (),
         "sent back": (),
     },
+    words={**CONSUMED, "given": listed(numbers)},
 )
 class Consume(Operation):
     at: Annotated[int, Values(0, 1, weights=(3, 1))]

@@ -21,6 +21,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import bare, keyed, listed
 
 _CONSUMER = Values(*range(len(MODES)))
 _ANOTHER = " One that runs in its place is shut down."
@@ -138,6 +139,7 @@ class TellId(_OfConsumer):
     "it, and sorted consumer groups.",
     weight=4,
     sets=(-1,),
+    words=keyed(bare, listed()),
 )
 class ListClients(Operation):
     pass

@@ -9,6 +9,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSETS
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND
 
 #: The local store asks no broker: every queue is like any other. Null now and then.
@@ -53,6 +54,7 @@ class Remove(Operation):
     "Copy the entries of a topic; blank means all.",
     weight=3,
     sets=(-1,),
+    words=OFFSETS,
 )
 class Clone(Operation):
     topic: Annotated[str, Values(TOPIC, "", OTHER_TOPIC)]

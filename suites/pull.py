@@ -1,7 +1,7 @@
 """The suite ``pull``: the pull loop of one push consumer; the plan decides which pull, response or timer is next."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from rocketmq_conformance.models.client import pull_settings
 from rocketmq_conformance.models.client.client_rules import ClientRules
@@ -12,7 +12,9 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, OFFSETS, Worded, bare, fields, plain
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values.words import CONSUMED, TAGGED
 
 QUEUE = Values(*INITIALLY_OWNED, weights=(3, 2, 1))
 #: Which of the requests in one place, from the oldest on; past the latest it begins again.
@@ -39,6 +41,7 @@ MESSAGES = Values(
     ((2, "A"), (11, "A")),
     ((LARGE, "A"),),
     weights=(1, 3, 2, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1),
+    words=TAGGED,
 )
 FAILURES = Values(
     *("SYSTEM_ERROR", "SYSTEM_BUSY", "FLOW_CONTROL", "SUBSCRIPTION_NOT_LATEST", "QUERY_NOT_FOUND"),
@@ -50,6 +53,12 @@ SUBSCRIBED = Values(TOPIC, OTHER_TOPIC, weights=(3, 1))
 
 def _has_types(profile: Profile) -> bool:
     return ClientRules.of(profile).selects
+
+
+def _unsent(value: Any) -> Worded:
+    """What a pull that is not sent answers: that it is put off, and for how long, or dropped."""
+    delay = {"delay": plain} if len(value) > len(("queue", "dropped", "counts as a pull")) else {}
+    return fields({"queue": plain, "then": bare, **delay, "counts as a pull": plain})(value)
 
 
 @operation(
@@ -71,6 +80,7 @@ def _has_types(profile: Profile) -> bool:
     },
     unsaid=("counts as a pull",),
     idle=("node", "offset to commit", "flag", "expression", "type", "counts as a pull"),
+    words={"": _unsent, "offset to commit": OFFSET_OR_NONE},
 )
 class Pull(Operation):
     place: Annotated[int, PLACE]
@@ -84,6 +94,7 @@ class Pull(Operation):
     weight=14,
     answer=_TURN,
     idle=("delay",),
+    words=CONSUMED,
 )
 class Found(Operation):
     place: Annotated[int, PLACE]
@@ -97,6 +108,7 @@ class Found(Operation):
     weight=8,
     answer=_TURN,
     idle=("delay",),
+    words=CONSUMED,
 )
 class Nothing(Operation):
     place: Annotated[int, PLACE]
@@ -111,6 +123,7 @@ class Nothing(Operation):
     weight=3,
     answer=_TURN,
     idle=("delay",),
+    words=CONSUMED,
 )
 class Illegal(Operation):
     place: Annotated[int, PLACE]
@@ -125,6 +138,7 @@ class Illegal(Operation):
     weight=5,
     answer=_TURN,
     idle=("delay",),
+    words=CONSUMED,
 )
 class Fail(Operation):
     place: Annotated[int, PLACE]
@@ -140,6 +154,7 @@ class Fail(Operation):
     answer=dict.fromkeys(("queue", "then", "owned", "offset in memory", "another round", "commits"), ()),
     unsaid=("another round",),
     idle=("another round",),
+    words=CONSUMED,
 )
 class Fire(Operation):
     place: Annotated[int, PLACE]
@@ -160,6 +175,7 @@ class Consume(Operation):
     "whether it begins, and the commits that reached the broker.",
     weight=4,
     commits=True,
+    words=fields({"begins": plain, "commits": OFFSETS}),
 )
 class Gain(Operation):
     queue: Annotated[int, QUEUE]
@@ -171,6 +187,7 @@ class Gain(Operation):
     "A rebalance loses a queue: answers whether it was owned, and the commits that reached the broker.",
     weight=2,
     commits=True,
+    words=fields({"owned": plain, "commits": OFFSETS}),
 )
 class Lose(Operation):
     queue: Annotated[int, QUEUE]

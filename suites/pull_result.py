@@ -16,6 +16,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, keyed
+from rocketmq_conformance.suites.values.words import TAGGED
 
 #: Messages (offset, tag) of an answer.
 MESSAGES = Values(
@@ -25,6 +27,7 @@ MESSAGES = Values(
     ((5, ""), (7, "A"), (8, "B")),
     ((8, ""),),
     ((7, "C"), (9, "A")),
+    words=TAGGED,
 )
 CODE = Values(
     *("SUCCESS", "PULL_NOT_FOUND", "PULL_RETRY_IMMEDIATELY", "PULL_OFFSET_MOVED"),
@@ -77,11 +80,18 @@ class Answered(Operation):
     suggested: Annotated[int, Values(0, 1, weights=(3, 1))]
 
 
+_WORDS = {
+    "offset to commit": OFFSET_OR_NONE,
+    "messages": keyed(lambda at: f"offset {at}", lambda low, high: f"min {low}, max {high}", size=3),
+}
+
+
 @operation(
     "The application pulls by tags: plain, timed (with a timeout of 700 ms), or waiting for messages; with a "
     "callback or without. `code`, the offsets and the messages are the broker's answer." + _ANSWERED + _GETS,
     weight=12,
     answer={**_SENT, **_RESULT},
+    words=_WORDS,
 )
 class Pull(Answered):
     way: Annotated[str, Values(PLAIN, WAITING, TIMED, weights=(3, 3, 1))]
@@ -103,6 +113,7 @@ def _limits_bytes(profile: Profile) -> bool:
     weight=2,
     offered=_limits_bytes,
     answer={**_SENT, **_RESULT},
+    words=_WORDS,
 )
 class PullSized(Answered):
     queue: Annotated[int, QUEUE]
@@ -115,6 +126,7 @@ class PullSized(Answered):
     weight=4,
     offered=lambda profile: PULLS_BY_SELECTOR.on(profile.client),
     answer={**_SENT, **_RESULT},
+    words=_WORDS,
 )
 class Select(Answered):
     way: Annotated[str, Values(PLAIN, TIMED)]
@@ -130,6 +142,7 @@ class Select(Answered):
     weight=2,
     offered=lambda profile: WAITS_BY_SELECTOR.on(profile.client),
     answer={**_SENT, **_RESULT},
+    words=_WORDS,
 )
 class SelectWaiting(Answered):
     by_callback: Annotated[bool, Values(False, True)]
@@ -144,6 +157,7 @@ class SelectWaiting(Answered):
     weight=6,
     offered=lambda profile: LITE_PULL.on(profile.client),
     answer={**_SENT, **_RESULT},
+    words=_WORDS,
 )
 class PullLite(Answered):
     queue: Annotated[int, QUEUE]
@@ -161,6 +175,7 @@ class PullLite(Answered):
     "MAX_OFFSET.",
     weight=6,
     answer={**_SENT, "messages": ("PULL-MSG-BOUNDS", "PULL-FND-1")},
+    words=_WORDS,
 )
 class PullPush(Answered):
     queue: Annotated[int, QUEUE]

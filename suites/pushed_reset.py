@@ -20,6 +20,7 @@ from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, OFFSETS, fields, keyed
 
 #: Queues 0 to 3 are the consumer's, 5 is that of another member.
 QUEUE = Values(0, 1, 2, 5, weights=(8, 4, 1, 1))
@@ -27,6 +28,9 @@ OFFSET = Values(3, 0, 8, weights=(3, 1, 2))
 TOPIC_NAMES = Values(TOPIC, OTHER_TOPIC, LOST_TOPIC, weights=(12, 2, 1))
 GROUPS = Values(GROUP, OTHER_GROUP, weights=(8, 1))
 BODY = Values(JAVA, CPP, NO_BODY, weights=(10, 1, 1))
+
+
+_BEGIN = keyed(lambda at: f"after {at} ms", OFFSETS)
 
 
 def _none_pending(state: PushedResetState) -> bool:
@@ -56,6 +60,7 @@ def _may_take(state: PushedResetState) -> bool:
     weight=5,
     guard=_none_pending,
     sets=(-1,),
+    words=OFFSETS,
 )
 class Start(Operation):
     kind: Annotated[str, Values(PUSH, ORDERLY, PULL, weights=(3, 9, 1))]
@@ -66,6 +71,7 @@ class Start(Operation):
     weight=1,
     guard=_none_pending,
     offered=lambda profile: LITE_PULL.on(profile.client),
+    words=OFFSETS,
 )
 class StartLite(Operation):
     pass
@@ -84,6 +90,7 @@ class Update(Operation):
     weight=14,
     guard=_may_reset,
     commits=True,
+    words=fields({"begin": _BEGIN, "commits": OFFSETS}),
 )
 class ResetQueue(Operation):
     queue: Annotated[int, QUEUE]
@@ -98,6 +105,7 @@ class ResetQueue(Operation):
     weight=6,
     guard=_may_reset_many,
     commits=True,
+    words=fields({"begin": _BEGIN, "commits": OFFSETS}),
 )
 class Reset(Operation):
     group: Annotated[str, GROUPS]
@@ -112,6 +120,7 @@ class Reset(Operation):
     "that reached the broker.",
     weight=16,
     commits=True,
+    words=fields({"begin": _BEGIN, "commits": OFFSETS}),
 )
 class Elapse(Operation):
     elapses: Annotated[int, Values(10_000, 1, 9_999, 500, 499, 1_000, 4_000, weights=(7, 3, 4, 2, 1, 1, 1))]
@@ -133,6 +142,7 @@ class Take(Operation):
     weight=5,
     guard=_pulls,
     commits=True,
+    words=fields({"offset in memory": OFFSET_OR_NONE, "begin": _BEGIN, "commits": OFFSETS}),
 )
 class Finish(Operation):
     queue: Annotated[int, Values(0, 1, weights=(3, 1))]
@@ -153,6 +163,7 @@ class Persist(Operation):
     "of a queue and an offset. The topic may be blank.",
     weight=5,
     sets=(-1,),
+    words=OFFSETS,
 )
 class Status(Operation):
     group: Annotated[str, GROUPS]

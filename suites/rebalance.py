@@ -19,6 +19,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, opera
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.words import ASKED, ROUND
 
 MEMBER = Values(*range(len(CLIENTS)))
 QUEUE = Values(0, 1, 2, 3, 5, 6, 7, 8, weights=(3, 3, 2, 2, 2, 1, 1, 1))
@@ -46,6 +47,7 @@ BOUND_FAULT = Fault(Requests.BOUNDS, "answer", "SYSTEM_BUSY", weights=(3, 1))
     answer={"owned": (), "begun": (), "balanced": ("REB-RET-1",), "commits": ()},
     unsaid=("balanced",),
     idle=("balanced",),
+    words=ROUND,
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
@@ -118,6 +120,7 @@ class Refresh(Operation):
     "A member's pull loop comes to a queue: answers the offset that it asks for, the offset that the pull carries, and "
     "whether its flag says to commit that; null when it does not ask.",
     weight=3,
+    words=ASKED,
 )
 class Pull(Operation):
     member: Annotated[int, MEMBER]

@@ -24,15 +24,30 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSETS, bare, fields, keyed, listed, numbers, plain
 from rocketmq_conformance.suites.rebalance import CommitElsewhere, Leave, ListMembers, Persist, Refresh
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.words import ASKED
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 2, 1))
 #: Topics that a plan subscribes to.
 TOPICS = Values(TOPIC, OTHER_TOPIC, NEXT_TOPIC, weights=(2, 1, 3))
 QUEUE = Values(0, 1, 3, 5, 9, 10, 12, weights=(3, 2, 1, 1, 2, 2, 1))
 OFFSET = Values(1, 5, 6, 12)
+
+
+_POPPED = keyed(lambda topic, queue: f"{topic} queue {queue}", lambda *first: bare(*first), size=3, keys=2)
+_ROUND = fields(
+    {
+        "pulled": numbers,
+        "popped": listed(lambda one: f"{one[0]} queue {one[1]}"),
+        "begun": OFFSETS,
+        "pops begun": _POPPED,
+        "balanced": plain,
+        "commits and requests": OFFSETS,
+    }
+)
 
 
 @operation(
@@ -45,6 +60,7 @@ OFFSET = Values(1, 5, 6, 12)
     weight=24,
     commits=True,
     sets=(0, 1, 2, 3),
+    words=_ROUND,
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
@@ -78,6 +94,7 @@ class Unsubscribe(Operation):
     "A member's pull loop comes to a queue: answers the offset that it asks for, the offset that the pull carries, and "
     "whether its flag says to commit that; null when it does not ask.",
     weight=3,
+    words=ASKED,
 )
 class Pull(Operation):
     member: Annotated[int, MEMBER]

@@ -1,6 +1,6 @@
 """The suite ``rebalance-changed``: the notifications of a group's members when a round changed their queues."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
@@ -15,12 +15,29 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import bare, fields, keyed, listed, numbers, plain
 from rocketmq_conformance.suites.rebalance import ListMembers, Refresh, Unsubscribe
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 BEAT_FAULT = Fault(Requests.HEARTBEATS, "answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))
+
+
+def _reported(brief: Any, given: Any) -> str:
+    """What a listener was given of a topic, and whether a heartbeat went before."""
+    said = "no listener" if given is None else f"queues {numbers(given[0])}, of the member {numbers(given[1])}"
+    return f"{said}, {'behind' if brief else 'without'} a heartbeat"
+
+
+_ROUND = fields(
+    {
+        "owned": numbers,
+        "balanced": plain,
+        "thresholds": fields({"messages": plain, "MiB": plain}),
+        "topics": keyed(bare, _reported, size=3),
+    }
+)
 
 
 @operation(
@@ -33,6 +50,7 @@ BEAT_FAULT = Fault(Requests.HEARTBEATS, "answer", "SYSTEM_ERROR", "silent", weig
     "what the listener was given: all queues of the topic and those of the member (null: there is no such listener).",
     weight=12,
     sets=(0,),
+    words=_ROUND,
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
@@ -63,6 +81,7 @@ class Limit(Operation):
 @operation(
     "A member's timer sends a heartbeat: answers whether it is brief, and the topics that it names (null: none).",
     weight=6,
+    words=fields({"brief": plain, "topics": listed()}),
 )
 class Beat(Operation):
     member: Annotated[int, MEMBER]
@@ -72,6 +91,7 @@ class Beat(Operation):
 @operation(
     "A member subscribes to a topic, or did so before: answers the heartbeat that goes at once, as `beat` does.",
     weight=2,
+    words=fields({"brief": plain, "topics": listed()}),
 )
 class Subscribe(Operation):
     member: Annotated[int, MEMBER]

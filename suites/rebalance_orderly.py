@@ -16,6 +16,7 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, fields, numbers
 from rocketmq_conformance.suites.rebalance import (
     BOUND_FAULT,
     FAULT,
@@ -31,6 +32,7 @@ from rocketmq_conformance.suites.rebalance import (
 )
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.words import ASKED, ROUND
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(3, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 3, weights=(6, 4, 1, 1, 1))
@@ -53,6 +55,7 @@ LOCK_FAULT = Fault(Requests.LOCKS, "answer", "SYSTEM_ERROR", "silent", weights=(
     answer={"owned": (), "begun": (), "balanced": ("REB-RET-1",), "another round": (), "commits": ()},
     unsaid=("balanced", "another round"),
     idle=("balanced", "another round"),
+    words=ROUND,
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
@@ -76,6 +79,7 @@ class Leave(Operation):
     "A member's timer renews its locks: answers the queues of its table that count as locked then.",
     weight=8,
     sets=(-1,),
+    words=numbers,
 )
 class Renew(Operation):
     member: Annotated[int, MEMBER]
@@ -86,6 +90,7 @@ class Renew(Operation):
     "A member's pull loop comes to a queue: answers the offset that it asks for, the offset that the pull carries, and "
     "whether its flag says to commit that; null when it does not ask.",
     weight=6,
+    words=ASKED,
 )
 class Pull(Operation):
     member: Annotated[int, MEMBER]
@@ -106,6 +111,7 @@ class Receive(Operation):
     "second is done at once, asking for the lock too. Answers the offsets consumed, and what the offset table then "
     "holds of the queue, -1 for nothing.",
     weight=10,
+    words=fields({"consumed": numbers, "offset in memory": OFFSET_OR_NONE}),
 )
 class Consume(Operation):
     member: Annotated[int, MEMBER]
@@ -127,7 +133,9 @@ class Take(Operation):
 
 
 @operation(
-    "The listener is done with the message, and goes on with those that wait: answers what `consume` does.", weight=10
+    "The listener is done with the message, and goes on with those that wait: answers what `consume` does.",
+    weight=10,
+    words=fields({"consumed": numbers, "offset in memory": OFFSET_OR_NONE}),
 )
 class Finish(Operation):
     member: Annotated[int, MEMBER]

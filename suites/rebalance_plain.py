@@ -1,6 +1,6 @@
 """The suite ``rebalance-plain``: a group of three plain pull consumers."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
@@ -9,13 +9,20 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import bare, keyed, numbers, text, worded
 from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.words import ROUND
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
 TOPICS = Values(TOPIC, OTHER_TOPIC)
 QUEUE = Values(5, 0, 6, 8, 2, weights=(3, 2, 2, 2, 1))
+
+
+def _divided(queues: Any, owned: Any) -> str:
+    """What a listener was called with."""
+    return f"queues {text(worded(numbers, queues))}, of the member {text(worded(numbers, owned))}"
 
 
 @operation(
@@ -29,6 +36,7 @@ QUEUE = Values(5, 0, 6, 8, 2, weights=(3, 2, 2, 2, 1))
     answer={"owned": (), "balanced": ("REB-RET-1",), "calls": (), "commits": ()},
     unsaid=("balanced",),
     idle=("balanced",),
+    words={**ROUND, "calls": keyed(bare, _divided, size=3)},
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]

@@ -14,8 +14,10 @@ from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSETS
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.words import ROUND
 
 MEMBER = Values(*range(len(CLIENTS)), weights=(6, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 6, 8, weights=(4, 4, 2, 2, 1, 1))
@@ -47,6 +49,7 @@ def _offered(profile: Profile) -> bool:
     answer={"owned": (), "pulled": (), "balanced": ("REB-RET-1",), "commits": ()},
     unsaid=("balanced",),
     idle=("balanced",),
+    words=ROUND,
 )
 class Rebalance(Operation):
     member: Annotated[int, MEMBER]
@@ -112,6 +115,7 @@ class Refresh(Operation):
     weight=16,
     offered=_offered,
     sets=(-1,),
+    words=OFFSETS,
 )
 class Pull(Operation):
     member: Annotated[int, MEMBER]
@@ -124,6 +128,7 @@ class Pull(Operation):
     "A member's application polls for so many messages: answers queue and offset of those that it gets.",
     weight=14,
     offered=_offered,
+    words=OFFSETS,
 )
 class Poll(Operation):
     member: Annotated[int, MEMBER]

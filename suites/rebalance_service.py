@@ -7,12 +7,14 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import keyed, listed
 
 
 @operation(
     "Time passes, in ms: answers the rounds that the timer lets happen, each by the ms since the time began to pass "
     "and the consumers that rebalanced, by name; rounds without any are left out.",
     weight=10,
+    words=keyed(lambda at: f"after {at} ms", listed()),
 )
 class Elapse(Operation):
     elapses: Annotated[int, Values(300, 700, 1_000, 19_000, 20_000, 41_000, weights=(3, 3, 3, 2, 2, 1))]
@@ -22,6 +24,7 @@ class Elapse(Operation):
     "A broker notifies the client that the members of a group changed: answers the consumers that rebalance at once.",
     weight=6,
     sets=(-1,),
+    words=listed(),
 )
 class Notify(Operation):
     pass
@@ -32,7 +35,9 @@ class Suspend(Operation):
     pass
 
 
-@operation("The push consumer goes on, paused or not: answers the consumers that rebalance at once.", weight=2)
+@operation(
+    "The push consumer goes on, paused or not: answers the consumers that rebalance at once.", weight=2, words=listed()
+)
 class Resume(Operation):
     pass
 

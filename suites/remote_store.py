@@ -11,6 +11,7 @@ from rocketmq_conformance.suites.declare.domain import Fault, Requests, Subset, 
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSETS
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values.client import ANY_QUEUE, FAULT, OFFSET, QUEUE, READ_KIND, ROUTED
 
@@ -56,6 +57,7 @@ class Remove(Operation):
     "Copy the entries of a topic; blank means all.",
     weight=2,
     sets=(-1,),
+    words=OFFSETS,
 )
 class Clone(Operation):
     topic: Annotated[str, Values(TOPIC, "", OTHER_TOPIC)]

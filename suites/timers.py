@@ -1,6 +1,6 @@
 """The suite ``timers``: what a client does by itself, and when, on the clock of the case."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.switches import LITE_PULL
@@ -19,6 +19,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import bare, listed
 
 _CONSUMER = Values(*range(len(GROUPS)), weights=(2, 1))
 _MODE = Values(CLUSTERING, BROADCASTING, weights=(3, 1))
@@ -33,6 +34,13 @@ _SENT = (
 @arguments
 class _OfConsumer(Operation):
     consumer: Annotated[int, _CONSUMER]
+
+
+def _sent(one: Any) -> str:
+    """What a consumer sends or writes: what it is, and what that names."""
+    what, names = one
+    ways = {True: "one way", False: "awaited"}
+    return f"{what} ({', '.join(ways[name] if type(name) is bool else bare(name) for name in names)})"
 
 
 @operation(
@@ -50,6 +58,7 @@ class Configure(Operation):
     "Make and start a consumer: the first one of group G, the second one of another group; both subscribe to topic T, "
     "and have the same client id." + _SENT,
     weight=6,
+    words=listed(_sent),
 )
 class Start(_OfConsumer):
     kind: Annotated[str, Values(PUSH, ORDERLY, PULL, weights=(2, 2, 1))]
@@ -60,6 +69,7 @@ class Start(_OfConsumer):
     "Make and start a lite pull consumer. Answers as Start does.",
     weight=2,
     offered=lambda profile: LITE_PULL.on(profile.client),
+    words=listed(_sent),
 )
 class StartLite(_OfConsumer):
     mode: Annotated[str, _MODE]
@@ -83,12 +93,13 @@ class Update(_OfConsumer):
     "Time passes, in ms: answers what the timers sent and wrote, sorted, each as the ms since the time began to pass, "
     "and then as in the answer of Start; lock with the group.",
     weight=8,
+    words=listed(lambda one: f"after {one[0]} ms {_sent(one[1:])}"),
 )
 class Elapse(Operation):
     elapses: Annotated[int, Values(10, 9, 989, 990, 1_000, 4_000, 5_000, 20_000, 31_000)]
 
 
-@operation("Shut a consumer down. Answers as Start does.", weight=2)
+@operation("Shut a consumer down. Answers as Start does.", weight=2, words=listed(_sent))
 class Shutdown(_OfConsumer):
     pass
 

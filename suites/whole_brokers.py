@@ -4,7 +4,7 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
-from rocketmq_conformance.models.client.whole_brokers import WholeBrokersModel, WholeBrokersState
+from rocketmq_conformance.models.client.whole_brokers import MOST, WholeBrokersModel, WholeBrokersState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
@@ -12,7 +12,15 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, opera
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
 
+
+def _queue(number: int) -> str:
+    """A queue by its broker."""
+    first, _ = MOST
+    return f"first broker, queue {number}" if number < first else f"second broker, queue {number - first}"
+
+
 MOVES = whole.Moves(
+    words=whole.words(_queue),
     seen=(
         f"{whole.seen(*whole.TRAFFIC)} "
         "Queues 0 to 2 are those of the first broker, 3 and 4 the queues 0 and 1 of the second one."
@@ -109,8 +117,8 @@ def _bind(profile: Profile) -> BoundModel:
 def _show(state: WholeBrokersState) -> str:
     members = [f"{name} pulls {dict(member.pulls)}" for name, member in state.group.members.items()]
     away = ", the second one is away" if state.away else ""
-    stored = dict(state.group.broker.stored)
-    return f"{state.setting}; queues {state.queues}{away}; {'; '.join(members) or 'no member'}; stored {stored}"
+    stored = whole.stored(state.group.broker.stored)
+    return f"{state.setting}; queues {state.queues}{away}; {'; '.join(members) or 'no member'}; {stored}"
 
 
 SUITE = Suite(

@@ -187,7 +187,9 @@ def show(state: WholePushState) -> str:
     members = [f"{name} pulls {dict(member.pulls)}" for name, member in group.members.items()]
     failing = [f"{request} fails by {move.fault}; " for request, move in group.fails.items()]
     failing += [f"{group.late} is late; "] if group.late else []
-    return f"{state.setting}; {''.join(failing)}{'; '.join(members) or 'no member'}; stored {dict(group.broker.stored)}"
+    return (
+        f"{state.setting}; {''.join(failing)}{'; '.join(members) or 'no member'}; {whole.stored(group.broker.stored)}"
+    )
 
 
 SUITE = Suite(

@@ -7,7 +7,7 @@ from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_push import WholePushState
-from rocketmq_conformance.models.client.whole_subscriptions import WholeSubscriptionsModel, is_subscribed
+from rocketmq_conformance.models.client.whole_subscriptions import COUNTS, WholeSubscriptionsModel, is_subscribed
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
@@ -17,7 +17,16 @@ from rocketmq_conformance.suites.values import whole
 
 _TOPICS = "for each member the topics that its last heartbeat named"
 _MEMBER = Values(0, 1, 2, weights=(6, 6, 1))
+
+
+def _queue(number: int) -> str:
+    """A queue by its topic."""
+    first, _ = COUNTS
+    return f"topic 0, queue {number}" if number < first else f"topic 1, queue {number - first}"
+
+
 MOVES = whole.Moves(
+    words=whole.words(_queue),
     seen=(
         f"{whole.seen(*whole.TRAFFIC, _TOPICS)} "
         "Queues 0 to 3 are those of the first topic, 4 and 5 the queues 0 and 1 of the other one, whose number is 1."

@@ -10,13 +10,14 @@ from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint_of
 from rocketmq_conformance.conformance.engine.shrink import Shrunk
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.transcript import Message
-from rocketmq_conformance.models.outcome import Err, Outcome, Undefined
+from rocketmq_conformance.models.outcome import Err, Expected, Outcome, Undefined
 from rocketmq_conformance.models.rule import Level
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.reports.text import shortened
 from rocketmq_conformance.suites.declare.answer_parts import (
     differing_parts,
+    in_words,
     is_accident,
     named_parts,
     responsible,
@@ -24,8 +25,10 @@ from rocketmq_conformance.suites.declare.answer_parts import (
 )
 from rocketmq_conformance.suites.declare.consequence import consequence_of
 from rocketmq_conformance.suites.declare.discovery import rules
+from rocketmq_conformance.suites.declare.operation import OperationSpec
 from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
+from rocketmq_conformance.suites.declare.wording import OFFSETS, differences, text, worded
 
 #: What a report says when a plan with requests made none.
 NO_REQUEST = "no request arrived at the broker in this plan: look at the adapter first"
@@ -57,7 +60,8 @@ def divergence_event(
     steps = shrunk.judged.steps
     last = steps[-1]
     first = responsible(suite, last)
-    differing = differing_parts(suite.operations[last.row[0]].spec, last.expected, last.observed)
+    spec = suite.operations[last.row[0]].spec
+    differing = differing_parts(spec, last.expected, last.observed)
     accidental = is_accident(last.why, differing)
     consequence = consequence_of(suite, last)
     by_step = list(zip(steps, messages or [[] for _ in steps], strict=True))
@@ -69,13 +73,13 @@ def divergence_event(
             rule_json(name) | ({"level": Level.QUIRK.value} if accidental else {})
             for name in sorted(last.why.rules, key=lambda name: name != first)
         ],
-        expected=format_result(last.expected),
-        observed=_observed(last.observed),
+        expected=said(spec, last.expected),
+        observed=_observed(spec, last.observed),
         steps=[_step(suite, at, step, sent, step is last) for at, (step, sent) in enumerate(by_step, start=1)],
         found_steps=found,
         shrink_executions=shrunk.executions,
         unshrunk=unshrunk,
-        parts=_parts(suite, last),
+        parts=parts_that_differ(spec, last.expected, last.observed),
         warning=_warning(suite, steps, messages),
         doubt=doubt,
         harm=consequence.harm.value,
@@ -128,7 +132,7 @@ def plan_file(folder: Path, suite: Suite, fingerprint: str) -> Path:
 
 
 def format_result(result: object) -> str:
-    """An expected or observed result as a reader sees it."""
+    """An expected or observed result as tables keep it, from which it can be read again."""
     match result:
         case Undefined():
             return "anything"
@@ -138,21 +142,41 @@ def format_result(result: object) -> str:
             return repr(result)
 
 
-def _observed(result: object) -> str:
+def said(spec: OperationSpec, result: Expected) -> str:
+    """An expected or observed result as a reader sees it: with the names of what it is made of."""
+    match result:
+        case Err(code, commits=commits) if commits:
+            return f"error {code}{SENT}{text(worded(OFFSETS, commits))}"
+        case Err() | Undefined():
+            return format_result(result)
+        case _:
+            return text(in_words(spec, result))
+
+
+def _observed(spec: OperationSpec, result: Expected) -> str:
     """An observed result as a reader sees it, with what the implementation says of an error."""
-    text = format_result(result)
-    said = " ".join(result.detail.split()) if isinstance(result, Err) else ""
-    return f"{text} ({shortened(said, _LONGEST_DETAIL)})" if said else text
+    shown = said(spec, result)
+    detail = " ".join(result.detail.split()) if isinstance(result, Err) else ""
+    return f"{shown} ({shortened(detail, _LONGEST_DETAIL)})" if detail else shown
 
 
-def _parts(suite: Suite, step: Step) -> list[list[str]]:
-    """The parts of an answer that differ: name, expected and observed."""
-    spec = suite.operations[step.row[0]].spec
-    wanted, given = named_parts(spec, step.expected), named_parts(spec, step.observed)
-    names = differing_parts(spec, step.expected, step.observed)
-    if wanted is None or given is None:
+def parts_that_differ(spec: OperationSpec, expected: Expected, observed: Expected) -> list[list[str]]:
+    """The parts of an answer that differ, and of these what differs: name, expected and observed.
+
+    None where the answers have no names for what they are made of, or differ as a whole.
+    """
+    if isinstance(expected, Err | Undefined) or isinstance(observed, Err | Undefined):
         return []
-    return [[name, format_result(wanted[name]), format_result(given[name])] for name in names]
+    wanted, given = named_parts(spec, expected), named_parts(spec, observed)
+    words = in_words(spec, expected), in_words(spec, observed)
+    if wanted is None or given is None:
+        return [list(one) for one in differences(*words) if one[0]]
+    found: list[list[str]] = []
+    for name in differing_parts(spec, expected, observed):
+        one, other = (words_of[name] for words_of in words if not isinstance(words_of, str))
+        entries = differences(one, other, name) or [(name, format_result(wanted[name]), format_result(given[name]))]
+        found += map(list, entries)
+    return found
 
 
 def _warning(suite: Suite, steps: Sequence[Step], messages: Sequence[list[Message]]) -> str:
@@ -164,11 +188,12 @@ def _warning(suite: Suite, steps: Sequence[Step], messages: Sequence[list[Messag
 
 
 def _step(suite: Suite, number: int, step: Step, messages: list[Message], diverges: bool) -> event.DivergenceStep:
+    spec = suite.operations[step.row[0]].spec
     return event.DivergenceStep(
         number=number,
         operation=str(suite.operation(step.row)),
-        expected=_either(format_result(one.expected) for one in (step, *step.others)),
-        observed=_observed(step.observed),
+        expected=_either(said(spec, one.expected) for one in (step, *step.others)),
+        observed=_observed(spec, step.observed),
         rules=list(step.why.rules),
         state_kind=step.why.kind,
         before=_either(suite.show(one.before) for one in (step, *step.others)),

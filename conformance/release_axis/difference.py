@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.engine import plan as plan_files
-from rocketmq_conformance.conformance.engine.divergence import format_result
+from rocketmq_conformance.conformance.engine.divergence import said
 from rocketmq_conformance.conformance.engine.first_difference import play_and_compare
 from rocketmq_conformance.conformance.engine.judge import Judged
 from rocketmq_conformance.conformance.engine.shrink import shrink
@@ -151,6 +151,7 @@ def _difference(parting: Parting, plans: Plans, one: Opened, other: Opened, fold
     except (AdapterError, CannotRunError) as error:
         return difference(whole, 0, doubt=f"the plan could not be played again: {error}")
     last = shrunk.judged.steps[-1]
+    spec = suite.operations[last.row[0]].spec
     short = shrunk.judged.rows
     file = ""
     if folder:
@@ -161,8 +162,8 @@ def _difference(parting: Parting, plans: Plans, one: Opened, other: Opened, fold
     return difference(
         [str(suite.operation(row)) for row in short],
         shrunk.executions + 2,
-        ours=format_result(last.observed),
-        theirs=format_result(last.expected),
+        ours=said(spec, last.observed),
+        theirs=said(spec, last.expected),
         rules=tuple(dict.fromkeys((*last.why.rules, *again.steps[-1].why.rules))),
         plan=file,
     )

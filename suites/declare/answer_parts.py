@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from rocketmq_conformance.models.outcome import Expected, agrees
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
+from rocketmq_conformance.suites.declare.wording import OFFSETS, Worded, bare, plain, worded
 
 if TYPE_CHECKING:
     from rocketmq_conformance.suites.declare.step import Step
@@ -28,6 +29,15 @@ def named_parts(spec: OperationSpec, answer: Expected) -> dict[str, Expected] | 
     if missing and (missing < 0 or spec.side is not Side.WHOLE):
         return None
     return dict(zip(spec.answer, answer, strict=False))
+
+
+def in_words(spec: OperationSpec, answer: Expected) -> Worded:
+    """An answer by the names of its parts and of what these are made of, where they have names."""
+    parts = named_parts(spec, answer)
+    if parts is None:
+        return worded(spec.words.get("", OFFSETS if spec.effect else plain), answer)
+    by_default = {"commits": OFFSETS} if spec.commits else {}
+    return {name: worded(spec.words.get(name, by_default.get(name, bare)), value) for name, value in parts.items()}
 
 
 def differing_parts(spec: OperationSpec, expected: Expected, observed: Expected) -> list[str]:

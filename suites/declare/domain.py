@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import Any, Protocol
 
 from rocketmq_conformance.suites.declare.choices import Choices, pick
+from rocketmq_conformance.suites.declare.wording import Wording
 
 Schema = dict[str, Any]
 
@@ -54,12 +55,15 @@ class Values:
 
     items: tuple[Any, ...]
     weights: tuple[int, ...] = ()
+    #: How a value is put into words; None: as it is.
+    words: Wording | None = None
 
-    def __init__(self, *items: Any, weights: tuple[int, ...] = ()) -> None:
+    def __init__(self, *items: Any, weights: tuple[int, ...] = (), words: Wording | None = None) -> None:
         if weights and len(weights) != len(items):
             raise ValueError("one weight per value")
         object.__setattr__(self, "items", items)
         object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "words", words)
 
     def draw(self, choices: Choices) -> Any:
         return pick(choices, self.rows())
@@ -176,6 +180,7 @@ class Drawn:
     make: Callable[[Choices], Any]
     json: Schema
     shrink: Callable[[Any], Sequence[Any]] = lambda value: ()
+    words: Wording | None = None
 
     def draw(self, choices: Choices) -> Any:
         return self.make(choices)

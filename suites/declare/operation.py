@@ -28,6 +28,7 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform, get_args, 
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.choices import Choices
 from rocketmq_conformance.suites.declare.domain import Domain, Duration, Fault, Requests, Schema
+from rocketmq_conformance.suites.declare.wording import Wording, text, worded
 
 
 class Side(Enum):
@@ -88,6 +89,8 @@ class OperationSpec:
     unsaid: tuple[str, ...]
     #: Parts of the answer that nothing later depends on: after a difference in these alone, the state is certain.
     idle: tuple[str, ...]
+    #: How the parts of the answer are put into words, by name; "" stands for an answer without named parts.
+    words: Mapping[str, Wording]
     #: Ms of the plan that pass within it, by its arguments; None when none do. Only a virtual clock can do that.
     lasts: Callable[..., int] | None
     #: Places of the arguments that an implementation gets: all but faults and durations.
@@ -198,13 +201,21 @@ class Operation:
         return f"{type(self).__name__}({self._inside()})"
 
     def _inside(self) -> str:
-        return ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        words = {name: getattr(domain, "words", None) for name, domain in self.spec.domains}
+        return ", ".join(f"{name}={_argument(words[name], value)}" for name, value in vars(self).items())
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
         return hash((type(self), self.args))
+
+
+def _argument(words: Wording | None, value: Any) -> str:
+    if words is None:
+        return repr(value)
+    shown = text(worded(words, value))
+    return f"[{shown}]" if isinstance(value, tuple) and words is not None else shown
 
 
 O = TypeVar("O")  # noqa: E741 - the type of an operation class
@@ -249,6 +260,7 @@ def operation(
     answer: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     unsaid: tuple[str, ...] = (),
     idle: tuple[str, ...] = (),
+    words: Wording | Mapping[str, Wording] = MappingProxyType({}),
 ) -> Callable[[type[O]], type[O]]:
     """Declare an operation. The class must derive from :class:`Operation`.
 
@@ -284,6 +296,7 @@ def operation(
             answer=answer,
             unsaid=unsaid,
             idle=idle,
+            words={"": words} if callable(words) else words,
             given=tuple(given),
             faults=tuple((at, domain.kind) for at, (_, domain) in enumerate(domains) if isinstance(domain, Fault)),
         )

@@ -12,6 +12,8 @@ from typing import Any
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.suites.declare.choices import Choices
 from rocketmq_conformance.suites.declare.domain import Drawn, Schema
+from rocketmq_conformance.suites.declare.wording import Wording
+from rocketmq_conformance.suites.values.words import MESSAGE_QUEUES, message_queue
 
 Queues = tuple[Queue, ...]
 Members = tuple[str, ...]
@@ -298,8 +300,10 @@ def _list_of(item: Schema) -> Schema:
     return {"type": "array", "items": item}
 
 
-def listed(pool: Sequence[Any], schema: Schema, simpler: Callable[[Any], Sequence[Any]]) -> Drawn:
-    return Drawn(lambda choices: pool[choices.below(len(pool))], schema, simpler)
+def listed(
+    pool: Sequence[Any], schema: Schema, simpler: Callable[[Any], Sequence[Any]], words: Wording | None = None
+) -> Drawn:
+    return Drawn(lambda choices: pool[choices.below(len(pool))], schema, simpler, words)
 
 
 def queues_of(pool: Sequence[Queues | None]) -> Drawn:
@@ -307,7 +311,7 @@ def queues_of(pool: Sequence[Queues | None]) -> Drawn:
     schema = _list_of(_QUEUE)
     if None in pool:
         schema = {"anyOf": [schema, {"type": "null"}]}
-    return listed(pool, schema, lambda value: simpler_queues(value) if value else [])
+    return listed(pool, schema, lambda value: simpler_queues(value) if value else [], MESSAGE_QUEUES)
 
 
 def members_of(pool: Sequence[Members]) -> Drawn:
@@ -317,7 +321,7 @@ def members_of(pool: Sequence[Members]) -> Drawn:
 
 def queue_of(pool: Sequence[Queue]) -> Drawn:
     """One queue."""
-    return listed(pool, _QUEUE, simpler_queue)
+    return listed(pool, _QUEUE, simpler_queue, message_queue)
 
 
 def text_of(pool: Sequence[str]) -> Drawn:

@@ -1,14 +1,25 @@
 """What the suites of whole consumers share: their members, and what is seen after each of their moves."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, cast
 
 from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Guard, Offered, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.wording import (
+    OFFSET_OR_NONE,
+    Worded,
+    Wording,
+    bare,
+    each,
+    fields,
+    listed,
+    plain,
+    text,
+)
 
 O = TypeVar("O")  # noqa: E741 - the type of an operation class
 
@@ -32,6 +43,65 @@ _END = (
 )
 #: The parts that may be null then.
 _END_UNSAID = ("connections", "commits", "unlocks")
+
+
+def member(owner: int) -> str:
+    """Who pulls a queue, or has its lock."""
+    return {-1: "nobody", -2: "a client outside the group"}.get(owner, f"member {owner}")
+
+
+def _place(one: Any) -> str:
+    if one and type(one[0]) is tuple:  # everybody that waits in a queue
+        return ", ".join(_place(each_of_them) for each_of_them in one)
+    owner, at = one or (-1, -1)
+    return member(owner) if owner == -1 else f"{member(owner)} at {at}"
+
+
+def _stored(offset: Any) -> str:
+    return bare(offset) if isinstance(offset, str) else cast(str, OFFSET_OR_NONE(offset))
+
+
+def queue_name(number: int) -> str:
+    """A queue by its place."""
+    return "retry queue" if number == -1 else f"queue {number}"
+
+
+def words(queue: Callable[[int], str] = queue_name) -> Mapping[str, Wording]:
+    """The parts of answers in words; ``queue`` names the queues of a suite by their places."""
+
+    def messages(value: Any) -> Worded:
+        found: dict[str, list[str]] = {}
+        for who, where, first, count in value:
+            to, what = ("sent back", _counted(count)) if where == "sent back" else (queue(where), _run(first, count))
+            found.setdefault(f"{member(who)}, {to}", []).append(what)
+        return {name: ", then ".join(texts) for name, texts in found.items()}
+
+    return {
+        "places": each(queue, _place),
+        "brought": messages,
+        "stored": each(queue, _stored),
+        "locks": each(queue, member),
+        "given": messages,
+        "again": messages,
+        "retry": fields(
+            {"queue": member, "offset": OFFSET_OR_NONE, "stored": OFFSET_OR_NONE, "waiting to come again": plain}
+        ),
+        "subscriptions": each("member", listed(lambda topic: f"topic {topic}")),
+    }
+
+
+def stored(offsets: Mapping[tuple[str, str, int], int]) -> str:
+    """What the broker of a model has stored: the offsets of each topic's queues."""
+    return f"stored [{text({f'{topic} queue {number}': str(at) for (_, topic, number), at in offsets.items()})}]"
+
+
+def _run(first: int, count: int) -> str:
+    return f"message {first}" if count == 1 else f"messages {first} to {first + count - 1}"
+
+
+def _counted(count: int) -> str:
+    return f"{count} message" if count == 1 else f"{count} messages"
+
 
 #: Suites with members that read no offset reach this rule with one release alone.
 UNREAD_LIMIT = RuleLimit(
@@ -58,6 +128,7 @@ class Moves:
     unsaid: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
     offered: Offered = lambda profile: True
+    words: Mapping[str, Wording] = field(default_factory=words)
 
     def move(self, sentence: str, *, weight: int = 1, guard: Guard | None = None) -> Callable[[type[O]], type[O]]:
         """Declare a move: an operation of whole consumers."""
@@ -70,6 +141,7 @@ class Moves:
             answer=self.parts,
             unsaid=self.unsaid,
             idle=self.idle,
+            words=self.words,
         )
 
     def end(self, sentence: str, *, weight: int, guard: Guard | None = None) -> Callable[[type[O]], type[O]]:

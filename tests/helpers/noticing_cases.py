@@ -16,7 +16,7 @@ from simulated_clock import SimulatedClock
 
 from rocketmq_conformance.conformance.adapter import Adapter
 from rocketmq_conformance.conformance.engine import corpus, covering_plans
-from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets import mutation_score
@@ -76,8 +76,13 @@ def open_settled(mutant: Mutant, profile: Profile, clock: SteadyClock | None = N
 
 
 def notices(mutant: Mutant, case: NoticingCase) -> bool:
-    """Is a mutant noticed by one case, played alone, and with a rule? What a mutant remembers of cases before does not
-    count."""
+    """Is a mutant noticed by one case, played alone, and with a rule?"""
+    judged = play(mutant, case)
+    return judged.verdict == DIVERGES and bool(judged.steps[-1].why.rules)
+
+
+def play(mutant: Mutant, case: NoticingCase) -> Judged:
+    """One case, played alone: what a mutant remembers of cases before does not count."""
     suite, profile = SUITES[case.suite], profile_of(mutant, Profile())
     if case.tier == COVER:
         rows = covering_plans.cases(suite, profile)[case.number].rows
@@ -88,8 +93,7 @@ def notices(mutant: Mutant, case: NoticingCase) -> bool:
     try:
         adapter.hello()
         stage.begin(suite, case.number)
-        judged = Judge(suite, profile).judge(rows, lambda row: stage.do(suite, row))
-        return judged.verdict == DIVERGES and bool(judged.steps[-1].why.rules)
+        return Judge(suite, profile).judge(rows, lambda row: stage.do(suite, row))
     finally:
         stage.close()
 

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.campaign.analysis.rebuild import Trace
 from rocketmq_conformance.conformance.campaign.analysis.separating_features import Sample, separators
 from rocketmq_conformance.conformance.campaign.analysis.side import ComparedSide
 from rocketmq_conformance.conformance.campaign.analysis.trace_difference import AGREED
-from rocketmq_conformance.conformance.engine.divergence import format_result, rule_json
+from rocketmq_conformance.conformance.engine.divergence import rule_json, said
 from rocketmq_conformance.models.outcome import agrees
 from rocketmq_conformance.reports.campaign_diff import Difference, SideAnswer, SuiteDifference
 from rocketmq_conformance.reports.event import Separator
@@ -120,9 +120,10 @@ def _answer(side: ComparedSide, trace: Trace, other: ComparedSide, step: int) ->
     if len(trace.steps) >= step:
         played = trace.steps[step - 1]
         good = agrees(played.expected, played.observed)
+        spec = trace.suite.operations[played.row[0]].spec
         return SideAnswer(
-            format_result(played.observed),
-            format_result(played.expected),
+            said(spec, played.observed),
+            said(spec, played.expected),
             good,
             played.why.kind,
             _rules(played.why.rules),
@@ -141,7 +142,11 @@ def _history(trace: Trace, step: int) -> tuple[str, list[list[str]]]:
     """The operation of a step, and [operation, answer] of each step before it; empty when the steps are not known."""
     if len(trace.steps) < step:
         return "", []
-    answered = [[str(trace.suite.operation(one.row)), format_result(one.observed)] for one in trace.steps[:step]]
+    operations = trace.suite.operations
+    answered = [
+        [str(trace.suite.operation(one.row)), said(operations[one.row[0]].spec, one.observed)]
+        for one in trace.steps[:step]
+    ]
     return answered[-1][0], answered[:-1]
 
 

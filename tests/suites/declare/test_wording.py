@@ -1,0 +1,62 @@
+"""Values in words: named by what is declared beside them, and as they are where they have another form."""
+
+from __future__ import annotations
+
+from rocketmq_conformance.suites.declare.answer_parts import in_words
+from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.operation import OperationSpec
+from rocketmq_conformance.suites.declare.wording import OFFSETS, differences, numbers, text, worded
+
+
+def spec_of(suite: str, operation: str) -> OperationSpec:
+    """The declaration of an operation."""
+    made = SUITES[suite]
+    return made.operations[made.index[operation]].spec
+
+
+def test_whole_consumers_are_shown_by_member_and_queue() -> None:
+    look = spec_of("whole-listener", "look")
+    brought = ((0, -1, 3, 1), (0, 2, 7, 5), (1, "sent back", 0, 2))
+    answer = (((0, 12), (0, 12), (-1, -1)), brought, (12, -1), (1, 0, -1, 1))
+    assert text(in_words(look, answer)) == (
+        "places: [queues 0 and 1: member 0 at 12; queue 2: nobody]; "
+        "brought: [member 0, retry queue: message 3; member 0, queue 2: messages 7 to 11; "
+        "member 1, sent back: 2 messages]; stored: [queue 0: 12; queue 1: none]; "
+        "retry: [queue: member 1; offset: 0; stored: none; waiting to come again: 1]"
+    )
+
+
+def test_queues_of_several_brokers_have_their_brokers_names() -> None:
+    look = spec_of("whole-brokers", "look")
+    nobody = ((-1, -1),) * 5
+    wanted = in_words(look, (nobody, (), ()))
+    given = in_words(look, ((*nobody[:3], (0, 7), (0, 7)), (), ()))
+    assert differences(wanted, given) == [("places, second broker, queues 0 and 1", "nobody", "member 0 at 7")]
+
+
+def test_what_one_of_two_lists_lacks_is_nothing_there() -> None:
+    one, other = worded(OFFSETS, ((0, 5), (2, 8))), worded(OFFSETS, ((0, 5), (3, 1), (3, 1, "awaited")))
+    assert differences(one, other) == [("queue 2", "8", "nothing"), ("queue 3", "nothing", "1, then 1, awaited")]
+    assert text(worded(OFFSETS, ())) == "nothing"
+
+
+def test_numbers_in_a_row_are_a_range() -> None:
+    assert [numbers(value) for value in ((), (3,), (3, 4), (0, 1, 2, 5), (5, 4))] == [
+        "none",
+        "3",
+        "3, 4",
+        "0 to 2, 5",
+        "5, 4",
+    ]
+
+
+def test_a_value_of_another_form_is_shown_as_it_is() -> None:
+    for value in (None, True, "1", (1, (2,)), ((1,),)):
+        assert text(worded(OFFSETS, value)) == repr(value)
+    assert text(worded(numbers, ("0", True))) == "('0', True)"
+
+
+def test_arguments_have_words_too() -> None:
+    allocation = SUITES["allocation"]
+    row = allocation.index["allocate_averagely"], ("c0", (("T", "b0", 0), ("T", "b0", 1)), ("c0",))
+    assert str(allocation.operation(row)) == "allocate_averagely(me='c0', queues=[T/b0/0, T/b0/1], members=('c0',))"
