@@ -67,11 +67,12 @@ def html_page(events: Iterable[Event]) -> str:
 
 def render(summary: RunSummary) -> str:
     """The page of the events that a summary has collected."""
-    return _environment().get_template("page.html.j2").render(page=view(summary))
+    return environment().get_template("page.html.j2").render(page=view(summary))
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates of pages."""
     # Imported with the first page: commands that make none need not wait for it.
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocketmq_conformance.reports.divergence_block import diverging_step, shrinking, three
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep
@@ -164,7 +164,8 @@ def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
     separates, more_separates = first_items(one.separates, SEPARATORS)
     expected, observed = mark_differences(one.expected, one.observed)
     parts, more_parts = first_items(one.parts, PARTS)
-    steps = [_step(step) for step in one.steps[-STEPS:]]
+    shown = _differing_only(one)
+    steps = [_step(step) for step in shown[-STEPS:]]
     # Of two implementations, what was expected is what the other one did.
     names = clipped(one.against, 60), clipped(one.address, 60) or "the other"
     between = one.against != MODEL
@@ -189,13 +190,19 @@ def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
         shrunk=clipped(shrinking(one), 300),
         separates=[_bar(item.feature, item.diverging, item.others) for item in separates],
         more_separates=more_separates,
-        diagram=diagram(one.steps, words),
+        diagram=diagram(shown, words),
         plan=clipped(one.plan, 4000),
         heads=heads,
         words=words,
         harm=clipped(one.harm, 40),
         consequence=clipped(one.consequence, 400),
     )
+
+
+def _differing_only(one: DivergenceFound) -> list[DivergenceStep]:
+    """The steps, where the one that diverges has of its answers what differs."""
+    expected, observed = _answers(one)
+    return [replace(step, expected=expected, observed=observed) if step.diverges else step for step in one.steps]
 
 
 def _answers(one: DivergenceFound) -> tuple[str, str]:

@@ -1,64 +1,70 @@
-"""The page of a table as HTML that needs nothing else: no script, and nothing is loaded."""
+"""The page of a prediction, a matrix or a comparison: tables in the frame that the page of a run has, too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html import escape
+from dataclasses import dataclass
 
+from rocketmq_conformance.reports.html import environment
+from rocketmq_conformance.reports.html_verdict import Headline
 from rocketmq_conformance.reports.prediction import BAD, CODE, DOUBTFUL, GOOD, Cell, Page, Section
-from rocketmq_conformance.reports.text import clean
+from rocketmq_conformance.reports.text import clean, shortened
 
-_CLASSES = {GOOD: "good", BAD: "bad", DOUBTFUL: "doubtful", CODE: "code"}
-_STYLE = """
-:root { color-scheme: light dark; --line: #8886; --good: #0d6632; --bad: #a3121e; --doubtful: #744700; }
-@media (prefers-color-scheme: dark) { :root { --good: #63d78f; --bad: #ff918c; --doubtful: #f0c267; } }
-body { font: 1rem/1.5 system-ui, sans-serif; margin: 1.5rem auto; max-width: 90rem; padding-inline: 1rem; }
-div { overflow-x: auto; }
-table { border-collapse: collapse; }
-th, td { border-bottom: 1px solid var(--line); padding: .3rem .7rem; text-align: left; vertical-align: top; }
-.number { text-align: right; }
-.good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; } .doubtful { color: var(--doubtful); }
-.code { font-family: ui-monospace, monospace; }
-"""
+#: The tone of each style; the other ones have none.
+_TONES = {GOOD: "ok", BAD: "bad", DOUBTFUL: "open"}
+#: Characters of a section's title that its link shows.
+_LINK = 40
+#: Cells of a column that are all this short stay on one line.
+_SHORT = 18
+
+
+@dataclass(frozen=True)
+class _Cell:
+    text: str
+    tone: str
+    #: "n" for a number, "short" for a text that is to stay on one line, "" for another one.
+    kind: str
+    code: bool
+
+
+@dataclass(frozen=True)
+class _Column:
+    name: str
+    number: bool
+
+
+@dataclass(frozen=True)
+class _Section:
+    title: str
+    #: How its link names it.
+    name: str
+    columns: list[_Column]
+    rows: list[list[_Cell]]
+    lines: list[_Cell]
+
+
+@dataclass(frozen=True)
+class _View:
+    title: str
+    head: Headline
+    sections: list[_Section]
 
 
 def html(page: Page) -> str:
     """The page."""
-    return "\n".join(_lines(page)) + "\n"
+    title, answer = clean(page.title), clean(page.answer.text)
+    head = Headline("", _TONES.get(page.answer.style, "none"), answer, [])
+    view = _View(title, head, [_section(section) for section in page.sections])
+    return environment().get_template("tables.html.j2").render(page=view) + "\n"
 
 
-def _lines(page: Page) -> Iterator[str]:
-    title = escape(clean(page.title))
-    yield f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>"
-    yield f"<p{_class(page.answer)}>{_text(page.answer)}</p>"
-    for section in page.sections:
-        yield from _section(section)
-    yield "</body>\n</html>"
+def _section(section: Section) -> _Section:
+    title = clean(section.title)
+    columns = [_Column(clean(name), name in section.numbers) for name in section.columns]
+    short = [max((len(row[at].text) for row in section.rows), default=0) <= _SHORT for at in range(len(columns))]
+    kinds = ["n" if column.number else "short" if one else "" for column, one in zip(columns, short, strict=True)]
+    rows = [[_cell(cell, kind) for cell, kind in zip(row, kinds, strict=True)] for row in section.rows]
+    return _Section(title, shortened(title, _LINK), columns, rows, [_cell(line) for line in section.lines])
 
 
-def _section(section: Section) -> Iterator[str]:
-    yield f"<h2>{escape(clean(section.title))}</h2>"
-    numbers = [' class="number"' if name in section.numbers else "" for name in section.columns]
-    if section.columns:
-        heads = "".join(
-            f"<th{number}>{escape(name)}</th>" for name, number in zip(section.columns, numbers, strict=True)
-        )
-        yield f"<div><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>"
-        for row in section.rows:
-            cells = zip(row, numbers, strict=True)
-            yield f"<tr>{''.join(f'<td{number or _class(cell)}>{_text(cell)}</td>' for cell, number in cells)}</tr>"
-        yield "</tbody>\n</table></div>"
-    if section.lines:
-        yield "<ul>"
-        yield from (f"<li{_class(line)}>{_text(line)}</li>" for line in section.lines)
-        yield "</ul>"
-
-
-def _text(cell: Cell) -> str:
-    return escape(clean(cell.text))
-
-
-def _class(cell: Cell) -> str:
-    return f' class="{_CLASSES[cell.style]}"' if cell.style in _CLASSES else ""
+def _cell(cell: Cell, kind: str = "") -> _Cell:
+    return _Cell(clean(cell.text), _TONES.get(cell.style, ""), kind, cell.style == CODE)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -20,12 +18,12 @@ from rocketmq_conformance.conformance.cli.options import (
     patience_option,
     start_timeout_option,
 )
-from rocketmq_conformance.conformance.cli.output import say, say_text
+from rocketmq_conformance.conformance.cli.output import say
+from rocketmq_conformance.conformance.cli.written_page import format_option
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.release_axis.cache import Cache
     from rocketmq_conformance.conformance.release_axis.plans import Plans
-    from rocketmq_conformance.reports.prediction import Page
 
 #: Cases of each suite beside the corpus, and their seed: the same every time, so that what was played is found again.
 CASES, SEED = 10, 1
@@ -105,7 +103,7 @@ def comparing_options(command: Callable[..., None]) -> Callable[..., None]:
             show_default=True,
             help="Folder of what was played before: by kit, plans and implementation.",
         ),
-        click.option("--format", "form", type=click.Choice(["text", "markdown", "json", "html"]), default="text"),
+        format_option,
     ):
         wrapped = option(wrapped)
     return wrapped
@@ -135,20 +133,3 @@ def progress(address: str, text: str) -> None:
     """Say on a terminal what is under way."""
     if sys.stderr.isatty():
         say(f"{address}: {text}", err=True)
-
-
-def write(form: str, page: Callable[[], Page], document: Callable[[], dict[str, Any]]) -> None:
-    """Write a result to standard output; one that is closed does not affect the exit code."""
-    from rocketmq_conformance.reports import prediction
-    from rocketmq_conformance.reports.prediction_html import html
-
-    with suppress(BrokenPipeError):
-        match form:
-            case "json":
-                say_text(json.dumps(document(), indent=1) + "\n")
-            case "markdown":
-                say_text(prediction.markdown(page()))
-            case "html":
-                say_text(html(page()))
-            case _:
-                prediction.show(page(), sys.stdout)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.axis_options import Comparing, addresses, comparing_options, progress, write
+from rocketmq_conformance.conformance.cli.axis_options import Comparing, addresses, comparing_options, progress
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, UNDECIDED, finish
 from rocketmq_conformance.conformance.cli.options import case_option, plan_argument, plan_notes, read_plan
 from rocketmq_conformance.conformance.cli.output import say
+from rocketmq_conformance.conformance.cli.written_page import write
 
 
 @click.command()

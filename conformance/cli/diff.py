@@ -14,10 +14,10 @@ from rocketmq_conformance.conformance.cli.axis_options import (
     plans,
     progress,
     seed_option,
-    write,
 )
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, UNDECIDED, finish
 from rocketmq_conformance.conformance.cli.options import suites_option, writable_folder
+from rocketmq_conformance.conformance.cli.written_page import write
 
 
 @click.command()

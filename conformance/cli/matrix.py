@@ -12,10 +12,10 @@ from rocketmq_conformance.conformance.cli.axis_options import (
     plans,
     progress,
     seed_option,
-    write,
 )
 from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, UNDECIDED, finish
 from rocketmq_conformance.conformance.cli.options import suites_option
+from rocketmq_conformance.conformance.cli.written_page import write
 
 
 @click.command()

@@ -17,13 +17,12 @@ from rocketmq_conformance.conformance.cli.predict_options import (
     max_repeat_option,
     max_skip_option,
     name_servers_argument,
-    page_option,
     patience_option,
     release_option,
     state_option,
     topics_option,
-    write,
 )
+from rocketmq_conformance.conformance.cli.written_page import format_option, write
 from rocketmq_conformance.models.release import NEWEST, Release
 
 _STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "MACHINE_ROOM")
@@ -53,7 +52,7 @@ def _names(text: str | None) -> tuple[str, ...]:
 @client_option
 @patience_option
 @state_option
-@page_option
+@format_option
 @could_not
 def allocation(
     name_servers: str | None,
@@ -123,7 +122,7 @@ def allocation(
 @client_option
 @patience_option
 @state_option
-@page_option
+@format_option
 @could_not
 def reset(
     name_servers: str | None,
@@ -171,7 +170,7 @@ def reset(
 @max_repeat_option
 @patience_option
 @state_option
-@page_option
+@format_option
 @could_not
 def upgrade(
     name_servers: str | None,

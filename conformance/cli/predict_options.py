@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,14 +15,12 @@ import click
 
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.cli.options import Number
-from rocketmq_conformance.conformance.cli.output import say, say_text
+from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.models.release import Release
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.predict.facts import GroupFacts
-    from rocketmq_conformance.reports.prediction import Page
 
-FORMATS = ("text", "json", "markdown")
 #: Seconds between two lines of progress.
 _EVERY = 10.0
 #: Numbers of 14 digits, as consumeTimestamp is written; a time in ms has 13 until 2286.
@@ -52,9 +49,6 @@ patience_option = click.option(
     default=10.0,
     show_default=True,
     help="Seconds for a server's answer.",
-)
-page_option = click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How it is written."
 )
 
 
@@ -160,16 +154,3 @@ def counted(what: str) -> Iterator[Callable[[int, int], None]]:
     finally:
         if screen.live:
             shown.stop()
-
-
-def write(form: str, page: Callable[[], Page], document: Callable[[], dict[str, Any]]) -> None:
-    """Write a prediction to standard output."""
-    if form == "json":
-        say_text(json.dumps(document(), indent=1) + "\n")
-        return
-    from rocketmq_conformance.reports.prediction import markdown, show
-
-    if form == "markdown":
-        say_text(markdown(page()))
-    else:
-        show(page(), sys.stdout)

@@ -14,13 +14,12 @@ from rocketmq_conformance.conformance.cli.predict_options import (
     max_repeat_option,
     max_skip_option,
     name_servers_argument,
-    page_option,
     patience_option,
     release_option,
     state_option,
     topics_option,
-    write,
 )
+from rocketmq_conformance.conformance.cli.written_page import format_option, write
 from rocketmq_conformance.models.release import Release
 
 #: What --from may be besides a time.
@@ -50,7 +49,7 @@ WHERES = {"last": "CONSUME_FROM_LAST_OFFSET", "first": "CONSUME_FROM_FIRST_OFFSE
 @max_repeat_option
 @patience_option
 @state_option
-@page_option
+@format_option
 @could_not
 def start(
     name_servers: str | None,

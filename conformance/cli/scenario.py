@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from rocketmq_conformance.conformance.cli.axis_options import Comparing, addresses, comparing_options, progress, write
+from rocketmq_conformance.conformance.cli.axis_options import Comparing, addresses, comparing_options, progress
 from rocketmq_conformance.conformance.cli.exit import finish
 from rocketmq_conformance.conformance.cli.output import say
+from rocketmq_conformance.conformance.cli.written_page import write
 
 
 @click.command()

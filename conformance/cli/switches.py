@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rocketmq_conformance.conformance.cli.predict_options import page_option, write
+from rocketmq_conformance.conformance.cli.written_page import format_option, write
 
 SIDES = ("client", "broker")
 
@@ -14,7 +14,7 @@ SIDES = ("client", "broker")
 @click.option(
     "--side", "sides", multiple=True, type=click.Choice(SIDES), help="Of clients or brokers; both unless given."
 )
-@page_option
+@format_option
 def switches(releases: str, sides: tuple[str, ...], form: str) -> None:
     """Show what changes for consumers and in brokers from the release FROM to the release TO, as the model has it.
 

@@ -28,6 +28,8 @@ from rocketmq_conformance.reports.event import (
 )
 from rocketmq_conformance.reports.html import html_page
 from rocketmq_conformance.reports.jsonl import read
+from rocketmq_conformance.reports.prediction import BAD, CODE, DOUBTFUL, Cell, Page, Section
+from rocketmq_conformance.reports.prediction_html import html
 
 selenium = pytest.importorskip("selenium", reason="needs selenium: tox run -e browser")
 
@@ -115,6 +117,27 @@ def wide(*addresses: str) -> list[Event]:
     return [*stream[:-1], lost, *kinds, stream[-1]]
 
 
+def tables() -> Page:
+    """A page of tables: a matrix with long rules and addresses, figures, and commands to copy."""
+    address = "python:my_company.consumers.adapter:make_the_adapter"
+    cells = (Cell("BQ-QUERY-SETZERO", BAD), Cell(f"{address}, " * 3), Cell("0 or error QUERY_NOT_FOUND " * 8, DOUBTFUL))
+    queue = tuple(Cell(f"{123_456_789_012:,}") for _ in range(7))
+    names = "queue", "stored", "min", "max", "answer", "starts at", "lag", "so it …"
+    command = Cell(f"mqadmin resetOffsetByTime -n 127.0.0.1:9876 -g {'app' * 30} -t orders -s 0", CODE)
+    return Page(
+        f"Group {'app' * 30}: client 5.5.0 (push, clustering, CONSUME_FROM_LAST_OFFSET)",
+        Cell("It consumes nothing again and skips nothing.", DOUBTFUL),
+        (
+            Section("Where they part", ("rule", "behave alike", "what parts them"), (cells,) * 3),
+            Section("Topic orders", names, ((*queue, Cell("goes on")),) * 8, numbers=frozenset(names[:-1])),
+            *(
+                Section(f"To start at the end of {name}", lines=(command, Cell("x" * 300)))
+                for name in ("a" * 90, "b", "c")
+            ),
+        ),
+    )
+
+
 PAGES: dict[str, Callable[[], list[Event]]] = {
     "conforms": lambda: GOOD,
     "killed": lambda: events("killed"),
@@ -136,6 +159,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("pages")
     for name, stream in PAGES.items():
         (made / f"{name}.html").write_text(html_page(stream()), "utf-8")
+    (made / "tables.html").write_text(html(tables()), "utf-8")
     return made
 
 
@@ -266,7 +290,7 @@ def test_the_page_may_connect_to_nothing(browser: Browser, url: str) -> None:
 
 def test_no_page_is_wider_than_the_screen(browser: Browser) -> None:
     wrong = []
-    for name in PAGES:
+    for name in (*PAGES, "tables"):
         browser.open(name)
         if name != "many":
             browser.unfold()
@@ -318,7 +342,7 @@ return [seen, found];
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["conforms", "killed", "campaign", "arms"])
+@pytest.mark.parametrize("name", ["conforms", "killed", "campaign", "arms", "tables"])
 def test_all_text_can_be_read(browser: Browser, name: str, scheme: str) -> None:
     browser.open(name, DESK, scheme)
     browser.unfold()
@@ -370,7 +394,7 @@ def test_wide_tables_scroll_inside(browser: Browser) -> None:
 
 def test_on_a_desk_every_table_fits_without_scrolling(browser: Browser) -> None:
     wrong, seen = [], 0
-    for name in PAGES:
+    for name in (*PAGES, "tables"):
         browser.open(name, DESK)
         if name != "many":
             browser.unfold()

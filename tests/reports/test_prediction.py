@@ -7,6 +7,7 @@ import io
 from event_streams import TEXT
 from hypothesis import given
 from hypothesis import strategies as st
+from page_tree import checked
 
 from rocketmq_conformance.reports.prediction import CODE, PLAIN, Cell, Page, Section, markdown, show
 from rocketmq_conformance.reports.prediction_html import html
@@ -28,3 +29,4 @@ def test_every_line_of_a_prediction_is_printable(page: Page) -> None:
     show(page, shown, width=60)
     for text in (shown.getvalue(), markdown(page), html(page)):
         assert [line for line in text.split("\n") if not line.isprintable()] == []
+    checked(html(page))
