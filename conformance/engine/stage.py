@@ -447,10 +447,19 @@ class _Guard:
             return
         if isinstance(error, Overdue) and self._limited:
             raise AdapterError(f"The adapter did not return from {self._what} within {stage.patience:g} s.") from None
+        if isinstance(error, TimeoutError):
+            raise AdapterError(
+                f"The adapter waited in {self._what} for what did not come in time{_in_brackets(error)}: see whether "
+                "what it asks still runs, and replay."
+            ) from error
         if isinstance(error, Exception):
             raise AdapterError(
-                f"The adapter raised {type(error).__name__} ({_short(error)}) in {self._what}."
+                f"The adapter raised {type(error).__name__}{_in_brackets(error)} in {self._what}."
             ) from error
+
+
+def _in_brackets(error: Exception) -> str:
+    return f" ({_short(error)})" if str(error) else ""
 
 
 def _short(value: object) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, Adapter, CannotRunError
+from rocketmq_conformance.conformance.targets.near_name import did_you_mean, no_option
 
 FORMS = (
     "port[?via=tcp][&clock=real&pace=N]",
@@ -78,7 +79,8 @@ def open_address(text: str) -> Adapter:
             options = {key: value for key, value in pairs if key != "set"}
             return (_broker if kind == "broker" else _mutant)(place, options, properties)
         if opener is None:
-            raise AddressError(f"{text!r} is no address; write one of {', '.join(FORMS)}.")
+            near = did_you_mean(kind, (*_KINDS, "broker", "mutant", "client", "exec"))
+            raise AddressError(f"{text!r} is no address{near}; write one of {', '.join(FORMS)}.")
         return opener(name, dict(pairs))
     except AddressError:
         raise
@@ -103,7 +105,8 @@ def _mutant(place: str, options: dict[str, str], pairs: Sequence[str]) -> Adapte
 
     name = place.partition(":")[2]
     if name not in MUTANTS:
-        raise AddressError(f"No mutant is called {name!r} (`list mutants` names them all).")
+        near = did_you_mean(name, MUTANTS)
+        raise AddressError(f"No mutant is called {name!r}{near}; `list mutants` names them all.")
     mutant = MUTANTS[name]
     if isinstance(mutant, BrokerMutant):
         if options:
@@ -155,8 +158,16 @@ def _is_consumer(make: Callable[..., Adapter], options: dict[str, str]) -> bool:
 
 
 def _python(name: str, options: dict[str, str]) -> Adapter:
+    from rocketmq_conformance.conformance.targets.client_program.python_consumer import named_parameters
+
     make = _factory(name)
-    if _is_consumer(make, options):
+    takes = named_parameters(make)
+    consumer = _is_consumer(make, options)
+    if takes is not None:
+        own = takes[1:] if consumer else takes  # the settings come first
+        forms = [f"{one}=…" for one in own] + ([_settings_in_words()] if consumer else [])
+        _refuse_unknown(name, options, (*takes, *(_program_settings() if consumer else ())), ", ".join(forms) or "none")
+    if consumer:
         return _python_consumer(name, make, options)
     try:
         adapter = make(**options)
@@ -166,10 +177,10 @@ def _python(name: str, options: dict[str, str]) -> Adapter:
         method for method in ("hello", "reset", "apply", "close") if not callable(getattr(adapter, method, None))
     ]
     if missing:
-        consumer = " A factory of consumers takes the settings as its first argument (docs/client.md)."
+        hint = " A factory of consumers takes the settings as its first argument (docs/client.md)."
         raise CannotRunError(
             f"What {name} made is no adapter: it has no {', '.join(missing)}."
-            + (consumer if hasattr(adapter, "shutdown") else "")
+            + (hint if hasattr(adapter, "shutdown") else "")
         )
     return adapter
 
@@ -185,15 +196,21 @@ def _python_consumer(name: str, make: Callable[..., Adapter], options: dict[str,
 
 
 def _client(command: str, options: dict[str, str]) -> Adapter:
-    unknown = sorted(set(options) - set(_program_settings()))
-    if unknown:
-        from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD
-
-        raise AddressError(
-            f"client has no option {unknown[0]!r}; it knows pace=N, lanes=N, through=BROKER, tls=on, credentials=on "
-            f"and the timers {', '.join(STANDARD)} in seconds, before the colon."
-        )
+    _refuse_unknown("client", options, _program_settings(), f"{_settings_in_words()}, before the colon")
     return _program(command, options)
+
+
+def _refuse_unknown(whose: str, given: Iterable[str], known: Iterable[str], forms: str) -> None:
+    """AddressError for the first option that is not known."""
+    if sentence := no_option(whose, given, known, forms):
+        raise AddressError(sentence)
+
+
+def _settings_in_words() -> str:
+    """The options of a program, as they are written."""
+    from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD
+
+    return f"pace=N, lanes=N, through=BROKER, tls=on, credentials=on and the timers {', '.join(STANDARD)} in seconds"
 
 
 def _program_settings() -> tuple[str, ...]:
@@ -263,12 +280,9 @@ def _broker(place: str, options: dict[str, str], properties: Sequence[str]) -> A
 
 
 def _via(options: dict[str, str], kind: str, allowed: tuple[str, ...], *, timed: bool = False) -> str:
-    unknown = set(options) - {"via", "clock", "pace"} if timed else set(options) - {"via"}
-    if unknown:
-        more = ", clock=real and pace=N" if timed else ""
-        raise AddressError(
-            f"{kind} has no option {sorted(unknown)[0]!r}; it knows via={' or via='.join(allowed)}{more}."
-        )
+    more = ", clock=real and pace=N" if timed else ""
+    known = ("via", "clock", "pace") if timed else ("via",)
+    _refuse_unknown(kind, options, known, f"via={' or via='.join(allowed)}{more}")
     via = options.get("via", allowed[0])
     if via not in allowed:
         raise AddressError(f"{kind} cannot be reached via {via!r}; write via={' or via='.join(allowed)}.")

@@ -33,6 +33,7 @@ from rocketmq_conformance.conformance.targets.broker.distribution import distrib
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.targets.near_name import no_option
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 
@@ -56,13 +57,13 @@ def open_broker(
     """
     if name.startswith(_FOLDER):
         return _unpacked(name.removeprefix(_FOLDER), options, pairs)
-    unknown = set(options) - {"via", "lease", "image", "java", "routes", "upgraded-from", "count"}
-    if unknown:
-        raise ValueError(
-            f"A broker address has no option {sorted(unknown)[0]!r}; it knows via=jars with java=N or count=N, "
-            "via=container with image=NAME or java=N, upgraded-from=VERSION, set=NAME=VALUE, and lease=MS for "
-            "HOST:PORT."
-        )
+    _refuse_unknown(
+        "A broker address",
+        options,
+        ("via", "lease", "image", "java", "routes", "upgraded-from", "count"),
+        "via=jars with java=N or count=N, via=container with image=NAME or java=N, upgraded-from=VERSION, "
+        "set=NAME=VALUE, and lease=MS for HOST:PORT",
+    )
     place = _HOST_AND_PORT.fullmatch(name)
     if place:
         if "via" in options:
@@ -123,12 +124,8 @@ def open_broker(
 
 def open_fake(options: Mapping[str, str] = MappingProxyType({}), pairs: Sequence[str] = ()) -> BrokerAdapter:
     """The adapter of the fake broker; ValueError with a sentence when an option is invalid."""
-    unknown = set(options) - {"like", "java", "upgraded-from"}
-    if unknown:
-        raise ValueError(
-            f"The fake broker has no option {sorted(unknown)[0]!r}; it knows like=VERSION, java=N, "
-            "upgraded-from=VERSION and set=NAME=VALUE."
-        )
+    known = ("like", "java", "upgraded-from")
+    _refuse_unknown("The fake broker", options, known, "like=VERSION, java=N, upgraded-from=VERSION and set=NAME=VALUE")
     ours = Profile()
     try:
         release = Release.parse(options.get("like", str(ours.broker)))
@@ -140,14 +137,16 @@ def open_fake(options: Mapping[str, str] = MappingProxyType({}), pairs: Sequence
     return BrokerAdapter(FakeLocation(profile.configured(properties)))
 
 
+def _refuse_unknown(whose: str, options: Mapping[str, str], known: Sequence[str], forms: str) -> None:
+    """ValueError for the first option that is not known; set=NAME=VALUE, which may be repeated, is read before."""
+    if sentence := no_option(whose, options, (*known, "set"), forms):
+        raise ValueError(sentence)
+
+
 def _unpacked(path: str, options: Mapping[str, str], pairs: Sequence[str]) -> BrokerAdapter:
     """A broker of an unpacked distribution; ValueError with a sentence when an option is invalid, CannotRunError when
     the folder is none."""
-    unknown = set(options) - {"like", "java"}
-    if unknown:
-        raise ValueError(
-            f"broker:dir=PATH has no option {sorted(unknown)[0]!r}; it knows like=VERSION, java=N and set=NAME=VALUE."
-        )
+    _refuse_unknown("broker:dir=PATH", options, ("like", "java"), "like=VERSION, java=N and set=NAME=VALUE")
     if not path:
         raise ValueError("broker:dir= names no folder; write such as broker:dir=distribution/target/rocketmq-5.5.1.")
     try:

@@ -89,8 +89,9 @@ class ClientProgram:
         """A consumer as a whole; CannotRunError when there is no such command."""
         if not self._command or shutil.which(self._command[0]) is None:
             name = self._command[0] if self._command else ""
+            options = " Options stand before the colon: client?pace=20:COMMAND." if "?" in name else ""
             raise CannotRunError(
-                f"The command {name!r} cannot be found: write client:COMMAND with one that can be run."
+                f"The command {name!r} cannot be found: write client:COMMAND with one that can be run.{options}"
             )
         itself = Hello(self._text, "", sides=(Side.WHOLE.value,), clock=REAL, pace=self._pace, patience=PATIENCE)
         if self._through is None:

@@ -20,6 +20,18 @@ def makes_consumer(factory: Callable[..., object], options: Mapping[str, str]) -
     return required_parameters(factory, options) > 0
 
 
+def named_parameters(factory: Callable[..., object]) -> tuple[str, ...] | None:
+    """The options that a factory takes by name, behind what it needs; None when it takes any, or does not say."""
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):  # it is written in C
+        return None
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+        return None
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return tuple(one.name for one in parameters if one.kind in named)
+
+
 def command(
     name: str, factory: Callable[..., object], options: Mapping[str, str], kits: Collection[str] = ()
 ) -> list[str]:

@@ -187,13 +187,21 @@ def test_an_operation_that_is_not_offered_is_passed_on() -> None:
     assert stage.do(STORE, row(STORE, "persist", 0)) == Unsupported("not here")
 
 
-def test_what_an_adapter_raises_is_named_with_the_operation() -> None:
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ValueError("a bug"), r"raised ValueError \(a bug\) in remove\(queue=0\)"),
+        (ValueError(), r"raised ValueError in remove\(queue=0\)"),
+        (TimeoutError(), r"waited in remove\(queue=0\) for what did not come in time: see whether what it asks"),
+    ],
+)
+def test_what_an_adapter_raises_is_named_with_the_operation(error: Exception, sentence: str) -> None:
     def raises(operation: Operation) -> Outcome:
-        raise ValueError("a bug")
+        raise error
 
     stage = Stage(Double(raises), Profile())
     stage.begin(STORE, 0)
-    with pytest.raises(AdapterError, match=r"raised ValueError \(a bug\) in remove\(queue=0\)"):
+    with pytest.raises(AdapterError, match=sentence):
         stage.do(STORE, row(STORE, "remove", 0))
 
 
