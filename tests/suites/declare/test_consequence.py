@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from rocketmq_conformance.models.outcome import Err, Expected, agrees
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import HARMS
-from rocketmq_conformance.suites.declare.consequence import Consequence, Harm, consequence_of
+from rocketmq_conformance.suites.declare.consequence import consequence_of
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.harm_readers import Consequence, Harm
 from rocketmq_conformance.suites.declare.step import Step
 
 WHY = Reason(("RULE",), "")
