@@ -22,8 +22,16 @@ MOVES = whole.Moves(
     seen=f"{whole.seen(*whole.TRAFFIC, _RETRY)} Queue -1 of messages is the retry queue.",
     parts={
         "places": ("WHOLE-SHARE", "WHOLE-MOVED"),
-        "brought": ("CONS-1-DROPPED", "WHOLE-FIRST", "WHOLE-SHARE"),
-        "stored": ("CONS-1-DROPPED", "PULL-NON-1", "CONS-1", "WHOLE-COMMIT", "CONS-1-BACK", "WHOLE-MOVED"),
+        "brought": ("CONS-BACK-COPY", "CONS-1-DROPPED", "WHOLE-FIRST", "WHOLE-SHARE"),
+        "stored": (
+            "CONS-BACK-COPY",
+            "CONS-1-DROPPED",
+            "PULL-NON-1",
+            "CONS-1",
+            "WHOLE-COMMIT",
+            "CONS-1-BACK",
+            "WHOLE-MOVED",
+        ),
         "retry": ("CONS-BACK-COPY", "CONS-BACK", "CONS-1-DROPPED", "CONS-1", "CONS-1-BACK", "WHOLE-SHARE"),
     },
 )

@@ -62,7 +62,7 @@ def divergence_event(
     first = responsible(suite, last)
     spec = suite.operations[last.row[0]].spec
     differing = differing_parts(spec, last.expected, last.observed)
-    accidental = is_accident(last.why, differing)
+    level = _level(spec, last, differing)
     consequence = consequence_of(suite, last)
     by_step = list(zip(steps, messages or [[] for _ in steps], strict=True))
     return event.DivergenceFound(
@@ -70,7 +70,7 @@ def divergence_event(
         case=number,
         fingerprint=fingerprint,
         rules=[
-            rule_json(name) | ({"level": Level.QUIRK.value} if accidental else {})
+            rule_json(name) | ({"level": level.value} if level else {})
             for name in sorted(last.why.rules, key=lambda name: name != first)
         ],
         expected=said(spec, last.expected),
@@ -87,6 +87,13 @@ def divergence_event(
         plan=plan,
         replay=shlex.join(["rocketmq-conformance", *command]),
     )
+
+
+def _level(spec: OperationSpec, step: Step, differing: Sequence[str]) -> Level | None:
+    """How binding what differs is where that is less than its rules are; None where it is not."""
+    if is_accident(step.why, differing):
+        return Level.QUIRK
+    return Level.SHOULD if differing and set(differing) <= set(spec.should) else None
 
 
 def listen(

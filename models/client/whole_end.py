@@ -38,6 +38,9 @@ PARTS = {
     "commits": ("REB-PERSIST-1",),
     "unlocks": ("TIMER-END",),
 }
+#: The parts that no offset depends on: a commit that is awaited is the same request, and brokers store the same
+#: (RemoteBrokerOffsetStore#updateConsumeOffsetToBroker @ 4.9.8, which takes either way).
+SHOULD = ("commits",)
 #: The rules of consumers in a cluster, and of broadcasting ones, which commit nothing.
 RULES_OF_ENDS = ("TIMER-END", "TIMER-BEAT", "REB-PERSIST-1")
 RULES_OF_BROADCAST_ENDS = RULES_OF_ENDS[:2]

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rocketmq_conformance.models.outcome import Expected
-from rocketmq_conformance.suites.declare import harm_readers as readers
+from rocketmq_conformance.suites.declare import harm_readers as offsets
+from rocketmq_conformance.suites.declare import message_readers as messages
 from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is_accident, named_parts, responsible
 from rocketmq_conformance.suites.declare.harm_readers import DIFFERENT, Consequence, Harm, Reader
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
@@ -34,7 +35,7 @@ def consequence_of(suite: Suite, step: Step) -> Consequence:
     if is_accident(step.why, names):
         return _ACCIDENT
     found = _of_parts(spec, names, step) if names else [_of_answer(suite, spec)(step.expected, step.observed)]
-    worst = readers.worst(found)
+    worst = offsets.worst(found)
     timed = responsible(suite, step).startswith(_TIMED)
     return _LATE if timed and worst.harm in (Harm.SKIPPED, Harm.STALLED, Harm.DIFFERENT) else worst
 
@@ -46,16 +47,19 @@ def _of_parts(spec: OperationSpec, names: list[str], step: Step) -> list[Consequ
     by_name = _WHOLE_PARTS if spec.side is Side.WHOLE else _PARTS
     found = [by_name.get(name, _no_reader)(wanted[name], given[name]) for name in names]
     # what does not come back by the retry topic is given again by the client itself
-    return [readers.AT_ONCE if one is readers.MISSED and readers.more_is_given(wanted, given) else one for one in found]
+    by_itself = messages.more_is_given(wanted, given)
+    return [messages.AT_ONCE if one is messages.MISSED and by_itself else one for one in found]
 
 
 def _of_answer(suite: Suite, spec: OperationSpec) -> Reader:
     if spec.side is Side.BROKER:
         return _BROKER.get(spec.name, _no_reader)
     if suite.name.startswith("start-") and spec.name in _STARTS:
-        return readers.start
+        return offsets.start
     if spec.effect:
-        return readers.commits
+        return offsets.commits
+    if suite.name in _OWN:
+        return _OWN[suite.name].get(spec.name) or _CLIENT.get(spec.name, _no_reader)
     return _CLIENT.get(spec.name, _no_reader)
 
 
@@ -69,48 +73,79 @@ _STARTS = frozenset(
     {"start", "start_checked", "start_at_time", "start_at_time_checked", "begin_push", "begin_lite_pull"}
 )
 _WHOLE_PARTS: Mapping[str, Reader] = {
-    "places": readers.places,
-    "brought": readers.brought,
-    "stored": readers.stored,
-    "locks": readers.locks,
-    "given": readers.brought,
-    "again": readers.given_again,
-    "retry": readers.retried,
+    "places": messages.places,
+    "brought": messages.brought,
+    "stored": offsets.stored,
+    "locks": messages.locks,
+    "given": messages.brought,
+    "again": messages.given_again,
+    "retry": messages.retried,
 }
 _PARTS: Mapping[str, Reader] = {
-    "owned": readers.share,
-    "begun": readers.begun,
-    "commits": readers.commits,
-    "offset to commit": readers.memory,
-    "offset in memory": readers.memory,
-    "offset": readers.start,
-    "next": readers.start,
-    "next offset": readers.start,
-    "sent back": readers.sent_back,
+    "owned": messages.share,
+    "begun": messages.begun,
+    "commits": offsets.commits,
+    "offset to commit": offsets.memory,
+    "offset in memory": offsets.memory,
+    "offset": offsets.start,
+    "next": offsets.start,
+    "next offset": offsets.start,
+    "sent back": messages.sent_back,
+    "pulled": messages.pulled_queues,
+    "balanced": messages.balanced,
+    "another round": messages.another_round,
+    "given": messages.offsets_given,
+    "messages": messages.app_messages,
+    "starts": messages.starts,
+    "delay": messages.delay,
+    "then": messages.goes_on,
 }
 _CLIENT: Mapping[str, Reader] = {
-    "read": readers.read,
-    "pull": readers.start,
+    "read": offsets.read,
+    "read_offset": offsets.read,
+    "read_timestamp": offsets.timestamp,
+    "save": offsets.saved,
+    **dict.fromkeys(("start", "start_lite"), messages.consumer_not_started),
+    "pull": messages.asked_for,
+    "poll": messages.polled,
+    "take": messages.taken_by_listener,
+    "renew": messages.locked,
+    **dict.fromkeys(("consume", "finish", "update"), messages.consumed),
+    **dict.fromkeys(("gain", "lose"), offsets.with_commits()),
     **dict.fromkeys(
         (
             *("allocate_averagely", "allocate_by_circle", "allocate_by_config", "allocate_by_consistent_hash"),
             *("allocate_by_machine_room", "allocate_nearby"),
         ),
-        readers.share,
+        messages.share,
     ),
-    **dict.fromkeys(("rebalance", "assign"), readers.first_share),
-    **dict.fromkeys(("sort_queues", "sort_members"), readers.in_order),
+    **dict.fromkeys(("rebalance", "assign"), messages.first_share),
+    **dict.fromkeys(("sort_queues", "sort_members", "compare_queues", "place_text"), messages.in_order),
+}
+#: Answers that mean something else in one suite than in the others.
+_OWN: Mapping[str, Mapping[str, Reader]] = {
+    "rebalance-broker": {"rebalance": messages.round_by_broker},
+    "pushed-reset": {
+        "start": messages.begun,
+        **dict.fromkeys(("reset", "reset_queue", "elapse", "finish"), offsets.with_commits(messages.resumed)),
+    },
 }
 _BROKER: Mapping[str, Reader] = {
-    **dict.fromkeys(("query", "query_kept", "query_pages", "query_texts"), readers.answered),
-    **dict.fromkeys(("min", "max", "search", "search_end", "min_texts", "max_texts", "search_texts"), readers.bound),
-    **dict.fromkeys(("commit", "commit_texts"), readers.taken),
+    **dict.fromkeys(("query", "query_kept", "query_texts"), offsets.answered),
+    **dict.fromkeys(("min", "max", "search", "search_end", "min_texts", "max_texts", "search_texts"), offsets.bound),
+    **dict.fromkeys(("commit", "commit_texts"), offsets.taken),
     **dict.fromkeys(
-        ("pull", "pull_filtered", "pull_sql", "pull_registered", "pull_most", "pull_texts"), readers.pulled
+        ("pull", "pull_filtered", "pull_sql", "pull_registered", "pull_most", "pull_texts"), messages.pulled
     ),
-    **dict.fromkeys(("hold_pull", "look_at_pull", "wake_pull", "await_pull"), readers.held),
-    **dict.fromkeys(("send_back", "send_copy"), readers.sent_back_to),
-    "take_notices": readers.noticed,
-    "lock": readers.granted,
-    "list_members": readers.members,
+    **dict.fromkeys(("hold_pull", "look_at_pull", "wake_pull", "await_pull"), messages.held),
+    **dict.fromkeys(("send_back", "send_copy"), messages.sent_back_to),
+    "query_pages": messages.cold,
+    "start": messages.broker_not_started,
+    "ask": messages.assigned,
+    **dict.fromkeys(("send_locked_copy",), messages.sent_back_to),
+    **dict.fromkeys(("reset_by_time", "reset_to_max", "reset_queue", "reset_topic"), offsets.led),
+    **dict.fromkeys(("send", "send_timed", "send_named", "send_tags", "send_tagged"), offsets.sent),
+    "take_notices": messages.noticed,
+    "lock": messages.granted,
+    "list_members": messages.members,
 }

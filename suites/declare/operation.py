@@ -89,6 +89,8 @@ class OperationSpec:
     unsaid: tuple[str, ...]
     #: Parts of the answer that nothing later depends on: after a difference in these alone, the state is certain.
     idle: tuple[str, ...]
+    #: Parts that no offset and no message depends on: a difference in these alone breaks a SHOULD.
+    should: tuple[str, ...]
     #: How the parts of the answer are put into words, by name; "" stands for an answer without named parts.
     words: Mapping[str, Wording]
     #: Ms of the plan that pass within it, by its arguments; None when none do. Only a virtual clock can do that.
@@ -260,6 +262,7 @@ def operation(
     answer: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     unsaid: tuple[str, ...] = (),
     idle: tuple[str, ...] = (),
+    should: tuple[str, ...] = (),
     words: Wording | Mapping[str, Wording] = MappingProxyType({}),
 ) -> Callable[[type[O]], type[O]]:
     """Declare an operation. The class must derive from :class:`Operation`.
@@ -296,6 +299,7 @@ def operation(
             answer=answer,
             unsaid=unsaid,
             idle=idle,
+            should=should,
             words={"": words} if callable(words) else words,
             given=tuple(given),
             faults=tuple((at, domain.kind) for at, (_, domain) in enumerate(domains) if isinstance(domain, Fault)),

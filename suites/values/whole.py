@@ -127,6 +127,7 @@ class Moves:
     #: The parts that an implementation may leave open, and those that nothing later depends on.
     unsaid: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
+    should: tuple[str, ...] = ()
     offered: Offered = lambda profile: True
     words: Mapping[str, Wording] = field(default_factory=words)
 
@@ -141,6 +142,7 @@ class Moves:
             answer=self.parts,
             unsaid=self.unsaid,
             idle=self.idle,
+            should=self.should,
             words=self.words,
         )
 
@@ -153,5 +155,6 @@ class Moves:
             parts=dict([*named[: whole_end.PLACE], *whole_end.PARTS.items(), *named[whole_end.PLACE :]]),
             unsaid=(*self.unsaid, *_END_UNSAID),
             idle=tuple(whole_end.PARTS),
+            should=whole_end.SHOULD,
         )
         return shown.move(sentence, weight=weight, guard=guard)
