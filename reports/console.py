@@ -39,6 +39,7 @@ from rocketmq_conformance.reports.event import (
 )
 from rocketmq_conformance.reports.kinds import first_kinds, kinds_of
 from rocketmq_conformance.reports.progress import LiveProgress
+from rocketmq_conformance.reports.repeats import once
 from rocketmq_conformance.reports.rule_lines import rule_lines
 from rocketmq_conformance.reports.rule_results import summed_up
 from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
@@ -150,7 +151,7 @@ class ConsoleReport:
         if verbose:
             self._coverage()
         else:
-            self._screen.show(*self._short.end())
+            self._screen.show(*self._short.end(), *self._short.repeated())
             left_out = self._kinds()
         self._screen.gap()
         self._screen.show(Rule(Text("Verdicts", style="bold"), style="dim", align="left"))
@@ -224,6 +225,7 @@ def show_left_out(screen: Screen, summary: RunSummary, left_out: Sequence[str]) 
 
 def header(event: RunStarted, *, verbose: bool = True) -> list[RenderableType]:
     """What is judged, by which releases, and what is off its default; a short one names a few suites and notes only."""
+    notes = once(event.notes)
     title = Text.assemble(("rocketmq-conformance", "bold"), f" {clean(event.kit)}, rule book {clean(event.rulebook)}")
     rows: list[tuple[str, RenderableType]] = [
         ("implementation", Text(clean(f"{event.implementation} {event.version}".strip()))),
@@ -232,10 +234,10 @@ def header(event: RunStarted, *, verbose: bool = True) -> list[RenderableType]:
         ("seed", Text(str(event.seed))),
         ("suites", _names(event.suites, verbose)),
         ("out", Text(clean(event.out) or "nothing is kept")),
-        *(("note", _note(note, verbose)) for note in (event.notes if verbose else event.notes[:_NOTES])),
+        *(("note", _note(note, verbose)) for note in (notes if verbose else notes[:_NOTES])),
     ]
-    if len(event.notes) > _NOTES and not verbose:
-        rows.append(("", Text(f"and {count(len(event.notes) - _NOTES, 'more note')}", style="yellow")))
+    if len(notes) > _NOTES and not verbose:
+        rows.append(("", Text(f"and {count(len(notes) - _NOTES, 'more note')}", style="yellow")))
     choice = [Text(clean(event.release_choice[:1].upper() + event.release_choice[1:] + "."))]
     return [*(choice if event.release_choice else []), *_properties(event, verbose), title, "", grid(rows)]
 

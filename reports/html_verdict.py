@@ -6,6 +6,7 @@ A verdict is "ok" only when no event contradicts it.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from rocketmq_conformance.reports.event import (
@@ -19,7 +20,9 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
 )
 from rocketmq_conformance.reports.html_text import clipped, count, figure, first_items, seconds
+from rocketmq_conformance.reports.repeats import alike, by_reason, case_reasons, with_place
 from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
+from rocketmq_conformance.reports.text import first_names
 
 TONES = {CONFORMS: "ok", DIVERGES: "bad", UNDECIDED: "open", COULD_NOT_RUN: "broken", UNSUPPORTED: "none"}
 #: The meaning of each number.
@@ -204,18 +207,20 @@ def suites(summary: RunSummary) -> tuple[list[SuiteRow], int]:
 
 
 def verdict_reasons(rows: list[SuiteRow]) -> list[VerdictReasons]:
-    """The reasons behind verdicts; implementations with the same reasons share an entry."""
-    groups: dict[tuple[str, tuple[str, ...], int], list[str]] = {}
-    sizes: dict[str, int] = {}
+    """The reasons behind verdicts; implementations and suites whose reasons are alike share an entry."""
+    sizes = Counter(row.suite for row in rows)
+    groups: dict[tuple[object, ...], list[SuiteRow]] = {}
     for row in rows:
-        sizes[row.suite] = sizes.get(row.suite, 0) + 1
         if row.reasons:
-            key = (row.suite, tuple(row.reasons), row.more_reasons)
-            groups.setdefault(key, []).append(row.address)
-    return [
-        VerdictReasons(suite, "" if len(whose) == sizes[suite] else ", ".join(whose), list(reasons), more)
-        for (suite, reasons, more), whose in groups.items()
-    ]
+            groups.setdefault((tuple(map(alike, row.reasons)), row.more_reasons), []).append(row)
+    found = []
+    for whose in groups.values():
+        names = list(dict.fromkeys(row.suite for row in whose))
+        all_of_them = all(sum(row.suite == name for row in whose) == sizes[name] for name in names)
+        addresses = "" if all_of_them else ", ".join(dict.fromkeys(row.address for row in whose))
+        title = first_names(names) + (f" ({count(len(names), 'suite')})" if len(names) > 1 else "")
+        found.append(VerdictReasons(title, addresses, list(whose[0].reasons), whose[0].more_reasons))
+    return found
 
 
 def _row(summary: RunSummary, suite: str, address: str) -> SuiteRow:
@@ -234,8 +239,8 @@ def _row(summary: RunSummary, suite: str, address: str) -> SuiteRow:
     verdict, tone, contradiction = verdict_and_tone(summary, ended)
     reasons = [contradiction] if contradiction else []
     reasons += [*([clipped(ended.reason, 400)] if ended.reason else []), *reasons_of_cases]
-    unsupported, further = first_items(list(ended.unsupported.items()), REASONS)
-    reasons += [f"unsupported: {clipped(operation, 80)}: {clipped(why, 300)}" for operation, why in unsupported]
+    unsupported, further = first_items(list(by_reason(ended.unsupported).items()), REASONS)
+    reasons += [f"unsupported: {first_names(operations)}: {clipped(why, 300)}" for why, operations in unsupported]
     control = {True: "noticed", False: "silent", None: "none"}[ended.control]
     return SuiteRow(
         *(clipped(suite, 120), shown_address, span, sentence, verdict, tone, numbers(ended.cases)),
@@ -261,10 +266,7 @@ def verdict_and_tone(summary: RunSummary, ended: SuiteEnded) -> tuple[str, str, 
 
 
 def _case_reasons(summary: RunSummary, suite: str) -> list[str]:
-    reasons = []
-    for (of, verdict, reason), (times, first) in summary.reasons.items():
-        if of == suite and reason:
-            name = clipped(summary.case_name(suite, first), 300)
-            where = name if times == 1 else f"{figure(times)} cases, first {name}"
-            reasons.append(f"{clipped(verdict, 60)}: {clipped(reason, 400)} ({where})")
-    return reasons
+    return [
+        clipped(with_place(summary, suite, clipped(verdict, 60), clipped(reason, 400), times, first), 800)
+        for verdict, reason, times, first in case_reasons(summary, suite)
+    ]

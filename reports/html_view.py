@@ -20,6 +20,7 @@ from rocketmq_conformance.reports.html_verdict import (
     totals,
     verdict_reasons,
 )
+from rocketmq_conformance.reports.repeats import once
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import rate
 from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
@@ -92,7 +93,7 @@ def view(summary: RunSummary) -> View:
     differences = stories(summary, summary.differences)
     head = headline(summary, divergences.kinds, differences.kinds)
     header = summary.header
-    notes, more_notes = first_items(header.notes if header else [], NOTES)
+    notes, more_notes = first_items(once(header.notes) if header else [], NOTES)
     rows, more_suites = suites(summary)
     drawn, more_charts = charts(summary.discoveries)
     lost, more_lost = first_items(summary.lost, LOST)

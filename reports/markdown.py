@@ -26,6 +26,8 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
 )
 from rocketmq_conformance.reports.kinds import Kind, first_kinds, kinds_of
+from rocketmq_conformance.reports.repeats import alike, case_reasons, once, with_place
+from rocketmq_conformance.reports.repeats import by_reason as operations
 from rocketmq_conformance.reports.rule_results import by_reason, clauses_of, counted, result_counts
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import clean, count, duration, first_names, profile
@@ -80,7 +82,7 @@ def summary_page(summary: RunSummary) -> str:
         cases = count(sum(footer.cases.values()), "case")
         lines += [f"{cases}, {count(footer.steps, 'step')}, {duration(footer.seconds)}.", ""]
     if header is not None and header.notes:
-        lines += [*(f"- {_text(note)}" for note in header.notes), ""]
+        lines += [*(f"- {_text(note)}" for note in once(header.notes)), ""]
     lines += _suites(summary)
     lines += _rules(summary.rules)
     kinds = kinds_of(summary.divergences + summary.doubtful + summary.differences)
@@ -98,12 +100,17 @@ def _suites(summary: RunSummary) -> list[str]:
     lines = []
     if others:
         lines += ["| suite | verdict | cases | why |", "|---|---|---:|---|"]
+        rows: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for part in others:
-            name, ended = _text(summary.part_name(*part)), summary.ended.get(part)
-            if ended is None:
-                lines.append(f"| {name} | undecided | | it did not end |")
-            else:
-                lines.append(f"| {name} | {_text(ended.verdict)} | {sum(ended.cases.values()):,} | {_why(ended)} |")
+            ended = summary.ended.get(part)
+            why = ("undecided", "it did not end") if ended is None else (ended.verdict, _why(summary, ended))
+            rows.setdefault((why[0], alike(why[1])), []).append(part)
+        for (verdict, _), parts in rows.items():
+            names = _text(first_names(summary.part_name(*part) for part in parts))
+            ends = [summary.ended[part] for part in parts if part in summary.ended]
+            cases = f"{sum(sum(one.cases.values()) for one in ends):,}" if ends else ""
+            why_of_first = _why(summary, ends[0]) if ends else "it did not end"
+            lines.append(f"| {names} | {_text(verdict)} | {cases} | {_text(why_of_first)} |")
         lines.append("")
     if conforming:
         names = ", ".join(_text(summary.part_name(*part)) for part in conforming)
@@ -134,10 +141,14 @@ def _rules(results: list[RuleResult]) -> list[str]:
     return [*lines, "</details>", ""]
 
 
-def _why(ended: SuiteEnded) -> str:
-    if ended.reason or ended.verdict != UNSUPPORTED:
-        return _text(ended.reason)
-    return _text(first_names(f"{name}: {reason}" for name, reason in ended.unsupported.items()))
+def _why(summary: RunSummary, ended: SuiteEnded) -> str:
+    if ended.reason:
+        return ended.reason
+    if ended.verdict == UNSUPPORTED:
+        return "; ".join(f"{first_names(names)}: {reason}" for reason, names in operations(ended.unsupported).items())
+    if ended.verdict == DIVERGES:  # its divergences are below
+        return ""
+    return first_names((with_place(summary, ended.suite, *one) for one in case_reasons(summary, ended.suite)), 2)
 
 
 def _divergence(summary: RunSummary, kind: Kind) -> list[str]:

@@ -17,6 +17,7 @@ from rocketmq_conformance.reports.event import (
     UNSUPPORTED,
     SuiteEnded,
 )
+from rocketmq_conformance.reports.repeats import alike, by_reason, case_reasons, with_place, without_case
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.text import clean, count, duration, first_names
 
@@ -64,6 +65,8 @@ class ShortSuiteLines:
         self._room = {True: QUIET_TEXTS, False: OTHER_TEXTS}
         #: Texts that were not shown.
         self.left_out = 0
+        #: Reasons that were shown below a suite, and how many more suites have one like it.
+        self._said: dict[str, tuple[str, int]] = {}
 
     def add(self, ended: SuiteEnded) -> Iterator[RenderableType]:
         """What the end of a suite adds."""
@@ -89,8 +92,9 @@ class ShortSuiteLines:
     def below(self, ended: SuiteEnded, name: str = "") -> Iterator[RenderableType]:
         """The lines below the line of a suite, each behind ``name``."""
         quiet = ended.verdict in QUIET
+        reasons = _reasons(self._summary, ended, SHORT_REASONS, ended.unsupported.values())
         texts = [
-            *_reasons(self._summary, ended, SHORT_REASONS, ended.unsupported.values()),
+            *(reasons if quiet else self._new(reasons)),
             *_operations(ended),
             *_unsaid(ended),
             *_consequences(ended),
@@ -105,6 +109,22 @@ class ShortSuiteLines:
         self.left_out += len(texts) - len(shown)
         for text in shown:
             yield Cut(Text(name + text), 1 if quiet and len(self._summary.suites) > FEW else 2, indent=INDENT)
+
+    def repeated(self) -> Iterator[RenderableType]:
+        """The reasons that more suites have than the one below which they stand."""
+        for text, more in self._said.values():
+            if more:
+                yield Cut(Text(f"{count(more, 'more suite')}: {without_case(text)}"), 2, indent=0)
+
+    def _new(self, reasons: Sequence[str]) -> list[str]:
+        """The reasons that are not like one below another suite; the others are counted."""
+        found = []
+        for reason in reasons:
+            text, more = self._said.get(alike(reason), (reason, -1))
+            self._said[alike(reason)] = text, more + 1
+            if more < 0:
+                found.append(reason)
+        return found
 
     def _share(self) -> int:
         """How many suites that conform share a line."""
@@ -145,15 +165,8 @@ def _reasons(summary: RunSummary, ended: SuiteEnded, most: int, leave: Collectio
     """Why the suite, and cases of it, do not conform; ``leave`` are reasons of unsupported cases that are said
     elsewhere."""
     found = [clean(ended.reason)] if ended.reason else []
-    reasons = [
-        (verdict, reason, times, first)
-        for (suite, verdict, reason), (times, first) in summary.reasons.items()
-        if suite == ended.suite and reason and not (verdict == UNSUPPORTED and reason in leave)
-    ]
-    for verdict, reason, times, first in reasons[:most]:
-        where = summary.case_name(ended.suite, first)
-        where = where if times == 1 else f"{times:,} cases, first {where}"
-        found.append(clean(f"{verdict}: {reason} ({where})"))
+    reasons = case_reasons(summary, ended.suite, leave)
+    found += [clean(with_place(summary, ended.suite, *reason)) for reason in reasons[:most]]
     if len(reasons) > most:
         found.append(f"and {count(len(reasons) - most, 'more reason')}")
     return found
@@ -161,12 +174,9 @@ def _reasons(summary: RunSummary, ended: SuiteEnded, most: int, leave: Collectio
 
 def _operations(ended: SuiteEnded) -> list[str]:
     """The unsupported operations by name, those of a reason together."""
-    by_reason: dict[str, list[str]] = {}
-    for operation, reason in ended.unsupported.items():
-        by_reason.setdefault(reason, []).append(operation)
     return [
         clean(f"unsupported: {first_names(operations)}{f': {reason}' if reason else ''}")
-        for reason, operations in by_reason.items()
+        for reason, operations in by_reason(ended.unsupported).items()
     ]
 
 

@@ -302,13 +302,15 @@ def test_many_suites_that_conform_share_lines_and_others_have_their_own() -> Non
 def test_reasons_beyond_a_few_are_counted() -> None:
     header, started, *_ = events("undecided")
     reasons = [
-        CaseEnded(suite="allocation", case=at, verdict="undecided", steps=1, seconds=0.1, digest="", reason=f"why {at}")
-        for at in range(9)
+        CaseEnded(
+            suite="allocation", case=at, verdict="undecided", steps=1, seconds=0.1, digest="", reason=f"why {why}"
+        )
+        for at, why in enumerate("abcdefghi")
     ]
     ended = next(event for event in events("undecided") if isinstance(event, SuiteEnded))
     short, verbose = (printed([header, started, *reasons, ended], verbose=verbose) for verbose in (False, True))
-    assert "  undecided: why 2 (case 2)\n  and 6 more reasons\n" in short
-    assert "  undecided: why 4 (case 4)\n  and 4 more reasons\n" in verbose
+    assert "  undecided: why c (case 2)\n  and 6 more reasons\n" in short
+    assert "  undecided: why e (case 4)\n  and 4 more reasons\n" in verbose
 
 
 def test_what_is_left_out_of_a_run_that_is_not_kept_is_had_by_the_same_command() -> None:
