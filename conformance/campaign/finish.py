@@ -12,13 +12,14 @@ from typing import Any
 
 from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster
 from rocketmq_conformance.conformance.campaign.analysis.engine import Analysis, are_large
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import parse_result
 from rocketmq_conformance.conformance.campaign.progress import CampaignProgress, Part
 from rocketmq_conformance.conformance.campaign.spark.spark_job import SparkJobs
 from rocketmq_conformance.conformance.campaign.spark.worker import FINISHED, Job, closing_task
 from rocketmq_conformance.conformance.campaign.tables.folder import STOP
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.conformance.engine import plan
-from rocketmq_conformance.conformance.engine.divergence import rule_json
+from rocketmq_conformance.conformance.engine.divergence import rule_json, said
 from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.decode import event_of
@@ -188,13 +189,15 @@ def _unshrunk(one: Cluster, job: Job) -> event.DivergenceFound:
     again = ["run", one.address, "-k", one.suite, "--seed", str(job.spec.seed), "--cases", str(one.case + 1)]
     if job.spec.steps:
         again += ["--steps", str(job.spec.steps)]
+    suite = SUITES[one.suite]
+    spec = suite.operations[suite.index[one.operation]].spec
     return event.DivergenceFound(
         suite=one.suite,
         case=one.case,
         fingerprint=one.fingerprint,
         rules=[rule_json(name) for name in one.rules],
-        expected=one.expected,
-        observed=one.observed,
+        expected=said(spec, parse_result(one.expected)),
+        observed=said(spec, parse_result(one.observed)),
         steps=[],
         found_steps=one.step,
         shrink_executions=0,

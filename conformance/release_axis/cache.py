@@ -51,7 +51,8 @@ class Cache:
             cases = {
                 int(number): CaseRecord(
                     tuple(
-                        StepRecord(at, observed, ok, tuple(rules), answer) for at, observed, ok, rules, answer in steps
+                        StepRecord(at, observed, ok, tuple(rules), answer, timed)
+                        for at, observed, ok, rules, answer, timed in steps
                     ),
                     reason,
                 )

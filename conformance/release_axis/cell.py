@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
-from rocketmq_conformance.conformance.engine.divergence import format_result
+from rocketmq_conformance.conformance.engine.divergence import format_result, said
 from rocketmq_conformance.conformance.engine.first_difference import conforming_steps
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.release_axis.cache import Cache
@@ -132,5 +132,6 @@ def _records(player: Player, rows: Sequence[Row], steps: Sequence[Step]) -> Iter
             observed = ALLOWED if allowed else f"{outcome_class(step.observed)}, which its rules forbid"
         else:
             observed = format_result(step.observed)
-        yield StepRecord(at, observed, allowed, step.why.rules, format_result(step.observed))
+        answer = said(player.judge.suite.operations[step.row[0]].spec, step.observed)
+        yield StepRecord(at, observed, allowed, step.why.rules, answer, player.judge.observes)
         at += 1

@@ -64,7 +64,7 @@ def _of_case(
                 case=number,
                 at=steps[going[0]].at,
                 rules=tuple(dict.fromkeys(rule for step in steps.values() for rule in step.rules)),
-                answers=tuple((str(answer), tuple(group)) for answer, group in answers.items()),
+                answers=tuple((steps[group[0]].shown, tuple(group)) for group in answers.values()),
             )
             for group in answers.values():
                 yield from _of_case(suite, number, cases, group, at + 1)

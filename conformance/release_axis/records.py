@@ -11,7 +11,8 @@ OPEN = "anything"
 @dataclass(frozen=True, slots=True)
 class StepRecord:
     """A step: its position in the plan, what was observed, whether the rules of its release allow that, by which rules,
-    and the answer itself. What was observed is compared, so that nothing in it depends on the time.
+    and the answer itself in words. What was observed is compared, so that nothing in it depends on the time; ``timed``
+    says that the answer does.
     """
 
     at: int
@@ -19,6 +20,12 @@ class StepRecord:
     allowed: bool
     rules: tuple[str, ...]
     answer: str
+    timed: bool = False
+
+    @property
+    def shown(self) -> str:
+        """What a reader is shown of it beside the answers of others."""
+        return self.observed if self.timed else self.answer
 
 
 @dataclass(frozen=True, slots=True)

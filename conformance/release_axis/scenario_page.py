@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ast import literal_eval
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +60,7 @@ def scenario_page(scenario: Scenario, made: Matrix) -> Page:
         rows = tuple(
             (
                 Cell(names_of(one.addresses, order)),
-                _answer_cell(_named(scenario, at, one.observed), one.allowed),
+                _answer_cell(one.observed, one.allowed),
                 Cell(", ".join(one.rules)),
             )
             for one in answers_to(made, at)
@@ -107,6 +106,7 @@ def scenario_document(scenario: Scenario, made: Matrix) -> dict[str, Any]:
 
 
 def _answer_cell(answer: str, allowed: bool) -> Cell:
+    answer = "done" if answer == str(None) else answer
     return Cell(answer, PLAIN) if allowed else Cell(f"{answer}, against the rules", BAD)
 
 
@@ -129,20 +129,6 @@ def _ways(made: Matrix) -> str:
     if timed or len(made.cells) < 2:
         return ""
     return f", in {len(made.classes)} ways" if len(made.classes) > 1 else ", and all behave alike"
-
-
-def _named(scenario: Scenario, at: int, text: str) -> str:
-    """An answer of several parts with their names."""
-    if text == str(None):
-        return "done"
-    names = list(scenario.suite.operations[scenario.rows[at][0]].spec.answer)
-    try:
-        value = literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-    if len(names) < 2 or not isinstance(value, tuple) or len(value) > len(names):
-        return text
-    return "; ".join(f"{name}: {part}" for name, part in zip(names, value, strict=False))
 
 
 def _case(cell: PlayedCell) -> CaseRecord:
