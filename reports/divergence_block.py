@@ -21,8 +21,8 @@ from rocketmq_conformance.reports.text import clean, common_ends, count
 LONG = 60
 #: Characters shown on either side of what differs.
 _AROUND = 16
-#: Messages of a step that are shown.
-_MESSAGES = 12
+#: Parts of an answer that differ and are shown, and messages of a step.
+_PARTS, _MESSAGES = 12, 12
 #: Longer answers are not written into the plan once more.
 _SHORT = 24
 
@@ -136,13 +136,25 @@ def three(texts: Sequence[str]) -> tuple[str, str, str]:
     return first, second, third
 
 
+def what_differs(one: DivergenceFound) -> tuple[str, str]:
+    """What was expected and observed: of an answer with named parts those that differ."""
+    if not one.parts:
+        return one.expected, one.observed
+    parts = [three(part) for part in one.parts]
+    return "; ".join(f"{name}: {expected}" for name, expected, _ in parts), "; ".join(
+        f"{name}: {observed}" for name, _, observed in parts
+    )
+
+
 def _differing(divergence: DivergenceFound) -> list[tuple[str, RenderableType]]:
     """The parts of the answer that differ, by name."""
     rows: list[tuple[str, RenderableType]] = []
     wanted = "expected" if divergence.against == MODEL else "the other"
-    for name, expected, observed in map(three, divergence.parts):
+    for name, expected, observed in map(three, divergence.parts[:_PARTS]):
         rows.append((wanted, Text.assemble((f"{clean(name)}: ", "dim"), (clean(expected), "bold green"))))
         rows.append(("observed", Text.assemble((f"{clean(name)}: ", "dim"), (clean(observed), "bold red"))))
+    if len(divergence.parts) > _PARTS:
+        rows.append(("", Text(f"and {count(len(divergence.parts) - _PARTS, 'more part')} that differ", style="dim")))
     return rows
 
 

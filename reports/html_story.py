@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rocketmq_conformance.reports.divergence_block import diverging_step, shrinking, three
+from rocketmq_conformance.reports.divergence_block import diverging_step, shrinking, three, what_differs
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep
 from rocketmq_conformance.reports.html_sequence import Diagram, diagram
 from rocketmq_conformance.reports.html_text import Piece, clipped, count, figure, first_items, mark_differences, share
@@ -141,7 +141,7 @@ def stories(summary: RunSummary, divergences: Sequence[DivergenceFound]) -> Stor
 def _line(number: int, kind: Kind) -> KindLine:
     one = kind.exemplar
     step = diverging_step(one.steps)
-    answers = _answers(one)
+    answers = what_differs(one)
     return KindLine(
         number=number,
         suite=clipped(one.suite, 120),
@@ -201,18 +201,8 @@ def _story(summary: RunSummary, number: int, kind: Kind) -> Story:
 
 def _differing_only(one: DivergenceFound) -> list[DivergenceStep]:
     """The steps, where the one that diverges has of its answers what differs."""
-    expected, observed = _answers(one)
+    expected, observed = what_differs(one)
     return [replace(step, expected=expected, observed=observed) if step.diverges else step for step in one.steps]
-
-
-def _answers(one: DivergenceFound) -> tuple[str, str]:
-    """What was expected and observed: of an answer with named parts those that differ."""
-    if not one.parts:
-        return one.expected, one.observed
-    parts = [three(part) for part in one.parts]
-    return "; ".join(f"{name}: {expected}" for name, expected, _ in parts), "; ".join(
-        f"{name}: {observed}" for name, _, observed in parts
-    )
 
 
 def _also(summary: RunSummary, one: DivergenceFound, kind: Kind) -> str:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from rocketmq_conformance.reports.divergence_block import plain_text
+from rocketmq_conformance.reports.divergence_block import plain_text, what_differs
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     DIVERGES,
@@ -144,7 +144,8 @@ def _rule_cases(
             by_fingerprint = {divergence.fingerprint: divergence for divergence in reversed(failed)}
             worst = min(failed, key=harm_rank)
             does = f"{worst.harm}: {worst.consequence} " if worst.consequence else ""
-            message = f"{does}expected {worst.expected}, observed {worst.observed}"
+            expected, observed = what_differs(worst)
+            message = f"{does}expected {expected}, observed {observed}"
             bodies = [
                 plain_text(divergence, _WIDTH, summary.case_name(divergence.suite, divergence.case))
                 for divergence in reversed(by_fingerprint.values())

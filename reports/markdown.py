@@ -11,7 +11,7 @@ import json
 from html import escape
 from pathlib import Path
 
-from rocketmq_conformance.reports.divergence_block import noun
+from rocketmq_conformance.reports.divergence_block import noun, what_differs
 from rocketmq_conformance.reports.event import (
     CONFORMS,
     COULD_NOT_RUN,
@@ -163,7 +163,8 @@ def _divergence(summary: RunSummary, kind: Kind) -> list[str]:
     if one.steps:
         lines += ["", "| step | |", "|---:|---|"]
         lines += [f"| {step.number} | {_code_cell(step.operation)} |" for step in one.steps]
-    lines += ["", f"Expected {_code(one.expected)}, observed {_code(one.observed)}.", ""]
+    expected, observed = what_differs(one)
+    lines += ["", f"Expected {_code(expected)}, observed {_code(observed)}.", ""]
     lines += [f"Undecided: {_text(one.doubt)}.", ""] if one.doubt else []
     lines += [f"    {clean(one.replay)}", "", "</details>", ""]
     return lines
