@@ -155,9 +155,7 @@ def begun(expected: Expected, observed: Expected) -> Consequence:
         return Consequence(Harm.STALLED, f"{len(missing):,} queues are not begun: their messages wait.")
     found = [start(offset, given[queue]) for queue, offset in wanted.items() if offset != given[queue]]
     if isinstance(expected, tuple) and isinstance(observed, tuple) and len(observed) > len(expected):
-        found.append(
-            Consequence(Harm.REPEATED, "Queues are begun that are not to be, or twice: messages may come again.")
-        )
+        found.append(Consequence(Harm.REPEATED, "Queues are begun too early, or twice: messages may come again."))
     return worst(found)
 
 

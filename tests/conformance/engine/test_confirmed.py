@@ -210,4 +210,4 @@ def test_a_part_that_differs_at_times_stops_no_shrinking() -> None:
         if isinstance(one, DivergenceFound)
     ]
     assert (len(found.steps), found.unshrunk) == (1, "")
-    assert [name for name, _, _ in found.parts] == ["stored"]
+    assert [name for name, _, _ in found.parts] == ["stored, queues 0 to 3"]
