@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof import (
     broker_files,
     broker_memory,
@@ -261,17 +260,14 @@ def prove_all(
 
 
 def prove(unit: Unit, selection: Selection = EVERYTHING, *, brief: bool = False) -> ProofResult:
-    """Prove the model against one release."""
+    """Prove the model against one release; CannotRunError and AdapterError when it cannot be judged."""
     began = time.monotonic()
-    try:
-        tally = prove_release(unit.release, selection, brief=brief)
-        others = fake_broker.prove(unit.release) if selection.takes(_STORY) else []
-        if selection.takes(_UPGRADES):
-            others = [*others, broker_upgrades.prove(tally.side, unit.release, brief=brief)]
-        if selection.takes(_LIGHT) and SETTINGS[LIGHT].has(Release.parse(unit.release)):
-            others = [*others, broker_upgrades.prove_light(tally.side, unit.release)]
-    except CannotRunError as error:
-        return ProofResult.missing(unit, error)
+    tally = prove_release(unit.release, selection, brief=brief)
+    others = fake_broker.prove(unit.release) if selection.takes(_STORY) else []
+    if selection.takes(_UPGRADES):
+        others = [*others, broker_upgrades.prove(tally.side, unit.release, brief=brief)]
+    if selection.takes(_LIGHT) and SETTINGS[LIGHT].has(Release.parse(unit.release)):
+        others = [*others, broker_upgrades.prove_light(tally.side, unit.release)]
     rows = [*tally.rows(), *others]
     wrong = [row for row in rows if row.differences]
     counted = f"{unit}: {tally.cases} cases, {tally.differences} differences, {time.monotonic() - began:.0f} s"

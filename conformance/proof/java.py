@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.engine import covering_plans
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.proof import allocation, assembly, java_clock, java_tables
@@ -250,15 +249,12 @@ def prove(
     exhaustive: Collection[str] = EXHAUSTIVE,
 ) -> ProofResult:
     """Prove the model against one release of the client, by the clock that its unit's kind says; without the suites
-    that are ``left`` to others."""
+    that are ``left`` to others. CannotRunError and AdapterError when it cannot be judged."""
     began, release = time.monotonic(), unit.release
-    try:
-        if unit.kind == CLOCK:
-            tallies = [java_clock.prove_release(release, selection)]
-        else:
-            tallies = prove_release(release, release in exhaustive, covered.get(release, ()), selection, left)
-    except (CannotRunError, AdapterError) as error:
-        return ProofResult.missing(unit, error)
+    if unit.kind == CLOCK:
+        tallies = [java_clock.prove_release(release, selection)]
+    else:
+        tallies = prove_release(release, release in exhaustive, covered.get(release, ()), selection, left)
     counted = [f"{tally.side} {tally.cases} cases, {tally.differences} differences" for tally in tallies if tally.cases]
     if left:
         counted.append(f"{len(left)} suites as in the releases beside it")

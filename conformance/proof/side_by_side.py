@@ -15,7 +15,7 @@ from multiprocessing.util import Finalize
 from tempfile import TemporaryDirectory
 from threading import local
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.engine.memory_folder import PARENT, temporary_folder
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.unit import Unit
@@ -56,7 +56,15 @@ def one_by_one(prove: Prove, units: Iterable[Unit], more: More) -> Iterator[Proo
     for unit in units:
         if not more():
             return
-        yield prove(unit)
+        yield proven(prove, unit)
+
+
+def proven(prove: Prove, unit: Unit) -> ProofResult:
+    """Prove a unit; it is not judged when what is asked cannot run, or breaks meanwhile."""
+    try:
+        return prove(unit)
+    except (CannotRunError, AdapterError) as error:
+        return ProofResult.missing(unit, error)
 
 
 def prove_side_by_side(
@@ -110,7 +118,7 @@ class _Processes:
             self._pools.append(pool)
             self._mine.pool, self._mine.left = pool, self._each
         self._mine.left -= 1
-        return pool.submit(self._prove, unit).result()
+        return pool.submit(proven, self._prove, unit).result()
 
     def _leave(self, pool: ProcessPoolExecutor) -> None:
         pool.shutdown()

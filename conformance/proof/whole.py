@@ -17,7 +17,6 @@ from itertools import product
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.proof import whole_cases, whole_real, whole_scripted
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
@@ -262,16 +261,14 @@ def prove(unit: Unit, *, fake: bool = False, only: str = "", rule: str = "") -> 
     """Prove the model against one release: on real brokers or the fake one, or on brokers that fail by a script, as
     the unit's kind says.
 
-    ``only`` picks the scripted cases that have it in their name, and ``rule`` the cases of a rule.
+    ``only`` picks the scripted cases that have it in their name, and ``rule`` the cases of a rule. CannotRunError
+    when it cannot be judged.
     """
     began = time.monotonic()
-    try:
-        if unit.kind == SCRIPTED:
-            tally = prove_scripted(unit.release, only, rule)
-        else:
-            tally = prove_release(unit.release, fake, rule)
-    except CannotRunError as error:
-        return ProofResult.missing(unit, error)
+    if unit.kind == SCRIPTED:
+        tally = prove_scripted(unit.release, only, rule)
+    else:
+        tally = prove_release(unit.release, fake, rule)
     counted = f"{unit}: {tally.cases} cases, {tally.differences} differences"
     lines = [f"{counted}, {time.monotonic() - began:.0f} s", *(f"  {example}" for example in tally.examples)]
     return ProofResult(unit=unit, lines=lines, rows=tally.rows(), differences=tally.differences)

@@ -6,6 +6,7 @@ import os
 import time
 from pathlib import Path
 
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.unit import Unit
 from rocketmq_conformance.conformance.startup import start_limit
@@ -31,6 +32,15 @@ def die(unit: Unit, folder: Path) -> ProofResult:
     if before < 2 - number:
         died.write_text("x" * (before + 1))
         os._exit(7)
+    return prove(unit)
+
+
+def breaks(unit: Unit) -> ProofResult:
+    """The first unit cannot run, and the second one breaks."""
+    if unit == UNITS[0]:
+        raise CannotRunError("there is no Java")
+    if unit == UNITS[1]:
+        raise AdapterError("it did not come back")
     return prove(unit)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from threading import Barrier
 
-from units_of_proof import UNITS, die, limit, linger, prove
+from units_of_proof import UNITS, breaks, die, limit, linger, prove
 
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.side_by_side import in_processes, one_by_one, prove_side_by_side
@@ -66,6 +66,16 @@ def test_a_unit_whose_process_dies_is_proven_again_and_then_not_judged(tmp_path:
     assert set(found) == set(UNITS)
     assert [unit for unit in UNITS if not found[unit].judged] == UNITS[:1]
     assert found[UNITS[0]].lines == ["java 5.0.0: not judged: its process died, twice"]
+
+
+def test_a_unit_that_cannot_run_or_breaks_is_not_judged_and_ends_no_other() -> None:
+    side_by_side = {done.unit: done for done in in_processes(breaks, UNITS, 2, lambda: True, each=2)}
+    alone = {done.unit: done for done in one_by_one(breaks, UNITS, lambda: True)}
+    for found in (side_by_side, alone):
+        assert [line for unit in UNITS for line in found[unit].lines] == [
+            "java 5.0.0: not judged: there is no Java",
+            "java 5.1.0: not judged: it did not come back",
+        ]
 
 
 def test_no_process_begins_when_the_caller_stops(tmp_path: Path) -> None:
