@@ -158,8 +158,12 @@ AT_LEAST: Mapping[str, Bound] = {
     "maxHashSlotNum": Bound(1000, "an index of so few slots is divided by them"),
 }
 #: Names of counts, steps and sizes, of which 0 and less make no sense: a broker divides by them, or has none of what it
-#: needs.
-COUNTS = ("*Num", "*Nums", "*Step", "*Size", "*Capacity", "*Threads", "*WaterMark")
+#: needs. So it is with times: whatever waits for none is refused as too late, and a timer without a period does not
+#: start.
+COUNTS = (
+    *("*Num", "*Nums", "*Step", "*Size", "*Capacity", "*Threads", "*WaterMark"),
+    *("*Time[Oo]ut*", "waitTimeMills*", "*Interval*", "*Period"),
+)
 
 
 @cache

@@ -24,7 +24,7 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.startup import time_left
+from rocketmq_conformance.conformance.startup import phase, time_left
 from rocketmq_conformance.conformance.targets.broker import requests as wire
 from rocketmq_conformance.conformance.targets.broker import responses
 from rocketmq_conformance.conformance.targets.broker.broker_location import BrokerLocation
@@ -165,7 +165,7 @@ class BrokerAdapter:
         """The broker's properties, and why they could not be read, as half a sentence."""
         connection = self._connected()
         try:
-            answer = connection.call(wire.configuration().code, {}, timeout=self._start_patience())
+            answer = self._first_answer(connection, wire.configuration())
         except OSError as error:
             self.disconnect()
             return {}, f"the broker does not answer GET_BROKER_CONFIG ({error})"
@@ -434,10 +434,14 @@ class BrokerAdapter:
         """The timeout of a first question (s): a broker that the kit has started is there, however busy it is."""
         return PATIENCE if self.source.own is None else time_left(PATIENCE)
 
+    def _first_answer(self, connection: Connection, ask: wire.Ask) -> Command:
+        with phase(f"asking the broker at {connection.address} ({Request(ask.code).name})"):
+            return connection.call(ask.code, ask.ext, timeout=self._start_patience())
+
     def _ask_version(self) -> str:
         connection, patience = self._connected(), self._start_patience()
         try:
-            answer = connection.call(wire.runtime_info().code, {}, timeout=patience)
+            answer = self._first_answer(connection, wire.runtime_info())
             if refuses_account(answer):
                 raise CannotRunError(refused_account(connection.address, answer, self.source.access))
             if answer.code:
@@ -446,8 +450,8 @@ class BrokerAdapter:
         except TimeoutError as error:
             self.disconnect()
             raise CannotRunError(
-                f"What listens at {connection.address} did not answer in {patience:.0f} s: see whether it is a broker, "
-                "and what keeps it."
+                f"What listens at {connection.address} did not answer GET_BROKER_RUNTIME_INFO in {patience:.0f} s: see "
+                "whether it is a broker, and what keeps it."
             ) from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             self.disconnect()

@@ -9,6 +9,7 @@ from typing import Protocol
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.access import OPEN, Access
 from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.startup import phase
 from rocketmq_conformance.conformance.targets.broker.case_names import (
     DEFAULT_DELAY,
     DEFAULT_HOLD_CHECK,
@@ -208,7 +209,8 @@ class RunningBroker:
     def open(self) -> Connection:
         """Connect."""
         try:
-            return Pipeline(self.host, self.port, access=self.access)
+            with phase(f"connecting to {self.host}:{self.port}"):
+                return Pipeline(self.host, self.port, access=self.access)
         except OSError as error:
             raise CannotRunError(
                 not_encrypted(f"{self.host}:{self.port}", error)

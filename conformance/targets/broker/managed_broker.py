@@ -137,8 +137,9 @@ class StartedBroker:
                 made.start()
             except CannotRunError as error:
                 made.close()
-                whole = f" ({'; '.join(self.notes)})" if self.notes else ""
-                raise CannotRunError(f"{error}{whole}") from error
+                set_to = ", ".join(f"{name}={value}" for name, value in self.properties.items())
+                about = [*self.notes, *([f"its address sets {set_to}"] if set_to else [])]
+                raise CannotRunError(f"{error} ({'; '.join(about)})" if about else str(error)) from error
             except BaseException:
                 made.close()
                 raise

@@ -272,7 +272,9 @@ def test_the_fake_broker_is_configured_by_what_the_models_know() -> None:
         of_the_model(NEWEST, {"enableMultiDispatch": "true"})
 
 
-def test_a_count_of_none_is_not_harmless() -> None:
+def test_a_count_or_a_time_of_none_is_not_harmless() -> None:
     counts = ("topicQueueLockNum", "consumerOffsetUpdateVersionStep", "sharedByteBufferNum", "maxIndexNum")
-    assert [name for name in counts if why_harmless(name, "0") or not why_harmless(name, "5000")] == []
+    times = ("osPageCacheBusyTimeOutMills", "waitTimeMillsInSendQueue", "flushDelayOffsetInterval", "slaveTimeout")
+    both = (*counts, *times)
+    assert [name for name in both if why_harmless(name, "0") or not why_harmless(name, "5000")] == []
     assert not why_harmless("maxIndexNum", "1")

@@ -13,10 +13,13 @@ import pytest
 from every import every
 from waiting import wait_until
 
+from rocketmq_conformance.conformance import startup
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import RESPONSE, Command, decode, encode, frame_length
+from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets.broker import adapter as module
 from rocketmq_conformance.conformance.targets.broker import managed_broker, page_cache, requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter, broker_release
@@ -407,12 +410,30 @@ def test_what_listens_is_no_broker(stub: Callable[[Reply], BrokerAdapter], body:
 
 def test_what_listens_may_be_a_busy_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE", 0.05)
-    expected = r"did not answer in 0 s: see whether it is a broker, and what keeps it\.$"
+    expected = r"did not answer GET_BROKER_RUNTIME_INFO in 0 s: see whether it is a broker, and what keeps it\.$"
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         pytest.raises(CannotRunError, match=expected),
     ):
         BrokerAdapter(RunningBroker("127.0.0.1", silent.getsockname()[1])).hello()
+
+
+@pytest.mark.parametrize("silent_to", [Request.GET_BROKER_RUNTIME_INFO, Request.GET_BROKER_CONFIG])
+def test_a_start_that_a_silent_broker_keeps_names_broker_and_request(
+    fake_broker: FakeBroker, monkeypatch: pytest.MonkeyPatch, silent_to: Request
+) -> None:
+    monkeypatch.setattr(startup, "_LATER", 0.0)
+    call = Connection.call
+
+    def silent(connection: Connection, code: int, *rest: Any, **options: Any) -> Command:
+        if code == silent_to:
+            time.sleep(10.0)
+        return call(connection, code, *rest, **options)
+
+    monkeypatch.setattr(Connection, "call", silent)
+    expected = rf"it was asking the broker at {fake_broker.address} \({silent_to.name}\)"
+    with pytest.raises(CannotRunError, match=expected), starting(0.2):
+        on(fake_broker.address).hello()
 
 
 def test_what_listens_refuses_to_say_its_version(stub: Callable[[Reply], BrokerAdapter]) -> None:
@@ -725,7 +746,9 @@ def test_a_broker_that_does_not_come_back(own: BrokerAdapter, fake: BrokerInThre
 
 def test_a_broker_that_cannot_start_is_removed(own: BrokerAdapter, fake: BrokerInThread) -> None:
     fake.comes_back = False
-    with pytest.raises(CannotRunError, match="ended while it started"):
+    own.source.properties = {"sendMessageThreadPoolNums": "0"}
+    expected = r"ended while it started: .*\(its address sets sendMessageThreadPoolNums=0\)$"
+    with pytest.raises(CannotRunError, match=expected):
         own.hello()
     assert fake.log == ["start", "close"]
 
