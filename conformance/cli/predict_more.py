@@ -216,10 +216,12 @@ def upgrade(
             read = reader.read_all(topics, progress)
     else:
         read = ReadGroups((facts_of(name_servers, path, group, topics, patience=patience),))
-    predictions = [
-        predict_upgrade(facts, consumer_of(facts), wanted, chosen or (consumer_of(facts).client,), java)
-        for facts in read.known
-    ]
+    predictions = []
+    with counted("predictions") as progress:
+        for facts in read.known:
+            consumer = consumer_of(facts)
+            predictions.append(predict_upgrade(facts, consumer, wanted, chosen or (consumer.client,), java))
+            progress(len(predictions), len(read.known))
     write(
         form,
         lambda: upgrade_page(predictions, read.unused, read.popping, read.failed),

@@ -111,7 +111,8 @@ def facts_of(
     if name_servers is not None:
         if not group:
             raise click.UsageError("Name the consumer group with --group.")
-        return read_group(name_servers, group, topics, at, patience)
+        with counted("topics") as progress:
+            return read_group(name_servers, group, topics, at, patience, progress)
     assert path is not None
     facts = read_file(path)
     if group and group != facts.group:

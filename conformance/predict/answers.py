@@ -70,16 +70,17 @@ def known_groups(answer: Command) -> tuple[str, ...] | None:
         return tuple(map(str, body.get("subscriptionGroupTable") or {}))
 
 
-def stored_table(answer: Command) -> dict[tuple[str, str, int], int] | None:
-    """All stored offsets by topic, group and queue; None when the broker does not show them."""
+def stored_table(answer: Command) -> dict[str, dict[tuple[str, int], int]] | None:
+    """All stored offsets by group, and then by topic and queue; None when the broker does not show them."""
     if answer.code:
         return None
-    found: dict[tuple[str, str, int], int] = {}
+    found: dict[str, dict[tuple[str, int], int]] = {}
     with document(answer, "stored offsets") as body:
         for name, offsets in dict(body.get("offsetTable") or {}).items():
             topic, separator, group = str(name).partition("@")
             if separator:
-                found |= {(topic, group, int(queue)): int(offset) for queue, offset in dict(offsets).items()}
+                of_group = found.setdefault(group, {})
+                of_group |= {(topic, int(queue)): int(offset) for queue, offset in dict(offsets).items()}
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.cluster import ClusterReader
@@ -16,16 +16,21 @@ from rocketmq_conformance.models.release import NEWEST, Release
 
 
 def read_group(
-    name_servers: str, group: str, topics: Sequence[str] = (), time: int | None = None, patience: float = PATIENCE
+    name_servers: str,
+    group: str,
+    topics: Sequence[str] = (),
+    time: int | None = None,
+    patience: float = PATIENCE,
+    progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> GroupFacts:
     """What is known about a group of the cluster of these name servers ("host:port", several between commas).
 
     Without ``topics`` they are those that its members subscribe to or that it stored offsets of. With a ``time`` (ms
-    since the epoch) starts by time are known, too. ``patience`` is the timeout of a request (s). Nothing is created or
-    changed. Credentials and TLS come from the environment (docs/access.md). CannotRunError with a sentence when the
-    group cannot be read.
+    since the epoch) starts by time are known, too. ``patience`` is the timeout of a request (s); ``progress`` is called
+    with how many topics are done, and of how many. Nothing is created or changed. Credentials and TLS come from the
+    environment (docs/access.md). CannotRunError with a sentence when the group cannot be read.
     """
-    with ClusterReader(name_servers, access(), patience) as reader:
+    with ClusterReader(name_servers, access(), patience, progress) as reader:
         return reader.read(group, topics, time)
 
 

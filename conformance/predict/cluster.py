@@ -8,12 +8,13 @@ queue that no route names would make a broker open an empty queue, so none is se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import islice
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.answers import (
@@ -32,13 +33,14 @@ from rocketmq_conformance.conformance.predict.answers import (
 from rocketmq_conformance.conformance.predict.facts import (
     LITE,
     MOST_QUEUES,
+    MOST_TOPICS,
     BrokerFacts,
     GroupFacts,
     QueueFacts,
     retry_topic,
 )
 from rocketmq_conformance.conformance.predict.releases import of_description, of_ordinal
-from rocketmq_conformance.conformance.predict.server import PATIENCE, Server
+from rocketmq_conformance.conformance.predict.server import PATIENCE, Server, UnreadableError
 from rocketmq_conformance.conformance.properties.defaults import parse
 from rocketmq_conformance.conformance.properties.found import MODELLED, off_default
 from rocketmq_conformance.conformance.remoting.access import OPEN, Access
@@ -55,6 +57,8 @@ _POPPED = ("_", "+")
 Kept = TypeVar("Kept")
 #: What a slave has off its default, which is known of it.
 _OF_SLAVES = ("brokerId=", "brokerRole=")
+#: Queues that are asked about together, or those of one topic.
+_LOT = 2000
 _SYSTEM_TOPICS = ("rmq_sys_", "RMQ_SYS_", "SCHEDULE_TOPIC_XXXX", "%DLQ%")
 
 
@@ -65,6 +69,41 @@ class _Queues:
     broker: str
     address: str
     count: int
+
+
+#: A topic, and its readable queues on one broker.
+_Part = tuple[str, _Queues]
+
+
+class _Bounds(NamedTuple):
+    """What is known of a queue, whoever consumes it."""
+
+    min: int
+    max: int
+    earliest: int
+    #: What a search finds, if there was one.
+    found: int | None
+
+
+def _by_address(parts: Iterable[_Part]) -> dict[str, list[_Part]]:
+    found: dict[str, list[_Part]] = {}
+    for topic, part in parts:
+        found.setdefault(part.address, []).append((topic, part))
+    return found
+
+
+def _together(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
+    """Parts in lots about which brokers are asked together."""
+    lot: list[_Part] = []
+    queues = 0
+    for each in parts:
+        lot.append(each)
+        queues += each[1].count
+        if queues >= _LOT:
+            yield lot
+            lot, queues = [], 0
+    if lot:
+        yield lot
 
 
 class NotUsedError(CannotRunError):
@@ -93,7 +132,15 @@ class ClusterReader:
     What does not depend on a group is asked once: a reader shows the cluster as it was when it was first asked.
     """
 
-    def __init__(self, name_servers: str, access: Access = OPEN, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        name_servers: str,
+        access: Access = OPEN,
+        patience: float = PATIENCE,
+        progress: Callable[[int, int], None] = lambda done, of: None,
+    ) -> None:
+        #: Called with how many topics of a group are done, once for their routes and once for their queues.
+        self._progress = progress
         self._access, self._patience = access, patience
         self._open = ExitStack()
         self._brokers: dict[str, Server] = {}
@@ -124,6 +171,7 @@ class ClusterReader:
             raise PopsError(f"Members of the group {group!r} pop its messages: only consumers that pull are predicted.")
         stored = {name: self._stored(address, group) for name, address in brokers.items()}
         wanted = tuple(topics) or self._topics(group, members.topics, stored.values())
+        self._find_routes(wanted)
         routes = {topic: self._route(topic) for topic in wanted}
         self._refuse_popped(group, wanted)
         if not topics or members.kind != LITE:
@@ -135,17 +183,19 @@ class ClusterReader:
                     brokers[part.broker] = part.address
                     stored[part.broker] = self._stored(part.address, group)
         used = dict.fromkeys(part.broker for each in routes.values() for part in each)
+        parts = [(topic, part) for topic, each in routes.items() for part in sorted(each, key=lambda part: part.broker)]
+        queues: list[QueueFacts] = []
+        done = 0
+        for some in _together(parts):
+            queues += self._queues(group, some, releases, stored, time)
+            done += len(some)
+            self._progress(done, len(parts))
         return GroupFacts(
             group=group,
             brokers=tuple(
                 self._facts(name, brokers[name], group, releases[name], stored[name] is None) for name in used
             ),
-            queues=tuple(
-                queue
-                for topic, parts in routes.items()
-                for part in sorted(parts, key=lambda part: part.broker)
-                for queue in self._queues(group, topic, part, releases[part.broker], stored[part.broker], time)
-            ),
+            queues=tuple(queues),
             members=members.members,
             members_unread=members.unread,
             kind=members.kind,
@@ -154,7 +204,7 @@ class ClusterReader:
             time=time,
             read=datetime.now(UTC).isoformat(timespec="seconds"),
             name_servers=self.name_servers,
-            pops=tuple(topic for topic, parts in routes.items() if self._gives_to_pop(group, topic, parts, releases)),
+            pops=self._given_to_pop(group, parts, releases),
         )
 
     def read_all(
@@ -182,9 +232,11 @@ class ClusterReader:
     def groups(self) -> tuple[str, ...]:
         """The groups that any broker knows, or that stored offsets, without those of brokers and tools."""
         found: set[str] = set()
-        for address in self._masters().values():
-            found |= set(self._known_groups(address) or ())
-            found |= {group for _, group, _ in self._stored_table(address) or ()}
+        for name, address in self._masters().items():
+            known, stored = self._known_groups(address), self._stored_table(address)
+            if known is None and stored is None:
+                raise CannotRunError(f"Broker {name} shows neither its groups nor stored offsets: name a group.")
+            found.update(known or (), stored or ())
         return tuple(sorted(group for group in found if not is_built_in(group)))
 
     def _once(self, key: tuple[object, ...], ask: Callable[[], Kept]) -> Kept:
@@ -242,10 +294,18 @@ class ClusterReader:
         return route
 
     def _find_route(self, topic: str) -> tuple[_Queues, ...] | None:
-        return self._once(("route", topic), lambda: self._ask_route(topic))
+        self._find_routes([topic])
+        return cast("tuple[_Queues, ...] | None", self._kept["route", topic])
 
-    def _ask_route(self, topic: str) -> tuple[_Queues, ...] | None:
-        answer = self._names.ask(requests.Ask(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}))
+    def _find_routes(self, topics: Sequence[str]) -> None:
+        """Ask for the routes that are not known yet, many at a time."""
+        missing = [topic for topic in dict.fromkeys(topics) if ("route", topic) not in self._kept]
+        asks = [requests.Ask(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}) for topic in missing]
+        for done, (topic, answer) in enumerate(zip(missing, self._names.ask_all(asks), strict=True), start=1):
+            self._kept["route", topic] = self._read_route(topic, answer)
+            self._progress(done, len(missing))
+
+    def _read_route(self, topic: str, answer: Command) -> tuple[_Queues, ...] | None:
         if answer.code == Response.TOPIC_NOT_EXIST:
             return None
         if answer.code:
@@ -274,6 +334,12 @@ class ClusterReader:
         offsets = {topic for table in stored for topic, _ in table or ()}
         every = sorted({*subscribed, *offsets})
         found = [topic for topic in every if topic != retry_topic(group) and not topic.startswith(_SYSTEM_TOPICS)]
+        if len(found) > MOST_TOPICS:
+            raise CannotRunError(
+                f"The group {group!r} consumes {len(found):,} topics, and at most {MOST_TOPICS:,} are predicted at "
+                "once: name some with --topic."
+            )
+        self._find_routes(found)
         found = [topic for topic in found if self._find_route(topic)]
         if not found and any(table is None for table in stored):
             raise CannotRunError(
@@ -288,24 +354,27 @@ class ClusterReader:
         return tuple(found)
 
     def _refuse_popped(self, group: str, topics: Sequence[str]) -> None:
-        for topic in topics:
-            for between in _POPPED:
-                name = f"{retry_topic(group)}{between}{topic}"
-                if self._find_route(name):
-                    raise PopsError(
-                        f"The group {group!r} pops its messages ({name}), as clients behind the gRPC proxy do: only "
-                        "consumers that pull are predicted."
-                    )
+        names = [f"{retry_topic(group)}{between}{topic}" for topic in topics for between in _POPPED]
+        self._find_routes(names)
+        for name in names:
+            if self._find_route(name):
+                raise PopsError(
+                    f"The group {group!r} pops its messages ({name}), as clients behind the gRPC proxy do: only "
+                    "consumers that pull are predicted."
+                )
 
-    def _gives_to_pop(self, group: str, topic: str, parts: Sequence[_Queues], releases: Mapping[str, Release]) -> bool:
-        """Is the mode of a group's requests POP? Brokers answer a broadcasting member, whether it is there or not."""
-        for part in parts:
-            if ASSIGNS.on(releases[part.broker]):
-                asked = requests.assignment(topic, group, "predict", BROADCASTING, "AVG")
-                listed = responses.assigned(self._broker(part.address).try_to_ask(asked), topic)
+    def _given_to_pop(self, group: str, parts: Sequence[_Part], releases: Mapping[str, Release]) -> tuple[str, ...]:
+        """The topics for which the mode of a group's requests is POP. Brokers answer a broadcasting member, whether it
+        is there or not."""
+        asked = [(topic, part) for topic, part in parts if ASSIGNS.on(releases[part.broker])]
+        found = set()
+        for address, some in _by_address(asked).items():
+            asks = [requests.assignment(topic, group, "predict", BROADCASTING, "AVG") for topic, _ in some]
+            for (topic, _), answer in zip(some, self._broker(address).try_to_ask_all(asks), strict=True):
+                listed = responses.assigned(answer, topic)
                 if isinstance(listed, tuple) and any(isinstance(each, tuple) and each[-1] == POP for each in listed):
-                    return True
-        return False
+                    found.add(topic)
+        return tuple(dict.fromkeys(topic for topic, _ in parts if topic in found))
 
     # --- brokers ------------------------------------------------------------------------------------------------
 
@@ -323,12 +392,19 @@ class ClusterReader:
 
     def _known_groups(self, address: str) -> tuple[str, ...] | None:
         """The groups that a broker knows; None when it does not show them."""
-        return self._once(("groups", address), lambda: known_groups(self._broker(address).try_to_ask(ALL_GROUPS)))
+        return self._once(("groups", address), lambda: self._shown(address, ALL_GROUPS, known_groups))
 
-    def _stored_table(self, address: str) -> dict[tuple[str, str, int], int] | None:
-        """All stored offsets of a broker; None when it does not show them."""
+    def _stored_table(self, address: str) -> dict[str, dict[tuple[str, int], int]] | None:
+        """All stored offsets of a broker, by group; None when it does not show them."""
         ask = requests.stored_offsets()
-        return self._once(("stored", address), lambda: stored_table(self._broker(address).try_to_ask(ask)))
+        return self._once(("stored", address), lambda: self._shown(address, ask, stored_table))
+
+    def _shown(self, address: str, ask: requests.Ask, read: Callable[[Command], Kept | None]) -> Kept | None:
+        """What a broker's answer says; None, too, where it is longer than clients of RocketMQ take."""
+        try:
+            return read(self._broker(address).try_to_ask(ask))
+        except UnreadableError:
+            return None
 
     def _release(self, name: str, address: str) -> Release:
         return self._once(("release", address), lambda: self._ask_release(name, address))
@@ -381,55 +457,72 @@ class ClusterReader:
     def _stored(self, address: str, group: str) -> dict[tuple[str, int], int] | None:
         """The group's stored offsets by topic and queue; None when the broker does not show them."""
         table = self._stored_table(address)
-        if table is None:
-            return None
-        return {(topic, queue): offset for (topic, other, queue), offset in table.items() if other == group}
+        return None if table is None else table.get(group, {})
 
     def _queues(
         self,
         group: str,
-        topic: str,
-        part: _Queues,
-        release: Release,
-        stored: Mapping[tuple[str, int], int] | None,
+        parts: Sequence[_Part],
+        releases: Mapping[str, Release],
+        stored: Mapping[str, Mapping[tuple[str, int], int] | None],
         time: int | None,
     ) -> Iterator[QueueFacts]:
-        every = range(part.count)
-        server = self._broker(part.address)
+        """The queues of these parts, about which brokers are asked together."""
 
-        def ask(*makes: Callable[[int], requests.Ask]) -> list[list[Command]]:
-            answers = list(server.ask_all([make(queue) for make in makes for queue in every]))
-            return [answers[at * part.count : (at + 1) * part.count] for at in range(len(makes))]
+        def own(topic: str, part: _Queues, queue: int) -> list[requests.Ask]:
+            without = [requests.query(group, topic, queue, False)] if SET_ZERO.on(releases[part.broker]) else []
+            return [requests.query(group, topic, queue, None), *without]
 
-        shared: list[Callable[[int], requests.Ask]] = [
-            lambda queue: requests.min_offset(topic, queue),
-            lambda queue: requests.max_offset(topic, queue),
-            lambda queue: requests.earliest(topic, queue),
-        ]
-        if time is not None:
-            shared.append(lambda queue: requests.search(topic, queue, time, ""))
-        own: list[Callable[[int], requests.Ask]] = [lambda queue: requests.query(group, topic, queue, None)]
-        if SET_ZERO.on(release):
-            own.append(lambda queue: requests.query(group, topic, queue, False))
-        rows = self._once(("queues", part.broker, topic, time), lambda: ask(*shared))
-        answers = ask(*own)
-        for queue in every:
-            least, most, earliest = (row[queue] for row in rows[:3])
-            answered = offset(answers[0][queue])
-            if SET_ZERO.on(release):
-                kept = offset(answers[1][queue])
-            elif stored is None:
-                kept = answered  # a stored 0 and none at all look the same
-            else:
-                kept = stored.get((topic, queue))
-            yield QueueFacts(
-                topic=topic,
-                broker=part.broker,
-                queue=queue,
-                min=number(least, "min"),
-                max=number(most, "max"),
-                earliest=number(earliest, "the earliest time", "timestamp"),
-                answer=answered,
-                stored=None if kept is None or kept < 0 else kept,
-                found=None if time is None else number(rows[-1][queue], "a search"),
-            )
+        self._find_bounds(parts, time)
+        answers = dict(self._ask_about(parts, own))
+        for topic, part in parts:
+            table = stored[part.broker]
+            for queue, bounds in enumerate(self._kept["queues", part.broker, topic, time]):
+                answered, *without = map(offset, answers[topic, part][queue])
+                if without:
+                    kept = without[0]
+                elif table is None:
+                    kept = answered  # a stored 0 and none at all look the same
+                else:
+                    kept = table.get((topic, queue))
+                yield QueueFacts(
+                    topic=topic,
+                    broker=part.broker,
+                    queue=queue,
+                    min=bounds.min,
+                    max=bounds.max,
+                    earliest=bounds.earliest,
+                    answer=answered,
+                    stored=None if kept is None or kept < 0 else kept,
+                    found=bounds.found,
+                )
+
+    def _find_bounds(self, parts: Sequence[_Part], time: int | None) -> None:
+        """Ask what does not depend on a group, as far as it is not known."""
+
+        def shared(topic: str, part: _Queues, queue: int) -> list[requests.Ask]:
+            searches = [] if time is None else [requests.search(topic, queue, time, "")]
+            bounds = [requests.min_offset(topic, queue), requests.max_offset(topic, queue)]
+            return [*bounds, requests.earliest(topic, queue), *searches]
+
+        missing = [each for each in parts if ("queues", each[1].broker, each[0], time) not in self._kept]
+        for (topic, part), rows in self._ask_about(missing, shared):
+            self._kept["queues", part.broker, topic, time] = [
+                _Bounds(
+                    number(least, "min"),
+                    number(most, "max"),
+                    number(earliest, "the earliest time", "timestamp"),
+                    number(found[0], "a search") if found else None,
+                )
+                for least, most, earliest, *found in rows
+            ]
+
+    def _ask_about(
+        self, parts: Sequence[_Part], asks: Callable[[str, _Queues, int], list[requests.Ask]]
+    ) -> Iterator[tuple[_Part, list[list[Command]]]]:
+        """The answers about each queue of these parts."""
+        for address, some in _by_address(parts).items():
+            asked = [[asks(topic, part, queue) for queue in range(part.count)] for topic, part in some]
+            answers = self._broker(address).ask_all([ask for each in asked for queue in each for ask in queue])
+            for one, each in zip(some, asked, strict=True):
+                yield one, [list(islice(answers, len(queue))) for queue in each]

@@ -21,6 +21,8 @@ CLUSTERING, BROADCASTING = MODELS = ("clustering", "broadcasting")
 WHERES = (LAST, FIRST, TIMESTAMP, *DEPRECATED)
 #: A broker has no more queues of a topic: what says so is damaged, or means harm.
 MOST_QUEUES = 10_000
+#: Topics of a group that are predicted at once: more are nothing that a person reads.
+MOST_TOPICS = 10_000
 
 Facts = TypeVar("Facts", bound="GroupFacts | QueueFacts | BrokerFacts | MemberFacts")
 

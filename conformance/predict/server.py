@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.access import Access
 from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.frame import Command, MalformedFrame
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.refusals import (
     broken,
@@ -21,6 +21,10 @@ from rocketmq_conformance.conformance.targets.broker.refusals import (
 PATIENCE = 10.0
 #: Queries that are outstanding on a connection at the same time.
 _TOGETHER = 500
+
+
+class UnreadableError(CannotRunError):
+    """An answer that no client of RocketMQ takes: it is too long, or no frame."""
 
 
 class Server:
@@ -44,7 +48,12 @@ class Server:
 
     def try_to_ask(self, ask: requests.Ask) -> Command:
         """The response to a request that the account may be too weak for: it may be a refusal of either."""
-        return self._exchange([ask])[0]
+        return next(self.try_to_ask_all([ask]))
+
+    def try_to_ask_all(self, asks: Sequence[requests.Ask]) -> Iterator[Command]:
+        """The responses to such requests, in their order."""
+        for at in range(0, len(asks), _TOGETHER):
+            yield from self._exchange(asks[at : at + _TOGETHER])
 
     def ask_all(self, asks: Sequence[requests.Ask]) -> Iterator[Command]:
         """The responses to requests, in their order."""
@@ -79,6 +88,8 @@ class Server:
                 answers[answer.opaque] = answer
         except OSError as error:
             connection.close()  # what is answered late would be taken for answers to the next requests
+            if isinstance(error.__cause__, MalformedFrame):
+                raise UnreadableError(f"What the {self._name} answers cannot be read ({error}).") from error
             reason = broken(connection) if isinstance(error, ConnectionError) else ""
             raise CannotRunError(reason or f"The {self._name} does not answer ({error}): try again.") from error
         return [answers[number] for number in numbers]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -23,7 +25,7 @@ from rocketmq_conformance.conformance.predict.cluster import ClusterReader
 from rocketmq_conformance.conformance.predict.facts import GroupFacts, masked, read_file, to_json
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped, range_of
 from rocketmq_conformance.conformance.predict.reset import predict_reset
-from rocketmq_conformance.conformance.predict.server import Server
+from rocketmq_conformance.conformance.predict.server import Server, UnreadableError
 from rocketmq_conformance.conformance.predict.start import Consumer, PredictError, predict_start
 from rocketmq_conformance.conformance.proof import java
 from rocketmq_conformance.conformance.remoting.access import OPEN
@@ -142,6 +144,65 @@ def test_what_brokers_do_not_show_is_not_taken_for_nothing(monkeypatch: pytest.M
     with pytest.raises(PredictError, match="say --online or --offline"):
         predict_reset(without, TOPIC, "end")
     assert any("NO_PERMISSION" in note for note in predict_start(without, Consumer()).notes)
+
+
+def test_topics_are_asked_about_together_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    exchange = Server._exchange
+    asked: list[int] = []
+
+    def counted(server: Server, asks: Sequence[requests.Ask]) -> list[Command]:
+        asked.append(len(asks))
+        return exchange(server, asks)
+
+    monkeypatch.setattr(Server, "_exchange", counted)
+    seen: list[tuple[int, int]] = []
+    with cluster(stored={0: 7}) as broker:
+        more = [f"more-{number}" for number in range(30)]
+        for topic in more:
+            broker.create_topic(topic, 2)
+        one = read_group(broker.address, GROUP, [TOPIC])
+        alone = len(asked)
+        known = read_group(broker.address, GROUP, [TOPIC, *more], progress=lambda done, of: seen.append((done, of)))
+        assert len(asked) - alone == alone
+        assert known.only(TOPIC).queues == one.queues
+        assert known.topics == (TOPIC, *more)
+        assert {(31, 31), (62, 62)} <= set(seen)
+        monkeypatch.setattr("rocketmq_conformance.conformance.predict.cluster.MOST_TOPICS", 0)
+        with pytest.raises(CannotRunError, match="consumes 1 topics, and at most 0 are predicted at once"):
+            read_group(broker.address, GROUP)
+
+
+def test_an_answer_that_no_client_takes_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    exchange = Server._exchange
+    long = {int(Request.GET_ALL_CONSUMER_OFFSET)}
+
+    def exchanged(server: Server, asks: Sequence[requests.Ask]) -> list[Command]:
+        if asks[0].code in long:
+            raise UnreadableError("What it answers cannot be read.")
+        return exchange(server, asks)
+
+    monkeypatch.setattr(Server, "_exchange", exchanged)
+    with cluster("4.9.7", {0: 7}) as broker, ClusterReader(broker.address) as reader:
+        assert reader.read(GROUP, [TOPIC]).queues[0].stored == 7
+        with pytest.raises(CannotRunError, match="does not show stored offsets"):
+            reader.read(GROUP)
+    long.add(int(Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG))
+    neither = pytest.raises(CannotRunError, match="shows neither its groups nor stored offsets: name a group")
+    with cluster() as broker, ClusterReader(broker.address) as reader, neither:
+        reader.read_all()
+
+
+def test_a_frame_that_is_too_long_is_no_reason_to_try_again() -> None:
+    def answer() -> None:
+        with listening.accept()[0] as connection:
+            connection.recv(1)
+            connection.sendall(b"\x01\x31\x2d\x72")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=answer).start()
+        server = Server(f"127.0.0.1:{listening.getsockname()[1]}", OPEN, "broker")
+        with pytest.raises(UnreadableError, match=r"cannot be read .*a frame cannot be 20000114 bytes long.*\)\.$"):
+            server.ask(requests.runtime_info())
 
 
 def test_a_mode_of_requests_is_read_though_the_group_has_no_members() -> None:
