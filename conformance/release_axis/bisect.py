@@ -36,7 +36,7 @@ class Change:
     parting: Parting
     #: The rules that either of them goes by there.
     rules: tuple[Rule, ...]
-    #: Known changes of these rules between the two.
+    #: Known changes of these rules between the two, or of those of the steps before.
     switches: tuple[Switch, ...]
 
 
@@ -119,7 +119,7 @@ class _Search:
             step=str(self.plans.suite.operation(rows[parting.at])),
             parting=parting,
             rules=tuple(rulebook.rule(rule) for rule in parting.rules),
-            switches=switches_between(before, after, parting.rules),
+            switches=switches_between(before, after, parting.rules, parting.earlier),
         )
 
 

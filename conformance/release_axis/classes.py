@@ -25,6 +25,8 @@ class Parting:
     rules: tuple[str, ...]
     #: (what was observed, by which implementations), in the order of the implementations.
     answers: tuple[tuple[str, tuple[str, ...]], ...]
+    #: The rules that any of them went by in the steps before, one of which may have made the difference.
+    earlier: tuple[str, ...] = ()
 
     def parts(self, one: str, other: str) -> bool:
         """Did these two do different things?"""
@@ -59,12 +61,14 @@ def _of_case(
         if not any(step.observed == OPEN for step in steps.values()):
             answers = _grouped({name: steps[name].observed for name in going})
         if len(answers) > 1:
+            before = (step for name in going for step in cases[name].steps[:at])
             yield Parting(
                 suite=suite,
                 case=number,
                 at=steps[going[0]].at,
                 rules=tuple(dict.fromkeys(rule for step in steps.values() for rule in step.rules)),
                 answers=tuple((steps[group[0]].shown, tuple(group)) for group in answers.values()),
+                earlier=tuple(dict.fromkeys(rule for step in before for rule in step.rules)),
             )
             for group in answers.values():
                 yield from _of_case(suite, number, cases, group, at + 1)

@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.release_axis.matrix import Matrix
 from rocketmq_conformance.conformance.release_axis.plans import Plans
 from rocketmq_conformance.conformance.release_axis.witness import Opened, opened
 from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row
 
 #: Differences that are shrunk at most; the others are counted.
@@ -42,6 +43,8 @@ class Difference:
     ours: str
     theirs: str
     rules: tuple[str, ...]
+    #: The rules of the steps before the last, one of which may have made the difference.
+    earlier: tuple[str, ...]
     #: Length of the plan that found it, and executions until it was short.
     found_steps: int
     executions: int
@@ -127,6 +130,7 @@ def _difference(parting: Parting, plans: Plans, one: Opened, other: Opened, fold
             "ours": answers[one.address],
             "theirs": answers[other.address],
             "rules": parting.rules,
+            "earlier": parting.earlier,
             **more,
         }
         return Difference(
@@ -164,6 +168,12 @@ def _difference(parting: Parting, plans: Plans, one: Opened, other: Opened, fold
         shrunk.executions + 2,
         ours=said(spec, last.observed),
         theirs=said(spec, last.expected),
-        rules=tuple(dict.fromkeys((*last.why.rules, *again.steps[-1].why.rules))),
+        rules=_rules(last, again.steps[-1]),
+        earlier=_rules(*shrunk.judged.steps[:-1], *again.steps[:-1]),
         plan=file,
     )
+
+
+def _rules(*steps: Step) -> tuple[str, ...]:
+    """The rules that steps go by, each once."""
+    return tuple(dict.fromkeys(rule for step in steps for rule in step.why.rules))

@@ -10,6 +10,7 @@ from rocketmq_conformance.conformance.release_axis.classes import classes
 from rocketmq_conformance.conformance.release_axis.difference import Difference, Differences
 from rocketmq_conformance.conformance.release_axis.matrix import Matrix, switches_between
 from rocketmq_conformance.conformance.release_axis.matrix_page import missing_lines, parting_json
+from rocketmq_conformance.models.release import Switch
 from rocketmq_conformance.reports.prediction import BAD, CODE, DOUBTFUL, GOOD, Cell, Page, Section
 
 #: What the document is, and its version.
@@ -63,6 +64,7 @@ def _json(one: Difference) -> dict[str, Any]:
         "steps": list(one.steps),
         "answers": {one.one: one.ours, one.other: one.theirs},
         "rules": list(one.rules),
+        "switches": [{"id": known.id, "change": known.change, "source": known.source} for known in _known(one)],
         "found": parting_json(one.parting),
         "found_steps": one.found_steps,
         "executions": one.executions,
@@ -88,14 +90,13 @@ def _answer(made: Differences) -> Cell:
 
 def _section(number: int, one: Difference, order: list[str]) -> Section:
     answers = tuple((Cell(names_of(names, order)), Cell(answer)) for answer, names in one.parting.answers)
-    known = switches_between(one.one, one.other, one.rules)
     lines = [Cell(step, CODE) for step in one.steps]
     if one.plan:
         lines.append(Cell(f"rocketmq-conformance replay {one.plan} {one.one}", CODE))
     if not one.doubt:
         lines += [Cell(f"{one.one} answers {one.ours}"), Cell(f"{one.other} answers {one.theirs}")]
     lines.append(Cell(f"rules: {', '.join(one.rules) or 'none'}"))
-    lines += [Cell(f"known change {switch.id}: {switch.change} ({switch.source})") for switch in known]
+    lines += [Cell(f"known change {switch.id}: {switch.change} ({switch.source})") for switch in _known(one)]
     if one.doubt:
         lines.append(Cell(f"not certain: {one.doubt}", DOUBTFUL))
     else:
@@ -103,6 +104,11 @@ def _section(number: int, one: Difference, order: list[str]) -> Section:
     return Section(
         f"Difference {number}: {one.parting.suite}", ("by", "first answer that differs"), answers, tuple(lines)
     )
+
+
+def _known(one: Difference) -> tuple[Switch, ...]:
+    """The known changes that may have made a difference."""
+    return switches_between(one.one, one.other, one.rules, one.earlier)
 
 
 def _operations(compared: Matrix) -> list[tuple[str, str, int, tuple[tuple[str, ...], ...]]]:

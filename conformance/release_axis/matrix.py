@@ -149,9 +149,10 @@ def _first(found: Sequence[Parting], one: Sequence[str], other: Sequence[str]) -
     return min(fitting, key=lambda parting: parting.at)
 
 
-def switches_between(one: str, other: str, rules: Iterable[str]) -> tuple[Switch, ...]:
-    """The known changes of rules between two releases of one side; none for other addresses."""
+def switches_between(one: str, other: str, rules: Iterable[str], earlier: Iterable[str] = ()) -> tuple[Switch, ...]:
+    """The known changes of rules between two releases of one side, or, where these did not change, of the rules of the
+    steps before; none for other addresses."""
     first, second = release_of(one), release_of(other)
     if first is None or second is None:
         return ()
-    return changes(_SWITCHES, first, second, rules)
+    return changes(_SWITCHES, first, second, rules) or changes(_SWITCHES, first, second, earlier)

@@ -101,7 +101,8 @@ def _parts(row: RuleRow) -> str:
         answers = {name: answer for answer, names in parting.answers for name in names}
         one = next((name for name in row.groups[0] if name in answers), "")
         other = next((name for name in group if name in answers), "")
-        changes = "; ".join(f"{switch.id}: {switch.change}" for switch in switches_between(one, other, parting.rules))
+        known = switches_between(one, other, parting.rules, parting.earlier)
+        changes = "; ".join(f"{switch.id}: {switch.change}" for switch in known)
         where = f"{parting.suite}, case {parting.case}, step {parting.at + 1}"
         texts.append(f"{answers.get(one)} or {answers.get(other)} ({changes or where})")
     return " | ".join(dict.fromkeys(texts))

@@ -37,6 +37,13 @@ def test_differences_are_shrunk_and_their_release_is_found(tmp_path: Path) -> No
     assert len(document["played"]) < len(document["addresses"])
 
 
+def test_a_change_that_an_earlier_step_made_is_named(tmp_path: Path) -> None:
+    words = ("diff", "broker?like=5.5.0", "broker?like=5.5.1", *SUITE)
+    found = json.loads(kit(*words, "--format", "json", cwd=tmp_path).stdout)["differences"]
+    assert {one["steps"][0].partition("(")[0] for one in found} == {"delete_group"}
+    assert [[known["id"] for known in one["switches"]] for one in found] == [["BQ-GROUP-3"]] * len(found)
+
+
 def test_the_same_release_twice_has_no_difference(tmp_path: Path) -> None:
     done = kit("diff", "broker", NEW, *SUITE, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
