@@ -10,16 +10,18 @@ from rocketmq_conformance.models.broker.broker_polling import (
     CHANGES,
     FOREVER,
     SLOTS,
+    WAYS,
     BrokerPollingModel,
     BrokerPollingState,
     show,
 )
-from rocketmq_conformance.models.broker.configuration import LONG_POLLING
+from rocketmq_conformance.models.broker.configuration import BROADCAST, LONG_POLLING
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values, Whole
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import bare, fields, plain
 from rocketmq_conformance.suites.values import broker as values
 
 _SLOT = Whole(0, SLOTS - 1)
@@ -87,6 +89,25 @@ class ChangeHeld(Operation):
     change: Annotated[str, Values(*CHANGES)]
 
 
+@operation(
+    "The two members of a new group pull from queue 0 of a new topic, in some way and by (member, offset), and the "
+    "broker has the time to look at that: answers the offset of the group's broadcast name, or the error's code, and "
+    "the smallest offset that is stored for the topic.",
+    side=Side.BROKER,
+    weight=1,
+    words=fields({"offset by the broadcast name": bare, "smallest offset of the topic": plain}),
+)
+class PullBroadcasting(Operation):
+    way: Annotated[str, Values(*WAYS, weights=(6, 1, 1, 1, 1, 1, 1, 1))]
+    pulls: Annotated[
+        tuple[tuple[int, int], ...],
+        Values(
+            *(((0, 2),), ((0, 2), (1, 1)), ((0, 1), (1, 2)), ((0, 2), (0, 1)), ((0, 1), (0, 2))),
+            *(((0, 9),), ((0, 9), (1, 2)), ((0, 3),), ((0, -1),)),
+        ),
+    ]
+
+
 def _bind(profile: Profile) -> BoundModel:
     model = BrokerPollingModel(profile)
     return BoundModel(
@@ -98,6 +119,7 @@ def _bind(profile: Profile) -> BoundModel:
             AwaitPull: model.wait,
             WakePull: model.wake,
             ChangeHeld: model.change,
+            PullBroadcasting: model.broadcast,
         },
     )
 
@@ -112,6 +134,9 @@ SUITE = Suite(
     case_seconds=14,
     show=show,
     rules=(
+        "BQ-BROADCAST-1",
+        "BQ-BROADCAST-2",
+        "BQ-CORRECT-1",
         "BQ-PULL-10",
         "BQ-PULL-AGAIN",
         "BQ-PULL-3",
@@ -132,6 +157,12 @@ SUITE = Suite(
             setting=LONG_POLLING,
             values=("false",),
             because="pulls are held for the time they ask for: longPollingEnable is on, the default",
+        ),
+        RuleLimit(
+            rules=("BQ-BROADCAST-1", "BQ-BROADCAST-2"),
+            setting=BROADCAST,
+            values=("true",),
+            because="no offsets are kept of groups that broadcast: enableBroadcastOffsetStore is off",
         ),
     ),
 )

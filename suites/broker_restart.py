@@ -20,6 +20,8 @@ _OWN = Values(0, 1, weights=(4, 1))
 _TOPIC = Values(0, AGED_TOPIC, 1, weights=(5, 5, 1))
 _QUEUE = Values(*range(len(aged_store.QUEUES)))
 _BOOL = Values(False, True)
+#: The rules of compiled expressions.
+FILTERS = ("BQ-FILTER-STOP", "BQ-HB-FILTER", "BQ-PULL-FILTER")
 
 
 @operation("Stop or kill the broker and start it again.", side=Side.BROKER, weight=6, observes=True)
@@ -40,6 +42,19 @@ class Save(Operation):
 )
 class Memory(Operation):
     hot: Annotated[bool, _BOOL]
+
+
+@operation(
+    "Subscribe as a new group by an expression in SQL92, of version 2, stop the broker, start it, subscribe again, and "
+    "pull by that: answers the response code, the next offset and the offsets of the messages.",
+    side=Side.BROKER,
+    weight=2,
+    observes=True,
+    words=words.PULLED,
+)
+class SubscribeAgain(Operation):
+    version: Annotated[int, Values(1, 2, 3)]
+    expression: Annotated[str, Values("TAGS = 'B'", "TAGS =", "")]
 
 
 @operation("Create a topic with so many queues.", side=Side.BROKER, weight=3, observes=True)
@@ -140,6 +155,7 @@ def _bind(profile: Profile) -> BoundModel:
             Restart: model.restart,
             Save: model.save,
             Memory: model.memory,
+            SubscribeAgain: model.subscribe_again,
             CreateTopic: model.create_topic,
             DeleteTopic: model.delete_topic,
             CreateGroup: model.create_group,
@@ -195,8 +211,9 @@ SUITE = Suite(
         "BQ-MIN-3",
         *values.SEARCHES,
         "BQ-EARLIEST-1",
+        *FILTERS,
     ),
     ordinary=False,
-    case_seconds=16,
+    case_seconds=20,
     limits=(values.NO_TIMER,),
 )

@@ -35,6 +35,7 @@ from rocketmq_conformance.conformance.fakes.retries import Retries
 from rocketmq_conformance.conformance.fakes.sends import Sends
 from rocketmq_conformance.conformance.fakes.settings import Settings
 from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.fakes.stored_properties import StoredProperties
 from rocketmq_conformance.conformance.remoting.fault import Faults
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message, format_properties
@@ -153,12 +154,14 @@ class FakeBroker:
             clock,
             hold_check,
         )
+        self._pulls.pulled_from = consumers.pulled_from
         if self.profile.broker >= _FLAGGED:
             self._pulls.flags = {"groupSysFlag": "0", "topicSysFlag": "0"}
         self.retries: Retries = made["retries"](self.storage, clock, delay_levels, self._while_running, self._stored)
         self.retries.second = timer_second
         self.retries.locked = lambda group: any(held[0] == group for held in consumers.held_locks())
-        self.sends = Sends(self.storage, self.retries, self._where, self._stored)
+        kept = StoredProperties(self.profile.broker, cluster)
+        self.sends = Sends(self.storage, self.retries, self._where, self._stored, kept)
         self.sends.tells_ids = self.sends.copies_come_alone = self.profile.broker >= _FLAGGED
         self.administration = Administration(self.profile, self.storage, name, cluster, self.address, clock())
         self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
@@ -186,7 +189,7 @@ class FakeBroker:
         if not self._listener.running:
             self._settings.restore()
             self._lifetime.started()
-            self.consumers.locks = NO_LOCKS
+            self.consumers.restarted()
         return self.open()
 
     def open(self) -> str:

@@ -20,9 +20,14 @@ from rocketmq_conformance.conformance.remoting import heartbeat, java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.models.broker import lock, members
+from rocketmq_conformance.models.broker import broadcast, lock, members
 from rocketmq_conformance.models.broker.client_check import check_client
-from rocketmq_conformance.models.broker.compiled_filters import NO_FILTERS, Filters, compile_subscriptions
+from rocketmq_conformance.models.broker.compiled_filters import (
+    NO_FILTERS,
+    Filters,
+    compile_subscriptions,
+    restarted,
+)
 from rocketmq_conformance.models.broker.members import Connections, Consumer
 from rocketmq_conformance.models.broker.pull import TagCodes
 from rocketmq_conformance.models.message_queue import MessageQueue, Queue
@@ -51,6 +56,8 @@ class Consumers:
         self.locks = lock.NO_LOCKS
         #: What was compiled of subscriptions in other languages than tags.
         self.filters = NO_FILTERS
+        #: What members of groups that broadcast pulled from.
+        self.broadcast = broadcast.NOTHING_PULLED
         self._pulled: set[tuple[str, str]] = set()
         #: Does the release understand heartbeats that leave out the subscriptions of the one before
         #: (ClientManageProcessor#heartBeatV2 @ 5.5.0)?
@@ -67,6 +74,16 @@ class Consumers:
         if self._pulled:
             self._pulled = set()
         self.listed = listed
+
+    def restarted(self) -> None:
+        """The broker starts again: its members left when it ended."""
+        self.locks = lock.NO_LOCKS
+        self.broadcast = broadcast.NOTHING_PULLED
+        self.filters = self.reload(self.filters)
+
+    def reload(self, filters: Filters) -> Filters:
+        """BQ-FILTER-STOP: what a broker has that ended with these filters."""
+        return restarted(self._storage.rules, filters)
 
     def handlers(self) -> Mapping[int, PlainHandler]:
         """The handlers, by request code. Without a connection no client becomes a member or leaves."""
@@ -92,6 +109,13 @@ class Consumers:
     def pulled(self, group: str, topic: str) -> None:
         """BQ-PULL-12: a group pulled from a topic, with a subscription in the request."""
         self._pulled.add((group, topic))
+
+    def pulled_from(self, number: int, group: str, topic: str, queue: int, offset: int) -> None:
+        """BQ-BROADCAST-1: a pull over a connection asked for an offset, or was sent to it."""
+        storage = self._storage
+        storage.state, self.broadcast = broadcast.pulled(
+            storage.rules, storage.state, self.broadcast, self.groups.get(group), number, (group, topic, queue), offset
+        )
 
     def elsewhere(self, group: str, topic: str) -> bool:
         """BQ-CLONE-ONLINE: do the members of a group subscribe to other topics only?"""

@@ -107,6 +107,9 @@ class Pulls:
         self._lite = lite
         self._clock = clock
         self._hold_check = hold_check
+        #: Called with each pull over a connection that was not refused: the connection, group, topic, queue, and the
+        #: offset that it asked for or was sent to.
+        self.pulled_from: Callable[[int, str, str, int, int], object] = lambda number, group, topic, queue, offset: None
         #: What a release says of topic and group in each answer.
         self.flags: Mapping[str, str] = {}
         #: When held pulls are checked next (ms since the epoch), and the timer that wakes the broker for it.
@@ -135,6 +138,7 @@ class Pulls:
         """The answer to a pull that has just arrived; None when it is held."""
         flags = int(request.ext["sysFlag"])
         codes, response = self._first_look(request, flags)
+        self._pulled_from(peer, request, response)
         self.answered(peer, request, response)
         if not self.holds(Response(response.code).name, flags):
             return response
@@ -254,8 +258,15 @@ class Pulls:
         self._drop(held)
         # all but what wakes it counts as it is now
         _, response = self._look(held.request, False)
+        self._pulled_from(held.peer, held.request, response)
         self.answered(held.peer, held.request, response)
         self._end(held, response)
+
+    def _pulled_from(self, peer: Peer, request: Command, response: Command) -> None:
+        if "nextBeginOffset" in response.ext:
+            moved = response.code == Response.PULL_OFFSET_MOVED
+            offset = int(response.ext["nextBeginOffset"] if moved else request.ext["queueOffset"])
+            self.pulled_from(peer.number, request.ext["consumerGroup"], *place(request.ext), offset)
 
     def _end(self, held: HeldPull, response: Command) -> None:
         held.peer.answer(held.request, response)

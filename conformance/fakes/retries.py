@@ -211,11 +211,7 @@ class Retries:
 
         What is returned lies where delayed messages wait.
         """
-        if DELAY not in draft.properties and _TIMER not in draft.properties:
-            return None
-        properties = parse_properties(draft.properties)
-        level = effective_level(int(properties.get(DELAY, "0")), len(self.levels))
-        due = self.due(properties, level)
+        properties, level, due = self._times(draft)
         if not level and due is None:
             return None
         storage, queue = self._storage, self._storage.queue_of(draft)
@@ -236,14 +232,25 @@ class Retries:
         self._scheduled[level - 1] += 1
         return replace(draft, topic=SCHEDULE_TOPIC, queue=queue, offset=offset)
 
+    def added(self, draft: Message) -> dict[str, str]:
+        """The properties that a broker adds to a message that waits for its time, or that of its level."""
+        _, level, due = self._times(draft)
+        if isinstance(due, Err) or (not level and due is None):
+            return {}
+        place = {model.REAL_TOPIC: draft.topic, model.REAL_QUEUE: str(max(draft.queue, 0))}
+        return place if due is None else {timer.OUT: str(due), **place}
+
+    def _times(self, draft: Message) -> tuple[dict[str, str], int, int | Err | None]:
+        """The properties of a message, its level, and until when it waits that has a time of its own."""
+        if DELAY not in draft.properties and _TIMER not in draft.properties:
+            return {}, 0, None
+        properties = parse_properties(draft.properties)
+        level = effective_level(int(properties.get(DELAY, "0")), len(self.levels))
+        return properties, level, self.due(properties, level)
+
     def _timed(self, draft: Message, properties: Mapping[str, str], due: int) -> Message:
         """BQ-TIMER-COPY: keep a message until its time."""
-        kept = {
-            **properties,
-            timer.OUT: str(due),
-            model.REAL_TOPIC: draft.topic,
-            model.REAL_QUEUE: str(draft.queue),
-        }
+        kept = {**properties, **self.added(draft), timer.OUT: str(due)}
         self._keep(replace(draft, properties=format_properties(kept)), due - self._clock())
         self._turns += 1
         return replace(draft, topic=TIMER_TOPIC, queue=0, offset=self._turns - 1)

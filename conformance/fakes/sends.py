@@ -17,6 +17,7 @@ from rocketmq_conformance.conformance.fakes.responses import (
 from rocketmq_conformance.conformance.fakes.retries import Retries
 from rocketmq_conformance.conformance.fakes.send_backs import copied
 from rocketmq_conformance.conformance.fakes.storage import Storage
+from rocketmq_conformance.conformance.fakes.stored_properties import StoredProperties
 from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import VERSION, Command
@@ -31,8 +32,6 @@ from rocketmq_conformance.models.outcome import Err
 
 #: Longest body of a message, as in a broker with its default settings.
 MAX_MESSAGE = 4 * 1024 * 1024
-#: Longest text of a message's properties (characters).
-_MAX_PROPERTIES = 32767
 #: System flag of a message that is part of a transaction.
 _TRANSACTION = 0b1100
 #: Names of the header fields in SEND_MESSAGE, and their short forms in SEND_MESSAGE_V2.
@@ -62,16 +61,23 @@ _RECORDED: Answered = 0, "", {"msgId": "7F00000100002A9F0000000000000000", "queu
 class Sends:
     """Stores what is sent. ``stored`` is called with every message; ``address`` is the broker's.
 
-    Transactions are refused. What is sent to retry topics, and delayed messages, go to ``retries``.
+    Transactions are refused. What is sent to retry topics, and delayed messages, go to ``retries``. ``properties`` says
+    what is stored of a message's.
     """
 
     def __init__(
-        self, storage: Storage, retries: Retries, address: Callable[[], str], stored: Callable[[Message], None]
+        self,
+        storage: Storage,
+        retries: Retries,
+        address: Callable[[], str],
+        stored: Callable[[Message], None],
+        properties: StoredProperties,
     ) -> None:
         self._storage = storage
         self._retries = retries
         self._address = address
         self._stored = stored
+        self._properties = properties
         #: Takes down the messages that are sent back, in a client case; these are not stored.
         self.record: Record | None = None
         #: Does the release answer with the id that the client gave to its message?
@@ -152,6 +158,10 @@ class Sends:
             reconsume_times=int(ext.get(names["reconsumeTimes"], 0)),
         )
 
+    def _text(self, draft: Message, at_once: bool) -> str | None:
+        """The text of its properties, None if it is too long; that of one in a batch cannot be."""
+        return draft.properties if at_once else self._properties.text(draft.properties, self._retries.added(draft))
+
     def store(self, drafts: list[Message], at_once: bool = False) -> Answered:
         """Store messages, and answer where the first one went; ``at_once``: whatever times they have."""
         if any(draft.sys_flag & _TRANSACTION for draft in drafts):
@@ -161,12 +171,13 @@ class Sends:
         topics = {draft.topic for draft in drafts}
         if any(is_too_long(topic) and topic in self._storage.state.topics for topic in topics):
             return refused(ILLEGAL, "the message is illegal, its topic's name is too long")
-        if any(len(draft.properties) > _MAX_PROPERTIES for draft in drafts):
+        texts = [self._text(draft, at_once) for draft in drafts]
+        if None in texts:
             return CODES["MESSAGE_ILLEGAL"], "the message is illegal, maybe msg properties are too long", {}, b""
         host = self._address()
         stored: list[Message] = []
-        for draft in drafts:
-            placed = replace(draft, store_host=host)
+        for draft, text in zip(drafts, texts, strict=True):
+            placed = replace(draft, store_host=host, properties=text or "")
             message = (None if at_once else self._retries.delayed(placed)) or self._storage.append(placed)
             if isinstance(message, Err):
                 return refused(message, _SENT.format(topic=draft.topic, queue=draft.queue))

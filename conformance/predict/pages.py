@@ -121,8 +121,6 @@ def start_answer(prediction: StartPrediction) -> Cell:
         parts.append(f"It gets nothing where {why}.")
     if any(queue.source == NONE for queue in prediction.queues):
         parts.append("It does not start in every queue.")
-    if prediction.consumer.kind == PULL:
-        parts.insert(0, "It starts where its application says.")
     if parts:
         return Cell(" ".join(parts), BAD if prediction.repeats or prediction.skips or beyond else DOUBTFUL)
     return Cell("It consumes nothing again and skips nothing.", GOOD)
@@ -229,8 +227,7 @@ def _consequence(start: QueueStart) -> str:
         return f"gets nothing: {start.unserved}"
     parts = []
     if start.beyond:
-        sent = f", and is sent elsewhere ({start.moved_by})" if start.moved_by else ""
-        parts.append(f"stands {start.beyond:,} beyond max{sent}")
+        parts.append(f"stands {start.beyond:,} beyond max, and is sent elsewhere ({start.moved_by})")
     if start.repeats:
         since = "" if start.since is None else f", from {time_text(start.since)} on"
         again = "again" if start.from_stored and not start.beyond else "existing messages"

@@ -301,17 +301,14 @@ def _source(queue: QueueFacts, why: Reason) -> str:
 def _compared(start: QueueStart, group: str, consumer: Consumer) -> QueueStart:
     """The same with what is consumed again, skipped and expired, compared with where the consumer was to start.
 
-    That is the stored offset; without one it is what ConsumeFromWhere says literally, except in a retry topic. A pull
-    consumer was to start where its application says.
+    That is the stored offset; without one it is what ConsumeFromWhere says literally, except in a retry topic.
     """
     queue = start.facts
     assert start.first is not None
     stored = queue.stored if consumer.model == CLUSTERING else None
-    if consumer.kind == PULL:
-        wanted = start.first
-    elif stored is not None:
+    if stored is not None:
         wanted = stored
-    elif queue.topic == retry_topic(group):
+    elif queue.topic == retry_topic(group) or consumer.kind == PULL:
         wanted = start.first
     elif consumer.where == FIRST:
         wanted = queue.oldest
@@ -338,10 +335,7 @@ def _notes(facts: GroupFacts, consumer: Consumer, starts: Sequence[QueueStart]) 
     if consumer.model == BROADCASTING:
         notes.append("A broadcasting member that has an offset file of the group starts at the offsets in it instead.")
     if consumer.kind == PULL:
-        notes.append(
-            "A pull consumer starts where its application says: fetchConsumeOffset gives it the broker's answer, or -1 "
-            "for none; 0 is what the client itself computes."
-        )
+        notes.append("A pull consumer starts where its application says; 0 is what the client itself computes.")
     notes += facts_notes(facts)
     if any(start.unserved == UNKNOWN_PULLS for start in starts):
         notes.append(

@@ -42,7 +42,7 @@ UNMODELLED: Mapping[str, Sequence[str]] = {
     ),
     "members of groups, and what they are notified of": (
         *("notifyConsumerIdsChangedEnable", "realTimeNotifyConsumerChange", "rejectPullConsumerEnable"),
-        *("enableBroadcastOffsetStore", "broadcastOffsetExpire*"),
+        "broadcastOffsetExpire*",
     ),
     "topics and groups that are there, or may be changed": (
         *("brokerTopicEnable", "clusterTopicEnable", "enableCreateSysGroup"),

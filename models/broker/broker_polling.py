@@ -17,21 +17,27 @@ from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker import admin
+from rocketmq_conformance.models.broker.broadcast import NOTHING_PULLED, SUFFIX, pulled
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
+from rocketmq_conformance.models.broker.correction import correction_offsets
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
+from rocketmq_conformance.models.broker.members import PASSIVELY, RegisteredGroup
 from rocketmq_conformance.models.broker.names import created_by_look_up
 from rocketmq_conformance.models.broker.pull import (
     SUSPEND,
     UNSUBSCRIBED,
     PullMessageRequest,
     PullResult,
+    RegisteredSubscription,
     StoredEntry,
     carried_codes,
     is_held,
     passes_filter,
     pull,
+    registered_codes,
     response_code,
 )
+from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, Topic
 from rocketmq_conformance.models.outcome import Err, Result
@@ -80,6 +86,14 @@ BEFORE = Topic.of(1)
 AFTER = {UNREADABLE: Topic(1, 1, WRITE), NO_QUEUE: Topic(0, 1, READ | WRITE)}
 #: The tag that is subscribed to, the other one, and versions of subscriptions.
 TAG, OTHER_TAG, OLD, NEW = "A", "B", 1, 2
+#: How the members of a group pull whose offsets the broker may keep: after ordinary heartbeats that broadcast, at once
+#: and held; after other heartbeats; over a connection that is no member's; refused, as they know a newer subscription;
+#: before the first one leaves; and both by one client id.
+BROADCASTING, WAITING, CLUSTERING, ACTIVELY = "broadcasting", "waiting", "clustering", "actively"
+ELSEWHERE, REFUSED, LEAVING, ONE_ID = "elsewhere", "refused", "leaving", "one client id"
+WAYS = (BROADCASTING, WAITING, CLUSTERING, ACTIVELY, ELSEWHERE, REFUSED, LEAVING, ONE_ID)
+#: Messages of each queue of such a group's topic, and the consume type of members that pull by themselves.
+BROADCAST, CONSUMES_ACTIVELY = 3, "CONSUME_ACTIVELY"
 #: The store time of every message (ms since the epoch); it is not observed.
 _STORED_AT = 1_000_000_000_000
 _SMALL = 100
@@ -96,6 +110,8 @@ _CHECKED = reasons_by_kind(("BQ-PULL-10", "BQ-PULL-CHECK"), "messages that do no
 _SHORT = reasons_by_kind(("BQ-PULL-10", "BQ-PULL-CHECK", "BQ-PULL-SHORT"), "messages", "time is up")
 _CHANGED = reasons_by_kind(("BQ-PULL-10", "BQ-PULL-AGAIN"), *CHANGES)
 _EMPTY = Reason(("BQ-PULL-10",), "no pull in the slot")
+_KEPT = reasons_by_kind(("BQ-BROADCAST-1", "BQ-BROADCAST-2", "BQ-CORRECT-1"), *WAYS)
+_NOT_KEPT = Reason(("BQ-CORRECT-1",), "offsets of groups that broadcast are not kept")
 
 
 class HeldPull(NamedTuple):
@@ -214,6 +230,34 @@ class BrokerPollingModel:
             return state, result, _CHANGED[change]
         status, following, _, _, found = cast(PullResult, result)
         return state, (response_code(status, 0), following, found), _CHANGED[change]
+
+    def broadcast(
+        self, state: BrokerPollingState, way: str, pulls: tuple[tuple[int, int], ...]
+    ) -> Answer[BrokerPollingState]:
+        """BQ-BROADCAST-*: the offset of a new group by its broadcast name, or the error's code, and the smallest one
+        that is stored for its topic, if any, after these (member, offset) pulls. Nothing else uses its topic."""
+        group, topic, rules = GROUPS[0], TOPICS[0], self.rules
+        key = group, topic, 0
+        held = RegisteredSubscription(None, OLD)
+        codes = registered_codes(rules, held, NEW if way == REFUSED else OLD)
+        members = {0: "C0", 1: "C0" if way == ONE_ID else "C1"}
+        kind = CONSUMES_ACTIVELY if way == ACTIVELY else PASSIVELY
+        registered = RegisteredGroup(members, {topic: held}, way != CLUSTERING, kind)
+        broker = BrokerState(topics={topic: Topic.of(2)}, groups=frozenset({group}))
+        broker = send(rules, broker, topic, 0, (_STORED_AT,) * BROADCAST)[0]
+        kept = NOTHING_PULLED
+        for member, offset in pulls:
+            asked = PullMessageRequest(group, topic, 0, offset)
+            result = pull(rules, broker, asked, codes, [StoredEntry(_SMALL)] * BROADCAST)[1]
+            if isinstance(result, tuple):
+                status, following, *_ = cast(PullResult, result)
+                moved = response_code(status, offset) == "PULL_OFFSET_MOVED"
+                connection = len(members) if way == ELSEWHERE else member
+                broker, kept = pulled(rules, broker, kept, registered, connection, key, following if moved else offset)
+        found = query_offset(rules, broker, group + SUFFIX, topic, 0)[1]
+        smallest = cast("tuple[tuple[int, int], ...]", correction_offsets(rules, broker, topic, frozenset(), "")[1])
+        answer = found.code if isinstance(found, Err) else cast(int, found)
+        return state, (answer, dict(smallest).get(0)), _KEPT[way] if rules.keeps_broadcast else _NOT_KEPT
 
     def _look(self, state: BrokerPollingState, observed: Result, slot: int, waited: bool) -> Answer[BrokerPollingState]:
         held = state.held.get(slot)

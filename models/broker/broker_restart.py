@@ -7,17 +7,31 @@ Every operation observes: each answer of the broker narrows its possible states 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC, TOPIC_NAMES, BrokerOffsetsModel
+from rocketmq_conformance.models.broker.compiled_filters import NO_FILTERS, compile_subscriptions, restarted
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, UncertainBroker, step
-from rocketmq_conformance.models.broker.send import send_observed
-from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.outcome import UNDEFINED, Result
+from rocketmq_conformance.models.broker.pull import (
+    SQL92,
+    PullMessageRequest,
+    PullResult,
+    RegisteredSubscription,
+    StoredEntry,
+    pull,
+    registered_codes,
+    response_code,
+)
+from rocketmq_conformance.models.broker.send import send, send_observed
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
+from rocketmq_conformance.models.outcome import UNDEFINED, Err, Result
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Reason
+from rocketmq_conformance.models.rule import Answer, Reason, reasons_by_kind
 
+#: What a group subscribes to before the broker is stopped, the version of that, and the tags of the messages.
+FIRST, FIRST_VERSION, MESSAGES = "TAGS = 'A'", 2, ("A", "B")
 _HAUNTED = Reason(("BQ-TOPIC-5",), "deleted before the restart")
 
 #: Reasons of an offset that was stored before the last restart and is answered after it.
@@ -25,6 +39,13 @@ SURVIVAL_REASONS = {
     STOP: Reason(("BQ-COM-11", "BQ-QUERY-1"), "stored before it was stopped"),
     KILL: Reason(("BQ-COM-12", "BQ-QUERY-1"), "stored before it was killed"),
 }
+_AS_TAGS = Reason(("RUN-RESTART-1",), "expressions are taken for tags")
+_AGAIN = reasons_by_kind(
+    ("BQ-FILTER-STOP", "BQ-HB-FILTER", "BQ-PULL-FILTER"),
+    *("older expression kept", "newer one compiled", "newer one not compiled", "empty expression"),
+    *("compiled", "not compiled"),
+)
+_SMALL = 100
 
 
 class BrokerRestartModel:
@@ -49,6 +70,27 @@ class BrokerRestartModel:
     def save(self, state: UncertainBroker, observed: Result) -> Answer[UncertainBroker]:
         """BQ-COM-12: stored offsets have been written to disk."""
         return lifecycle.save(state)
+
+    def subscribe_again(
+        self, state: UncertainBroker, observed: Result, version: int, expression: str
+    ) -> Answer[UncertainBroker]:
+        """BQ-FILTER-STOP: (response code's name, next offset, offsets found) of a pull by the subscription that a new
+        group registered after the broker was stopped and started, having had another one; or the error."""
+        rules, group, topic = self.broker.rules, GROUPS[0], TOPICS[0]
+        subscribed = {topic: RegisteredSubscription(frozenset(), FIRST_VERSION, SQL92, FIRST)}
+        again = {topic: RegisteredSubscription(frozenset(), version, SQL92, expression)}
+        filters = restarted(rules, compile_subscriptions(rules, NO_FILTERS, group, subscribed, (topic,))[0])
+        filters, kinds = compile_subscriptions(rules, filters, group, again, (topic,))
+        codes = registered_codes(rules, again[topic], version, filters.get((group, topic)))
+        broker = BrokerState(topics={topic: Topic.of(1)}, groups=frozenset({group}))
+        broker = send(rules, broker, topic, 0, (aged_store.EPOCH,) * len(MESSAGES))[0]
+        entries = [StoredEntry(_SMALL, tag, {"TAGS": tag}) for tag in MESSAGES]
+        result = pull(rules, broker, PullMessageRequest(group, topic, 0, 0), codes, entries)[1]
+        after, why = lifecycle.stop(rules, state)[0], _AGAIN[kinds[0]] if kinds else _AS_TAGS
+        if isinstance(result, Err):
+            return after, result, why
+        status, following, _, _, found = cast(PullResult, result)
+        return after, (response_code(status, 0), following, found), why
 
     def memory(self, state: UncertainBroker, observed: Result, hot: bool) -> Answer[UncertainBroker]:
         """RUN-DYN-1."""

@@ -28,6 +28,10 @@ def _filters_properties(profile: Profile) -> bool:
     return switches.TYPED_EXPRESSIONS.on(profile.broker) and profile.setting(configuration.PROPERTY_FILTER) == "true"
 
 
+def _keeps_broadcast(profile: Profile) -> bool:
+    return switches.KEEPS_BROADCAST.on(profile.broker) and profile.setting(configuration.BROADCAST) == "true"
+
+
 def _every_lmq(profile: Profile) -> bool:
     return profile.setting(configuration.LIGHT) == "true" or (
         profile.setting(configuration.TABLES) == configuration.ROCKSDB_TABLES
@@ -61,6 +65,8 @@ class BrokerRules(ProfileFields):
     typed_expressions: bool = in_broker(switches.TYPED_EXPRESSIONS)
     #: Are expressions in SQL92 answered?
     filters_properties: bool = read(_filters_properties)
+    #: Are offsets kept of groups that broadcast?
+    keeps_broadcast: bool = read(_keeps_broadcast)
     negative_passes: bool = in_broker(switches.TYPED_EXPRESSIONS, until=switches.NEGATIVE_FILTERED)
     blank_is_tag: bool = in_broker(switches.BLANK_IS_TAG)
     scans_by_request: bool = in_broker(switches.SCANS_BY_REQUEST)
@@ -68,6 +74,7 @@ class BrokerRules(ProfileFields):
     scans_one_more: bool = in_broker(switches.SCANS_ONE_MORE)
     unknown_group_skipped: bool = in_broker(switches.UNKNOWN_GROUP_SKIPPED)
     known_topics_compiled: bool = in_broker(switches.KNOWN_TOPICS_COMPILED)
+    filters_forgotten: bool = in_broker(switches.FILTERS_FORGOTTEN)
     broadcast_unnotified: bool = in_broker(switches.BROADCAST_UNNOTIFIED)
     server_reset: bool = _is_true(configuration.SERVER_RESET)
     reset_names_topic: bool = in_broker(switches.RESET_NAMES_TOPIC)

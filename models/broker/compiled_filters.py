@@ -28,6 +28,14 @@ RULES = (
         "DefaultConsumerIdsChangeListener#handle @ 4.1.0, 4.9.7, 5.5.0",
         releases="4.1.0+",
     ),
+    Rule(
+        "BQ-FILTER-STOP",
+        "A broker that was stopped has what it compiled when it starts again; 5.5.1 has none of it, unless "
+        "enableCalcFilterBitMap is on. So a group that comes back with an older expression is filtered by the newer "
+        "one that it had before, and by 5.5.1 with its own.",
+        "ConsumerFilterManager#decode @ 4.1.0, 4.9.7, 5.5.0, 5.5.1; ConsumerFilterManager#register @ 5.5.0, 5.5.1",
+        releases="4.1.0+",
+    ),
 )
 
 
@@ -41,6 +49,11 @@ class CompiledFilter(NamedTuple):
 #: By (group, topic). Never changed in place.
 Filters = Mapping[tuple[str, str], CompiledFilter]
 NO_FILTERS: Filters = MappingProxyType({})
+
+
+def restarted(rules: BrokerRules, filters: Filters) -> Filters:
+    """BQ-FILTER-STOP: the filters after a stop and a start."""
+    return NO_FILTERS if rules.filters_forgotten else filters
 
 
 def compile_subscriptions(

@@ -15,6 +15,7 @@ MEMORY_RATIO = "accessMessageInMemoryMaxRatio"
 LONG_POLLING = "longPollingEnable"
 SHORT_POLLING = "shortPollingTimeMills"
 PROPERTY_FILTER = "enablePropertyFilter"
+BROADCAST = "enableBroadcastOffsetStore"
 TIMER_WHEEL = "timerWheelEnable"
 BALANCES = "serverLoadBalancerEnable"
 DEFAULT_MODE = "defaultMessageRequestMode"
@@ -139,6 +140,14 @@ SETTINGS: Mapping[str, Setting] = {
             ),
             releases="4.1.0+",
             default="false",
+        ),
+        Setting(
+            name=BROADCAST,
+            values=BOOLEAN,
+            effect="no offsets are kept of groups that broadcast",
+            rules=("BQ-BROADCAST-1", "BQ-BROADCAST-2"),
+            releases="5.1.0+",
+            default="true",
         ),
         Setting(
             name=TIMER_WHEEL,

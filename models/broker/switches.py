@@ -557,6 +557,20 @@ GROUP_NAMES = Switch(
     rules=("BQ-NAME-LOOKUP",),
     source="SubscriptionGroupManager#findSubscriptionGroupConfig",
 )
+FILTERS_FORGOTTEN = Switch(
+    "BQ-FILTER-STOP",
+    "A restart forgets what was compiled of subscriptions in other languages than tags",
+    v5="5.5.1",
+    rules=("BQ-FILTER-STOP",),
+    source="ConsumerFilterManager#register",
+)
+KEEPS_BROADCAST = Switch(
+    "BQ-BROADCAST-1",
+    "The broker keeps offsets of groups that broadcast, from what their members pull",
+    v5="5.1.0",
+    rules=("BQ-BROADCAST-1", "BQ-BROADCAST-2"),
+    source="PullMessageProcessor#updateBroadcastPulledOffset",
+)
 NEW_GROUP_NAMES = Switch(
     "BQ-NAME-GROUP",
     "A group whose name is not allowed, or is longer than 120 characters, cannot be created",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -30,7 +30,13 @@ from rocketmq_conformance.conformance.targets.broker import responses
 from rocketmq_conformance.conformance.targets.broker.broker_location import BrokerLocation
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import routed
-from rocketmq_conformance.conformance.targets.broker.jobs import UnsupportedHereError, begin, clean_up, leave
+from rocketmq_conformance.conformance.targets.broker.jobs import (
+    Requests,
+    UnsupportedHereError,
+    begin,
+    clean_up,
+    leave,
+)
 from rocketmq_conformance.conformance.targets.broker.part import LANES, Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE, Job, run, stream
 from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
@@ -337,8 +343,12 @@ class BrokerAdapter:
         make = self._jobs.get(type(operation))
         if make is None:
             return Unsupported(f"a broker is not asked for {operation.spec.name} here")
+        return (yield from self._done(lane, lambda names: make(names, *operation.args)))
+
+    def _done(self, lane: int, make: Callable[[CaseNames], Requests]) -> Job[Outcome]:
+        """The outcome of a job of the case in a lane."""
         names = self._lanes[lane]
-        job = make(names, *operation.args)
+        job = make(names)
         try:
             result = yield from job if self._record is None else recorded(job, names, self._record)
         except UnsupportedHereError as error:
@@ -465,6 +475,10 @@ class BrokerAdapter:
     def first(self, operation: Operation) -> Outcome:
         """Do one operation in the first lane, as a request."""
         return self._play([self._job(0, operation)])[0]
+
+    def first_job(self, make: Callable[[CaseNames], Requests]) -> Outcome:
+        """Do a job of the case in the first lane."""
+        return self._play([self._done(0, make)])[0]
 
     def topic_name(self, lane: int, topic: int) -> str:
         """The broker's name of a topic of the case in a lane."""

@@ -23,28 +23,47 @@ from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET
+from rocketmq_conformance.models.broker.broadcast import SUFFIX
 from rocketmq_conformance.models.broker.broker_polling import (
+    ACTIVELY,
     AFTER,
     BEFORE,
+    BROADCAST,
+    CLUSTERING,
+    CONSUMES_ACTIVELY,
     DELETED,
     DISABLED,
+    ELSEWHERE,
     FOREVER,
     HELD,
     INTERVAL,
+    LEAVING,
     LEFT,
     NEW,
     OLD,
+    ONE_ID,
     OTHER_TAG,
     OTHER_TAGS,
+    REFUSED,
     REGISTERED,
     SLOTS,
     TAG,
+    WAITING,
     PullAnswer,
 )
+from rocketmq_conformance.models.broker.members import PASSIVELY
 from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err, Result
-from rocketmq_conformance.suites.broker_polling import AwaitPull, ChangeHeld, HoldPull, LookAtPull, SendTags, WakePull
+from rocketmq_conformance.suites.broker_polling import (
+    AwaitPull,
+    ChangeHeld,
+    HoldPull,
+    LookAtPull,
+    PullBroadcasting,
+    SendTags,
+    WakePull,
+)
 
 T = TypeVar("T")
 #: A job's part that gives something else than a result.
@@ -68,6 +87,10 @@ _WITNESS, _WOKEN = SLOTS, SLOTS + 1
 _CHANGED, _MEMBER = SLOTS + 2, SLOTS + 3
 _CHANGED_TOPIC = 2
 _TOPIC, _WITNESS_QUEUE, _WOKEN_QUEUE = 1, 0, 1
+#: Connections of the members of a group that may broadcast, of a stranger, and of the member of one that does: it shows
+#: when the broker has looked at what groups pulled. The queue in which that shows.
+_MEMBERS, _STRANGER, _BROADCASTER = (SLOTS + 4, SLOTS + 5), SLOTS + 6, SLOTS + 7
+_PULLED_QUEUE, _MARKED_QUEUE = 0, 1
 
 
 def send_tags(names: CaseNames, queue: int, tags: tuple[str, ...]) -> Requests:
@@ -274,6 +297,102 @@ def _changed(names: CaseNames, group: str, change: str, aside: float) -> _Part[R
     return code, following - first, tuple(offset - first for offset in offsets)
 
 
+def pull_broadcasting(names: CaseNames, way: str, pulls: tuple[tuple[int, int], ...]) -> Requests:
+    """Pull as members of a new group, and wait until the broker has looked at that."""
+    group = topic = f"{names.prefix}-broadcast{len(names.used_groups)}"
+    witness = f"{group}-witness"
+    error = yield from _broadcastable(names, way, group, witness, topic)
+    if error is not None:
+        return error
+    client = names.client()
+    marked = [_pull_marked(names, at, group, topic, 0) for at in _MEMBERS]
+    for member, offset in pulls:
+        connection = _STRANGER if way == ELSEWHERE else _MEMBERS[member]
+        version, wait = NEW if way == REFUSED else OLD, FOREVER if way == WAITING else None
+        asked = requests.pull_registered(group, topic, _PULLED_QUEUE, offset, version, wait=wait)
+        if way == WAITING:
+            names.post_own(connection, asked)
+            yield from _put_aside(names, connection, _ASIDE)
+        else:
+            names.ask_own(connection, asked)
+    marked += [_pull_marked(names, at, group, topic, 1) for at in _MEMBERS]
+    error = next((each for each in marked if each is not None), None)
+    if error is None and way == LEAVING:
+        error = responses.refused(names.ask_own(_MEMBERS[0], requests.unregister(client, group)))
+    if error is not None:
+        return error
+    yield from _looked_at(names, group, witness, topic)
+    for connection in (*_MEMBERS, _STRANGER, _BROADCASTER):
+        names.close_own(connection)
+    names.own_registered = {pair for pair in names.own_registered if pair[1] not in {group, witness}}
+    stored, smallest = yield [
+        requests.query(group + SUFFIX, topic, _PULLED_QUEUE, None),
+        requests.correction(topic, (), ""),
+    ]
+    found, offsets = responses.number(stored), responses.corrected(smallest)
+    if isinstance(offsets, Err) or (isinstance(found, Err) and not found.definite):
+        return offsets if isinstance(offsets, Err) else found
+    kept = dict(cast("tuple[tuple[int, int], ...]", offsets))
+    return found.code if isinstance(found, Err) else found, kept.get(_PULLED_QUEUE)
+
+
+def _broadcastable(names: CaseNames, way: str, group: str, witness: str, topic: str) -> _Part[Err | None]:
+    """Have a topic with messages, and the members of both groups; the error, if any."""
+    names.used_groups |= {group, witness}
+    names.created |= {RETRY + group, RETRY + witness}
+    created = yield from jobs.create_named_topic(names, topic, 2)
+    if isinstance(created, Err):
+        return created
+    for queue in (_PULLED_QUEUE, _MARKED_QUEUE):
+        sent = yield from jobs.send_named(topic, queue, BROADCAST, apart=False)
+        if isinstance(sent, Err):
+            return sent
+    for answer in (yield [requests.create_group(name, True) for name in (group, witness)]):
+        error = responses.refused(answer)
+        if error is not None:
+            return error
+    subscribed = [requests.subscription(topic, "*", OLD)]
+    kind = CONSUMES_ACTIVELY if way == ACTIVELY else PASSIVELY
+    consumer = requests.consumer(group, subscribed, way != CLUSTERING, kind)
+    client = names.client()
+    beats = [(_MEMBERS[0], client, consumer), (_MEMBERS[1], client if way == ONE_ID else f"{client}1", consumer)]
+    for at, identity, one in (*beats, (_BROADCASTER, client, requests.consumer(witness, subscribed, True))):
+        names.own_registered.add((at, str(one["groupName"])))
+        error = responses.refused(names.ask_own(at, requests.heartbeat_of(identity, [one])))
+        if error is not None:
+            return error
+    return None
+
+
+def _pull_marked(names: CaseNames, connection: int, group: str, topic: str, offset: int) -> Err | None:
+    """Pull from the queue in which it shows that the broker has looked; the error, if it does not let itself be pulled
+    from at all."""
+    answer = responses.pulled(
+        names.ask_own(connection, requests.pull_registered(group, topic, _MARKED_QUEUE, offset, OLD))
+    )
+    return answer if isinstance(answer, Err) and not answer.definite else None
+
+
+def _looked_at(names: CaseNames, group: str, witness: str, topic: str) -> _Part[None]:
+    """Wait until the broker has stored what a group pulled, or twice what another group did that broadcasts: the second
+    time it has looked at everything since the first. Many brokers never do."""
+    for offset in (1, 2):
+        _pull_marked(names, _BROADCASTER, witness, topic, offset)
+        seconds = names.hold_check + names.lateness
+        until, looks = names.clock.monotonic() + seconds, math.floor(seconds / (_PAUSE * names.hold_check))
+        while True:
+            over = looks <= 0 and names.clock.monotonic() >= until
+            looks -= 1
+            asks = [requests.query(name + SUFFIX, topic, _MARKED_QUEUE, False) for name in (group, witness)]
+            mark, seen = (responses.number(answer) for answer in (yield asks))
+            if mark == 1 or over:
+                return
+            if seen == offset:
+                break
+            yield _PAUSE * names.hold_check
+    yield _LINGER * names.lateness
+
+
 def _outlasted(names: CaseNames, slot: int) -> _Part[Command | None]:
     """The answer to the pull of a slot, if it arrives until a check answered the witness."""
     if isinstance((yield from _begin_witness(names, _ASIDE)), Err) or isinstance(
@@ -390,6 +509,7 @@ PART = Part(
         AwaitPull: await_pull,
         WakePull: wake_pull,
         ChangeHeld: change_held,
+        PullBroadcasting: pull_broadcasting,
     },
     needs=frozenset({Need.SILENCE}),
 )

@@ -163,12 +163,16 @@ def search(names: CaseNames, topic: int, queue: int, message: int, delta: int, b
 
 def send(names: CaseNames, topic: int, queue: int, count: int) -> Requests:
     """Send messages: the offsets that they got."""
-    return (yield from _sent(names.topic(topic), queue, count, apart=False))
+    return (yield from send_named(names.topic(topic), queue, count, apart=False))
 
 
 def send_with(names: CaseNames, topic: int, queue: int, messages: Sequence[Mapping[str, str]]) -> Requests:
     """Send messages with these properties, one after the other: their offsets, once the queue shows them."""
-    name = names.topic(topic)
+    return (yield from send_with_to(names.topic(topic), queue, messages))
+
+
+def send_with_to(name: str, queue: int, messages: Sequence[Mapping[str, str]]) -> Requests:
+    """The same to a topic by its name."""
     offsets: list[int] = []
     for properties in messages:
         (answer,) = yield [requests.send_with(name, int(time.time() * 1000), properties, queue=queue)]
@@ -194,7 +198,7 @@ def send_timed(names: CaseNames, topic: int, queue: int, count: int, apart: bool
     """Send messages: (offset, store time) of each."""
     _needs_pulls(names)
     name = names.topic(topic)
-    offsets = yield from _sent(name, queue, count, apart)
+    offsets = yield from send_named(name, queue, count, apart)
     if not isinstance(offsets, tuple):
         return offsets
     pairs: list[tuple[int, int]] = []
@@ -222,7 +226,9 @@ def _needs_pulls(names: CaseNames) -> None:
         raise UnsupportedHereError("is seen by a pull, which the broker refuses: its brokerPermission lacks the bit 4")
 
 
-def _sent(topic: str, queue: int, count: int, apart: bool) -> Generator[Wish, list[Command], Err | tuple[int, ...]]:
+def send_named(
+    topic: str, queue: int, count: int, apart: bool
+) -> Generator[Wish, list[Command], Err | tuple[int, ...]]:
     """The offsets that messages got, once the queue shows them."""
     ask = requests.send(topic, queue, int(time.time() * 1000))
     answers: list[Command] = []

@@ -13,6 +13,8 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.broker_location import ManagedBroker
+from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
+from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN, RUNNING
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
@@ -48,6 +50,10 @@ class BrokerConnection(Protocol):
 
     def first(self, operation: Operation) -> Outcome:
         """Do one operation in the first lane."""
+        ...
+
+    def first_job(self, make: Callable[[CaseNames], Requests]) -> Outcome:
+        """Do a job of the case in the first lane."""
         ...
 
     def topic_name(self, lane: int, topic: int) -> str:

@@ -163,7 +163,7 @@ def test_any_queue_is_one_of_the_topics(broker: FakeBroker) -> None:
         ({"b": "NEW", "c": "NOPE"}, b"x", "TOPIC_NOT_EXIST"),
         ({"f": 4}, b"x", "NO_PERMISSION"),
         ({}, bytes(4 * 1024 * 1024 + 1), "MESSAGE_ILLEGAL"),
-        ({"i": "p" * 40_000}, b"x", "MESSAGE_ILLEGAL"),
+        ({"i": "K\x01" + "p" * 32_700}, b"x", "MESSAGE_ILLEGAL"),
         ({"e": None}, b"x", "SYSTEM_ERROR"),
     ],
 )
@@ -171,6 +171,13 @@ def test_a_send_can_be_refused(broker: FakeBroker, changes: dict[str, Any], body
     with connected(broker) as line:
         assert response_name(line.call(Request.SEND_MESSAGE_V2, sending("T", **changes), body).code) == code
     assert broker.messages("T") == []
+
+
+def test_properties_that_are_left_out_do_not_count(broker: FakeBroker) -> None:
+    with connected(broker) as line:
+        assert line.call(Request.SEND_MESSAGE_V2, sending("T", i="p" * 40_000), b"x").code == 0
+    (message,) = broker.messages("T")
+    assert "CLUSTER\x01" in message.properties
 
 
 def test_store_times_never_go_back(broker: FakeBroker, clock: Clock) -> None:

@@ -261,17 +261,6 @@ def test_slaves_from_5_0_0_give_nothing_while_their_master_is_gone() -> None:
     assert len(found[2].notes) == 1
 
 
-def test_where_a_pull_consumer_starts_is_up_to_its_application() -> None:
-    found = [predict_start(facts(stored=one, answer=one), Consumer(kind="pull")) for one in (7, 900)]
-    # 0 is what the client itself computes: an application that asks for the stored offset consumes nothing again
-    assert [(one.queues[0].start, one.repeats, one.lag) for one in found] == [(0, 0, 75)] * 2
-    pages = list(map(start_page, found))
-    assert pages[0].answer.text == "It starts where its application says."
-    assert pages[1].answer.text.startswith("It starts where its application says. Beyond max: 1 stored offset.")
-    assert pages[1].sections[0].rows[0][-1].text == "stands 825 beyond max"
-    assert "fetchConsumeOffset" in found[0].notes[0]
-
-
 def test_a_lag_is_not_known_where_no_start_is() -> None:
     unserved = facts(release="4.9.7", stored=70, answer=70)
     assert [start(made, kind="lite", client=NEWEST).lag for made in (unserved, facts(answer=5))] == [5, None]

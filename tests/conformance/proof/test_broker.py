@@ -36,8 +36,10 @@ from rocketmq_conformance.conformance.targets.broker.requests import Ask
 from rocketmq_conformance.conformance.targets.mutants import BROKER_MUTANTS
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
+from rocketmq_conformance.models.broker.broker_restart import BrokerRestartModel
 from rocketmq_conformance.models.broker.configuration import BALANCES, DEFAULT_MODE, SETTINGS
 from rocketmq_conformance.models.broker.fixtures import initial_state
+from rocketmq_conformance.models.broker.lifecycle import STOP, UncertainBroker
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, outcome_of
 from rocketmq_conformance.models.profile import Profile
@@ -110,6 +112,11 @@ class ModelAdapter(BrokerAdapter):
         args = operation.args
         if lane in self.others:
             return self._other(lane, operation)
+        if name == "subscribe_again":
+            model, known = BrokerRestartModel(self.profile), UncertainBroker.of(self.states[lane])
+            result = model.subscribe_again(known, None, *args)[1]
+            self.restart(STOP)
+            return outcome_of(self.fault(operation, result))  # type: ignore[arg-type]
         if name == "send_timed":
             self.clock += 5
             known = self.states[lane].logs.get((f"T{args[0]}", args[1]))

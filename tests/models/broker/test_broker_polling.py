@@ -5,18 +5,26 @@ from __future__ import annotations
 import pytest
 
 from rocketmq_conformance.models.broker.broker_polling import (
+    ACTIVELY,
+    BROADCASTING,
     CHANGES,
+    CLUSTERING,
     DELETED,
     DISABLED,
+    ELSEWHERE,
     FOREVER,
     HELD,
     INTERVAL,
+    LEAVING,
     LEFT,
     NO_QUEUE,
     NOTHING,
+    ONE_ID,
     OTHER_TAGS,
+    REFUSED,
     REGISTERED,
     UNREADABLE,
+    WAITING,
     BrokerPollingModel,
     BrokerPollingState,
     Check,
@@ -174,3 +182,31 @@ def test_a_held_pull_is_judged_by_what_is_so_when_it_is_woken() -> None:
     assert old.change(START, NO_QUEUE)[1] == Err("SYSTEM_ERROR")
     assert unmade.change(START, DELETED)[1] == Err("SUBSCRIPTION_GROUP_NOT_EXIST")
     assert all("BQ-PULL-AGAIN" in NEW.change(START, change)[2].rules for change in CHANGES)
+
+
+def test_what_members_of_a_group_that_broadcasts_pull_from_is_stored() -> None:
+    one_by_one = ((0, 2), (1, 1))
+    answers = {
+        way: NEW.broadcast(START, way, one_by_one)[1]
+        for way in (BROADCASTING, WAITING, LEAVING, ONE_ID, CLUSTERING, ACTIVELY, ELSEWHERE, REFUSED)
+    }
+    assert answers == {
+        BROADCASTING: (1, 1),
+        WAITING: (1, 1),
+        LEAVING: (1, 1),
+        ONE_ID: (2, 2),
+        **dict.fromkeys((CLUSTERING, ACTIVELY, ELSEWHERE, REFUSED), (0, None)),
+    }
+    # a pull beyond max is sent to max, and one before min to min
+    assert NEW.broadcast(START, BROADCASTING, ((0, 9),))[1] == (3, 3)
+    assert NEW.broadcast(START, BROADCASTING, ((0, -1),))[1] == (0, 0)
+
+
+def test_nothing_is_stored_of_it_before_5_1_0_or_when_it_is_switched_off() -> None:
+    for profile in (Profile.of(broker="5.0.0"), Profile().configured({"enableBroadcastOffsetStore": "false"})):
+        _, answer, why = BrokerPollingModel(profile).broadcast(START, BROADCASTING, ((0, 2),))
+        assert (answer, why.rules) == ((0, None), ("BQ-CORRECT-1",))
+    cold = BrokerPollingModel(Profile.of(broker="5.0.0").configured({"accessMessageInMemoryMaxRatio": "0"}))
+    assert cold.broadcast(START, BROADCASTING, ((0, 2),))[1] == ("QUERY_NOT_FOUND", None)
+    closed = BrokerPollingModel(Profile().configured({"brokerPermission": "2"}))
+    assert closed.broadcast(START, BROADCASTING, ((0, 2),))[1] == (0, None)

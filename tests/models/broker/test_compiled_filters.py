@@ -8,6 +8,7 @@ from rocketmq_conformance.models.broker.compiled_filters import (
     CompiledFilter,
     Filters,
     compile_subscriptions,
+    restarted,
 )
 from rocketmq_conformance.models.broker.pull import RegisteredSubscription
 from rocketmq_conformance.models.profile import Profile
@@ -55,3 +56,9 @@ def test_from_5_5_1_an_expression_for_a_topic_that_the_broker_does_not_have_chan
     assert (kept, kinds) == ({("G", "T"): CompiledFilter("a > 1", 3)}, ("compiled",))
     for text in ("a < 1", "a >"):
         assert after(kept, text, 4, rules=WITH_TOPICS) == (kept, ("unknown topic",))
+
+
+def test_a_stop_keeps_what_was_compiled_and_5_5_1_forgets_it() -> None:
+    kept, _ = after(NO_FILTERS, "a > 1", 3)
+    assert restarted(NEW, kept) == kept
+    assert restarted(WITH_TOPICS, kept) == {}

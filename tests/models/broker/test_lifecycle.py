@@ -233,3 +233,26 @@ def test_groups_in_a_restarted_broker() -> None:
     state = model.delete_group(state, None, 1, "cleanOffset")[0]
     assert model.commit(state, None, 1, 0, 0, 3)[1] == Err("SUBSCRIPTION_GROUP_NOT_EXIST")
     assert model.query(state, NOT_FOUND, 1, 0, 0, None)[1] == NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("release", "properties", "version", "expression", "answer"),
+    [
+        ("5.5.0", {}, 1, "TAGS =", Err("SYSTEM_ERROR")),
+        ("5.5.0", {}, 3, "TAGS =", Err("FILTER_DATA_NOT_EXIST")),
+        ("5.5.0", {}, 3, "", Err("FILTER_DATA_NOT_LATEST")),
+        ("5.5.1", {}, 1, "TAGS =", Err("FILTER_DATA_NOT_EXIST")),
+        ("5.5.1", {}, 3, "", Err("FILTER_DATA_NOT_EXIST")),
+        ("5.5.0", {"enablePropertyFilter": "true"}, 1, "TAGS = 'B'", ("SUCCESS", 2, (0,))),
+        ("5.5.0", {"enablePropertyFilter": "true"}, 3, "TAGS = 'B'", ("SUCCESS", 2, (1,))),
+        ("5.5.1", {"enablePropertyFilter": "true"}, 1, "TAGS = 'B'", ("SUCCESS", 2, (1,))),
+        ("4.0.0", {}, 1, "TAGS = 'B'", ("PULL_RETRY_IMMEDIATELY", 2, ())),
+    ],
+)
+def test_a_group_that_subscribes_again_after_a_stop(
+    release: str, properties: dict[str, str], version: int, expression: str, answer: Result
+) -> None:
+    model = BrokerRestartModel(Profile.of(broker=release).configured(properties))
+    after, result, why = model.subscribe_again(model.initial(), None, version, expression)
+    assert (after.how, result) == (STOP, answer)
+    assert ("BQ-FILTER-STOP" in why.rules) is (release != "4.0.0")

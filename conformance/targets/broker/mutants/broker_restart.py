@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
+from rocketmq_conformance.models.broker.compiled_filters import NO_FILTERS, Filters
 from rocketmq_conformance.models.broker.state import ABSENT, QueueLog, Stored
 from rocketmq_conformance.models.broker.table_files import OFFSETS
 
+#: A version that no subscription has.
+_NEWEST = 2**62
+
 MUTANTS: list[BrokerMutant] = []
+_consumers = declared(MUTANTS, "consumers", "broker-restart")
 _lifetime = declared(MUTANTS, "lifetime", "broker-expired", "broker-restart", "broker-process")
 
 
@@ -91,3 +97,19 @@ class KillForgetsGroups(Lifecycle):
 
     def killed(self) -> None:
         self._storage.state = self._storage.state._replace(groups=self._groups)
+
+
+@_consumers("D221", "A broker that was stopped has compiled nothing.")
+class StopForgetsFilters(Consumers):
+    """What was compiled is lost."""
+
+    def reload(self, filters: Filters) -> Filters:
+        return NO_FILTERS
+
+
+@_consumers("D221", "A broker that was stopped takes no newer expression.")
+class StopKeepsFilters(Consumers):
+    """No newer expression is taken any more."""
+
+    def reload(self, filters: Filters) -> Filters:
+        return {key: kept._replace(version=_NEWEST) for key, kept in super().reload(filters).items()}
