@@ -22,6 +22,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import numbers
 from rocketmq_conformance.suites.values.words import CONSUMED
 
 QUEUE = Values(*OWNED, weights=(3, 1, 1))
@@ -168,7 +169,7 @@ def _show(state: ConsumeState) -> str:
         for number, messages in state.requests
     ]
     later = [
-        (due, "refused" if refused else "kept", [message.offset for message in messages])
+        f"at {due} {'refused' if refused else 'kept'} {numbers(tuple(message.offset for message in messages))}"
         for due, (_, messages), refused in state.later
     ]
     room = "" if state.room is None else f", room for {state.room}"

@@ -144,7 +144,7 @@ def _show(state: ConsumeOrderlyState) -> str:
     runs = [
         ("dropped " if state.cached[number].dropped else "") + str(state.cached[number].queue) for number in state.runs
     ]
-    later = [(due, state.cached[number].queue) for due, number in state.later]
+    later = [f"at {due} queue {state.cached[number].queue}" for due, number in state.later]
     mode = BROADCASTING if state.broadcasts else CLUSTERING
     return (
         f"{mode}, most tries {state.max_times}, batch {state.batch}; {'; '.join(queues)}; runs {runs}, later {later}, "

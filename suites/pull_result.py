@@ -215,7 +215,8 @@ def _bind(profile: Profile) -> BoundModel:
 
 def show(state: PullResultState) -> str:
     """The settings, and the nodes to ask."""
-    return f"{state.times}; suggested {dict(state.suggested)}"
+    suggested = {f"{who} of {queue}": node for (who, queue), node in state.suggested.items()}
+    return f"{state.times}; suggested {suggested}"
 
 
 SUITE = Suite(

@@ -20,7 +20,7 @@ from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, OFFSETS, fields, keyed
+from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, OFFSETS, fields, keyed, text, worded
 
 #: Queues 0 to 3 are the consumer's, 5 is that of another member.
 QUEUE = Values(0, 1, 2, 5, weights=(8, 4, 1, 1))
@@ -202,7 +202,7 @@ def _show(state: PushedResetState) -> str:
     return (
         f"{state.kind} consumer{', paused' if state.paused else ''}, owns [{', '.join(queues)}], remembers "
         f"{dict(state.memory)}, busy with {sorted(state.busy)}; stored {dict(state.stored)}; resets "
-        f"{[(list(pending.offsets), pending.due) for pending in state.resets]}, clock {state.now}"
+        f"[{text({f'until {one.due}': text(worded(OFFSETS, one.offsets)) for one in state.resets})}], clock {state.now}"
     )
 
 

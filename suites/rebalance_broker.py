@@ -24,7 +24,7 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-from rocketmq_conformance.suites.declare.wording import OFFSETS, bare, fields, keyed, listed, numbers, plain
+from rocketmq_conformance.suites.declare.wording import OFFSETS, bare, fields, keyed, listed, numbers, plain, text
 from rocketmq_conformance.suites.rebalance import CommitElsewhere, Leave, ListMembers, Persist, Refresh
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
@@ -198,15 +198,18 @@ def _bind(profile: Profile) -> BoundModel:
 
 
 def _show(state: RebalanceBrokerState) -> str:
-    shown = [
-        f"{number}: no member"
-        if who is None
-        else f"{number}: {who.client} pulls {sorted(who.table)}, pops {sorted(side.pops)}, subscribes to "
-        f"{sorted(who.topics)}, remembers {dict(who.memory)}, noted {dict(side.marks)}"
-        for number, (who, side) in enumerate(zip(state.group.members, state.sides, strict=True))
-    ]
-    given = {topic: (given.pull, given.pop) for topic, given in state.assignments.items()}
-    return f"members {'; '.join(shown)}; assigned (pull, pop) {given}, clock {state.group.now}"
+    shown = []
+    for number, (who, side) in enumerate(zip(state.group.members, state.sides, strict=True)):
+        if who is None:
+            shown.append(f"{number}: no member")
+            continue
+        pops = [f"{topic} queue {queue}" for topic, queue in sorted(side.pops)]
+        shown.append(
+            f"{number}: {who.client} pulls {sorted(who.table)}, pops {pops}, subscribes to {sorted(who.topics)}, "
+            f"remembers {dict(who.memory)}, noted {dict(side.marks)}"
+        )
+    given = {topic: f"pulled {numbers(of.pull)}, popped {numbers(of.pop)}" for topic, of in state.assignments.items()}
+    return f"members {'; '.join(shown)}; assigned [{text(given)}], clock {state.group.now}"
 
 
 SUITE = Suite(

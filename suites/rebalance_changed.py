@@ -134,11 +134,16 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
+def _limits(limits: Any) -> str:
+    messages, size = limits
+    return f"{messages} messages, {size} MiB"
+
+
 def _show(state: RebalanceChangedState) -> str:
     shown = [
         f"{number}: {who.client} owns {sorted(who.table)}, subscribes to {sorted(who.topics)}, knows "
-        f"{dict(who.seen)}, thresholds of a topic {side.limits}, of a queue {side.thresholds}, announced "
-        f"{None if side.announced is None else sorted(side.announced)}"
+        f"{dict(who.seen)}, thresholds of a topic {_limits(side.limits)}, of a queue {_limits(side.thresholds)}, "
+        f"announced {None if side.announced is None else sorted(side.announced)}"
         for number, (who, side) in enumerate(zip(state.group.members, state.sides, strict=True))
         if who is not None
     ]

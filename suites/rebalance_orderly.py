@@ -216,11 +216,12 @@ def _show(state: RebalanceOrderlyState) -> str:
         )
     group = state.group
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in group.broker.stored.items()}
+    later = [f"queue {queue} of {number} at {due}" for number, of in enumerate(state.later) for due, queue in of]
     twice = sorted(queue for queue, members in relying_members(state).items() if len(members) > 1)
     unowned = sorted(queue for queue, members in owners(group).items() if not members)
     return (
         f"members {'; '.join(shown)}; listed {list(group.listed)}, routes {dict(group.routes)}, stored {stored}, "
-        f"locks {lock_holders(state)}, unlocked later {state.later}, relied on twice {twice}, without owner {unowned}, "
+        f"locks {lock_holders(state)}, unlocked later {later}, relied on twice {twice}, without owner {unowned}, "
         f"clock {group.now}"
     )
 

@@ -193,7 +193,7 @@ def _show(state: RebalancePullState) -> str:
             f"{queue} from {'its start' if held.pulls < 0 else held.pulls}, consumed {held.consumed}"
             for queue, held in sorted(kept.assigned.items())
         )
-        waiting = [(queue, offset) for queue, _, offset in kept.pulled]
+        waiting = [f"{offset} of {queue}" for queue, _, offset in kept.pulled]
         shown.append(
             f"{number}: {who.client} {who.mode} owns {sorted(who.table)}, pulls [{pulls}], to be polled {waiting}, "
             f"remembers {dict(who.memory)}"

@@ -117,8 +117,9 @@ def _bind(profile: Profile) -> BoundModel:
 def _show(state: WholeBrokersState) -> str:
     members = [f"{name} pulls {dict(member.pulls)}" for name, member in state.group.members.items()]
     away = ", the second one is away" if state.away else ""
+    first, second = state.queues
     stored = whole.stored(state.group.broker.stored)
-    return f"{state.setting}; queues {state.queues}{away}; {'; '.join(members) or 'no member'}; {stored}"
+    return f"{state.setting}; queues {first} and {second}{away}; {'; '.join(members) or 'no member'}; {stored}"
 
 
 SUITE = Suite(

@@ -107,7 +107,7 @@ def _bind(profile: Profile) -> BoundModel:
 
 def _show(state: WholePushState) -> str:
     listeners = [
-        f"{name} {member.listener} {dict(member.held)}"
+        f"{name} {member.listener} {whole.held(member.held)}"
         for name, member in state.group.members.items()
         if member.listener != SUCCEEDS
     ]

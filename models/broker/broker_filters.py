@@ -188,4 +188,4 @@ def _with(why: Reason, rule: str, kind: str) -> Reason:
 
 def show(state: BrokerFiltersState) -> str:
     """The messages of each queue in one line."""
-    return f"messages {dict(state.sent)}"
+    return f"messages { {queue: list(names) for queue, names in state.sent.items()} }"

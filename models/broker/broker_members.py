@@ -303,11 +303,10 @@ def show(state: BrokerMembersState) -> str:
     groups = {
         name: (
             f"{dict(group.members)} {'broadcasting ' if group.broadcasting else ''}"
-            f"{ {topic: (held.text, held.version) for topic, held in group.subscriptions.items()} }"
+            f"{ {topic: f'{held.text}, version {held.version}' for topic, held in group.subscriptions.items()} }"
         )
         for name, group in state.members.items()
     }
     notices = {f"{connection} of {group}": count for (connection, group), count in state.notices.items()}
-    return (
-        f"members {groups}, messages {dict(state.tags)}, notices {notices}, known groups {sorted(state.broker.groups)}"
-    )
+    messages = {topic: list(tags) for topic, tags in state.tags.items()}
+    return f"members {groups}, messages {messages}, notices {notices}, known groups {sorted(state.broker.groups)}"

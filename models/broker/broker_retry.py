@@ -30,7 +30,7 @@ from rocketmq_conformance.models.broker.send_back import (
     send_back,
     send_copy,
 )
-from rocketmq_conformance.models.broker.state import ABSENT, DEAD, READ, RETRY, BrokerState, Topic
+from rocketmq_conformance.models.broker.state import ABSENT, DEAD, READ, RETRY, BrokerState, Topic, shown
 from rocketmq_conformance.models.broker.timer import (
     DELAY_MS,
     DELAY_SECONDS,
@@ -329,7 +329,7 @@ def _of_broker(state: RetryState, answer: Answer[BrokerState]) -> Answer[RetrySt
 
 def show(state: RetryState) -> str:
     """The retries of groups and the messages, in one line."""
-    groups = {name: tuple(settings) for name, settings in state.retries.items()}
+    groups = {name: f"queues {queues}, most tries {most}" for name, (queues, most) in state.retries.items()}
     messages = [f"{message.topic} after {message.times}" for message in state.messages]
-    topics = {name: tuple(settings) for name, settings in state.broker.topics.items()}
+    topics = {name: shown(settings) for name, settings in state.broker.topics.items()}
     return f"topics {topics}, groups {sorted(state.broker.groups)}, retries {groups}, messages {messages}"

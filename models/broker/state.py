@@ -53,6 +53,11 @@ class Topic(NamedTuple):
         return cls(queues, queues)
 
 
+def shown(topic: Topic) -> str:
+    """The settings of a topic to a reader."""
+    return f"{topic.read_queues} read, {topic.write_queues} written, permission {topic.perm}"
+
+
 #: A queue that was never written, and one that does not exist: a broker cannot distinguish them.
 ABSENT = QueueLog()
 

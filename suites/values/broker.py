@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.configuration import PERMISSION, PROPERTY_FILTER, SETTINGS, TIMER_WHEEL
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
-from rocketmq_conformance.models.broker.state import READ, BrokerState, Topic
+from rocketmq_conformance.models.broker.state import READ, BrokerState, Topic, shown
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 
@@ -62,7 +62,7 @@ def show(state: BrokerState) -> str:
     A topic is the number of its queues, unless fewer are read or written or its permission is another.
     """
     topics = {
-        name: settings.read_queues if settings == Topic.of(settings.read_queues) else tuple(settings)
+        name: settings.read_queues if settings == Topic.of(settings.read_queues) else shown(settings)
         for name, settings in state.topics.items()
     }
     groups = (

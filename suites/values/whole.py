@@ -95,6 +95,11 @@ def stored(offsets: Mapping[tuple[str, str, int], int]) -> str:
     return f"stored [{text({f'{topic} queue {number}': str(at) for (_, topic, number), at in offsets.items()})}]"
 
 
+def held(messages: Mapping[int, tuple[int, int]]) -> str:
+    """The messages that a listener has of each queue: from the first one on, up to what comes next."""
+    return f"{ {queue: _run(first, behind - first) for queue, (first, behind) in messages.items()} }"
+
+
 def _run(first: int, count: int) -> str:
     return f"message {first}" if count == 1 else f"messages {first} to {first + count - 1}"
 

@@ -135,4 +135,4 @@ def test_a_client_that_asks_is_told_whether_its_expression_can_be_compiled() -> 
 
 
 def test_a_state_is_shown_by_its_messages() -> None:
-    assert show(SENT) == f"messages {{0: {MESSAGES}}}"
+    assert show(SENT) == f"messages {{0: {list(MESSAGES)}}}"

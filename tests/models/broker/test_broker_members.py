@@ -180,6 +180,7 @@ def test_a_broker_that_may_not_be_read_creates_no_group() -> None:
 def test_a_state_is_shown_in_one_line() -> None:
     state = beat(beat(sent("A"), 0), 1, groups=(1,), broadcasting=True)
     assert show(state) == (
-        "members {'G0': \"{0: 'C0'} {'T0': ('A', 0)}\", 'G1': \"{1: 'C1'} broadcasting {'T0': ('A', 0)}\"}, "
-        "messages {'T0': ('A',)}, notices {'0 of G0': 1}, known groups ['G0', 'G1']"
+        "members {'G0': \"{0: 'C0'} {'T0': 'A, version 0'}\", "
+        "'G1': \"{1: 'C1'} broadcasting {'T0': 'A, version 0'}\"}, "
+        "messages {'T0': ['A']}, notices {'0 of G0': 1}, known groups ['G0', 'G1']"
     )

@@ -140,7 +140,8 @@ def test_a_topic_can_be_gone_and_come_again() -> None:
 
 def test_a_state_is_shown_in_a_line() -> None:
     assert show(NEW.set_group(SENT, 0, 2, 1)[0]) == (
-        "topics {'T0': (2, 2, 6)}, groups ['G0'], retries {'G0': (2, 1)}, messages ['T0 after 0']"
+        "topics {'T0': '2 read, 2 written, permission 6'}, groups ['G0'], retries {'G0': 'queues 2, most tries 1'}, "
+        "messages ['T0 after 0']"
     )
 
 

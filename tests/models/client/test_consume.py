@@ -451,8 +451,8 @@ def test_the_state_is_shown() -> None:
     consumer.do("drop", 0)
     shown = SUITE.show(consumer.state)
     assert "waiting ['dropped 0/[1]', 'dropped 0/[2]']" in shown
-    assert "later [(5000, 'kept', [0])]" in shown
+    assert "later ['at 5000 kept 0']" in shown
     consumer.do("fill", 0)
     consumer.put(7)
-    assert "(5000, 'refused', [7])" in SUITE.show(consumer.state)
+    assert "at 5000 refused 7" in SUITE.show(consumer.state)
     assert SUITE.show(consumer.state).endswith("room for 0")

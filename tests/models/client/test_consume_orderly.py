@@ -293,5 +293,5 @@ def test_the_state_is_shown() -> None:
     consumer.do("drop", 1)
     shown = SUITE.show(consumer.state)
     assert "0: [0, 1], aside [], 2 messages, 2 bytes, busy" in shown
-    assert "runs ['dropped 1'], later [(1000, 0)]" in shown
+    assert "runs ['dropped 1'], later ['at 1000 queue 0']" in shown
     assert shown.endswith("room for all")

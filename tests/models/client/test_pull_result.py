@@ -171,4 +171,4 @@ def test_the_state_is_shown() -> None:
     case = Played()
     case.do(Pull, *FOUND, "plain", False, 0, 5, 32, "A")
     assert "suspend=20000" in SUITE.show(case.state)
-    assert "('application', 0): 1" in SUITE.show(case.state)
+    assert "'application of 0': 1" in SUITE.show(case.state)

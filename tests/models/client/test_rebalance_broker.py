@@ -418,6 +418,6 @@ def test_the_state_is_shown_with_the_assignments() -> None:
     play.round()
     play.do("leave", 1)
     shown = SUITE.show(play.state)
-    assert "pops [('T', 1)]" in shown
+    assert "pops ['T queue 1']" in shown
     assert "1: no member" in shown
-    assert "'T': ((0,), (1,))" in shown
+    assert "T: pulled 0, popped 1" in shown

@@ -358,4 +358,4 @@ def test_the_state_is_shown_with_thresholds() -> None:
     play.do("limit", 0, 100, 20)
     play.round()
     shown = SUITE.show(play.state)
-    assert "thresholds of a topic (100, 20), of a queue (33, 6)" in shown
+    assert "thresholds of a topic 100 messages, 20 MiB, of a queue 33 messages, 6 MiB" in shown

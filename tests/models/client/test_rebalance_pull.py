@@ -480,7 +480,7 @@ def test_the_suite_shows_its_state() -> None:
     play.do("leave", 2)
     shown = SUITE.show(play.state)
     assert "1: 10.0.0.10@a CLUSTERING owns [], pulls []" in shown
-    assert "to be polled [(5, 12), (6, 12), (8, 12)]" in shown
+    assert "to be polled ['12 of 5', '12 of 6', '12 of 8']" in shown
     assert "2: no member" in shown
     assert "from its start" in SUITE.show(settled().state)
 
