@@ -38,6 +38,7 @@ from rocketmq_conformance.conformance.proof import java as java_proof
 from rocketmq_conformance.conformance.proof import whole as whole_proof
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
+from rocketmq_conformance.conformance.proof.predicted_mixed import prove_mixed
 from rocketmq_conformance.conformance.proof.predicted_resets import prove_predicted_resets
 from rocketmq_conformance.conformance.proof.side_by_side import More, one_by_one
 from rocketmq_conformance.conformance.proof.unit import BROKER, CLOCK, JAVA, SCRIPTED, WHOLE, Unit
@@ -194,17 +195,28 @@ def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], name_server: tuple
 @click.option("--clients", callback=client_names, metavar="R,R,…", help="Client releases, such as 4.9.7,5.5.0.")
 @click.option("--brokers", callback=release_names, metavar="R,R,…", help="Broker releases, such as 4.9.7,5.5.0.")
 @click.option("--few", is_flag=True, help="A few cases of starts only.")
+@click.option("--mixed", is_flag=True, help="Only a cluster of brokers of two releases, with a slave.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="The page of agreements.")
 @start_timeout_option
-def predict(clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, out: Path | None) -> None:
+def predict(clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, mixed: bool, out: Path | None) -> None:
     """Compare what `predict start` says with what real consumers then do, and `predict reset` with real brokers.
 
-    Without --clients and --brokers it is ten brokers with the newest client, and ten clients with the newest broker.
+    Without --clients and --brokers it is ten brokers with the newest client, ten clients with the newest broker, and a
+    cluster of brokers of two releases.
     """
-    newest = (str(NEWEST),)
-    chosen = list(product(clients or newest, brokers or newest)) if clients or brokers else predicted_starts.pairs()
+    if mixed and (clients or brokers or few):
+        raise click.UsageError("--mixed has its own releases: leave out --clients, --brokers and --few.")
+    if mixed:
+        _compare(prove_mixed(), out, predicted_starts.page_of)
+        return
+    newest, named = (str(NEWEST),), clients or brokers
+    chosen = list(product(clients or newest, brokers or newest)) if named else predicted_starts.pairs()
     brokers = tuple(dict.fromkeys(broker for _, broker in chosen))
-    agreements = chain(predicted_starts.prove(chosen, few), map(prove_predicted_resets, () if few else brokers))
+    agreements = chain(
+        predicted_starts.prove(chosen, few),
+        map(prove_predicted_resets, () if few else brokers),
+        () if few or named else prove_mixed(),
+    )
     _compare(agreements, out, predicted_starts.page_of)
 
 

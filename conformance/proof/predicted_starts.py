@@ -157,6 +157,11 @@ def page_of(agreements: Sequence[Agreement]) -> str:
         "moves the group, or the refusal, and where to; and of groups that were moved without members how many",
         "messages a client of the newest release then consumes again, and skips.",
         "",
+        "Rows of two brokers are one cluster, in the order of its route, with a slave of the newer one. `mqadmin`",
+        "of both releases, from Maven, resets groups that have stored offsets at both brokers, at one, in some",
+        "queues, and that the newer broker does not know. Then the master of the slave is killed. Compared are",
+        "where each queue stands, whether `mqadmin` fails, and how many messages a real consumer is given.",
+        "",
         "| client | broker | groups | queues | differences |",
         "|---|---|--:|--:|--:|",
     ]

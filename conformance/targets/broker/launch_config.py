@@ -34,7 +34,7 @@ _METRICS_INTERVAL, _TIMER_INTERVAL = 500, 60_000
 _BROKER_MEMORY = ("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-Xss512k")
 _NAME_SERVER_MEMORY = ("-Xms32m", "-Xmx64m", "-XX:MaxDirectMemorySize=64m", "-XX:+UseSerialGC", "-Xss512k")
 #: A broker lives for minutes, and many of them begin: to compile it well would take longer than it saves.
-_SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)
+SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)
 #: By default servers take TLS beside plain text, with a certificate that they make at each start: most of its CPU time.
 NO_TLS = ("-Dtls.server.mode=disabled",)
 
@@ -158,12 +158,12 @@ def java_feature(launcher: str) -> int:
 def broker_flags(release: Release, feature: int, lease: float | None = None) -> tuple[str, ...]:
     """Flags of the Java runtime for a broker whose locks have a lease of so many seconds (None: a minute)."""
     lives = () if lease is None else (f"-Drocketmq.broker.rebalance.lockMaxLiveTime={lease * 1000:.0f}",)
-    return (*_BROKER_MEMORY, *_SHORT_LIVED, *_opened(release, feature), *_DISK, *lives)
+    return (*_BROKER_MEMORY, *SHORT_LIVED, *_opened(release, feature), *_DISK, *lives)
 
 
 def name_server_flags(release: Release, feature: int) -> tuple[str, ...]:
     """Flags of the Java runtime for a name server."""
-    return (*_NAME_SERVER_MEMORY, *_SHORT_LIVED, *NO_TLS, *_opened(release, feature))
+    return (*_NAME_SERVER_MEMORY, *SHORT_LIVED, *NO_TLS, *_opened(release, feature))
 
 
 def _opened(release: Release, feature: int) -> tuple[str, ...]:
