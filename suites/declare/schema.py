@@ -26,9 +26,13 @@ def case_line(suites: Iterable[Suite]) -> Schema:
     schema: Schema = {
         "$schema": DIALECT,
         "title": "A case of a plan",
-        "description": "Every line of a plan file but the first: a case's number and its steps.",
+        "description": "Every line of a plan file but the first: a case's number, its steps, and the digest of both.",
         "type": "object",
-        "properties": {"case": {"type": "integer", "minimum": 0}, "steps": {"type": "array"}},
+        "properties": {
+            "case": {"type": "integer", "minimum": 0},
+            "steps": {"type": "array"},
+            "digest": {"type": "string"},
+        },
         "required": ["case", "steps"],
         "additionalProperties": False,
         "anyOf": [_steps(suite) for suite in known],
