@@ -31,7 +31,7 @@ from rocketmq_conformance.conformance.campaign.spark.spark_job import SparkJobs
 from rocketmq_conformance.conformance.campaign.spark.worker import COULD_NOT_RUN, FAULT, Job, playing_task
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables import blocks
-from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP
+from rocketmq_conformance.conformance.campaign.tables.folder import PLAYING, STOP, note_of_kit
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.conformance.engine.verdict import worst_of
@@ -207,7 +207,7 @@ class Driver:
 
     def _announce(self, hellos: list[dict[str, Any]], aside: Sequence[str]) -> None:
         spec = self.spec
-        notes = list(self.options.notes)
+        notes = [*self.options.notes, *filter(None, [note_of_kit(self.campaign)])]
         if aside:
             notes.append(f"damaged files are set aside, and what they held is played again: {first_names(aside)}")
         for address, hello in zip(spec.addresses, hellos, strict=True):

@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables.reading import (
     DIGEST,
     FILE,
+    Campaign,
     CampaignError,
     DamagedError,
     digest_of,
@@ -123,6 +124,16 @@ def resume(folder: Path, wanted: dict[str, Any]) -> CampaignSpec:
     set_aside_damaged(folder)
     (folder / STOP).unlink(missing_ok=True)
     return spec
+
+
+def note_of_kit(campaign: Campaign) -> str:
+    """What is to be said of a campaign that another release of the kit with the same rules began; "" of any other."""
+    if campaign.kit == __version__:
+        return ""
+    return (
+        f"kit {campaign.kit} began this campaign, and kit {__version__} goes on: it has the same rules, and may draw "
+        "other cases from the seed, so that those of before may not be played again"
+    )
 
 
 def _text(value: Any) -> str:

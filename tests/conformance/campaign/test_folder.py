@@ -19,7 +19,7 @@ from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.campaign.api import campaign
 from rocketmq_conformance.conformance.campaign.spec import CampaignSpec
 from rocketmq_conformance.conformance.campaign.tables import blocks, folder
-from rocketmq_conformance.conformance.campaign.tables.reading import DIGEST, FILE, CampaignError
+from rocketmq_conformance.conformance.campaign.tables.reading import DIGEST, FILE, CampaignError, open_campaign
 from rocketmq_conformance.conformance.campaign.tables.schema import RUNS, VERSION
 from rocketmq_conformance.models import rulebook
 
@@ -111,6 +111,15 @@ def test_other_rules_do_not_go_on(begun: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(rulebook, "digest", lambda: "another")
     with pytest.raises(CampaignError, match=f"was judged by the rule book {was} of kit .*, and this kit has another: "):
         folder.resume(begun, {})
+
+
+def test_another_release_of_the_kit_with_the_same_rules_goes_on_with_a_note(
+    begun: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert folder.note_of_kit(open_campaign(begun)) == ""
+    monkeypatch.setattr(folder, "__version__", "99.0")
+    assert folder.resume(begun, {})
+    assert "and kit 99.0 goes on: it has the same rules, and may draw" in folder.note_of_kit(open_campaign(begun))
 
 
 def rewritten(change: Callable[[dict[str, Any]], None]) -> Callable[[Path], None]:
