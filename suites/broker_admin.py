@@ -1,6 +1,6 @@
 """The suite ``broker-admin``: resets and clones of offsets, while groups and topics are created and deleted."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, BrokerAdminState
 from rocketmq_conformance.models.broker.configuration import SERVER_RESET
@@ -19,7 +19,7 @@ from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-from rocketmq_conformance.suites.declare.wording import OFFSETS
+from rocketmq_conformance.suites.declare.wording import OFFSETS, keyed
 from rocketmq_conformance.suites.values import broker as values
 from rocketmq_conformance.suites.values import words
 
@@ -125,6 +125,22 @@ class Correction(Operation):
     compared: Annotated[int, values.GROUP]
 
 
+def _stats(high: Any, offset: Any, following: Any, time: Any) -> str:
+    return f"max {high}, offset {offset}, pulls go on at {following}, stored at {time}"
+
+
+@operation(
+    "Ask for the statistics of a group, for one topic or for all: answers, for each queue, the topic, the queue id, "
+    "max, the group's offset, where its pulls go on, and the store time of the message before the offset.",
+    side=Side.BROKER,
+    weight=6,
+    words=keyed(lambda topic, queue: f"queue {queue} of topic {topic}", _stats, size=6, keys=2),
+)
+class GroupStats(Operation):
+    group: Annotated[int, values.GROUP]
+    topic: Annotated[int | None, Values(0, 1, 2, None, weights=(5, 2, 1, 2))]
+
+
 def bind(profile: Profile) -> BoundModel:
     """The model."""
     model = BrokerAdminModel(profile)
@@ -148,6 +164,7 @@ def bind(profile: Profile) -> BoundModel:
             ResetQueue: model.reset_queue,
             Clone: model.clone,
             Correction: model.correction,
+            GroupStats: model.stats,
         },
     )
 
@@ -182,6 +199,8 @@ SUITE = Suite(
         "BQ-CORRECT-1",
         "BQ-CORRECT-COMPARE",
         "BQ-COM-10",
+        "BQ-STATS-GROUP",
+        "BQ-STATS-PULLED",
         "BQ-TOPIC-1",
         "BQ-TOPIC-2",
         "BQ-TOPIC-3",

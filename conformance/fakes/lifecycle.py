@@ -11,6 +11,7 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.models.broker import lifecycle, table_files
 from rocketmq_conformance.models.broker.broker_tables import EARLY, FIRST, LATE, NEXT
+from rocketmq_conformance.models.broker.group_stats import NOT_PULLED
 from rocketmq_conformance.models.broker.state import BrokerState, Stored
 from rocketmq_conformance.models.broker.table_files import GROUPS, OFFSETS, TOPICS, Copy, Disk, Loaded, TableFile
 
@@ -133,6 +134,7 @@ class Lifecycle:
             state = state._replace(topics=loaded.tables[TOPICS], groups=loaded.tables[GROUPS])
         state = lifecycle.restart(storage.rules, state)
         storage.state = lifecycle.with_memory(storage.rules, state, hot=True)
+        storage.gone_on = NOT_PULLED
         storage.hot = storage.rules.hot or storage.rules.empty_is_unknown
 
     def paused(self) -> None:

@@ -312,6 +312,7 @@ class Pulls:
         if isinstance(result, Err):
             return command(refused(result, _REMARKS[result.code].format(group=group, topic=topic, queue=queue)))
         status, following, low, high, found = cast(PullResult, result)
+        storage.pulled((group, topic, queue), following)
         body = storage.stored(topic, queue, found) if found else b""
         if found:
             self._read(topic, queue, found[0])

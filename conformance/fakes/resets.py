@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from rocketmq_conformance.conformance.adapter import Answered
+from rocketmq_conformance.conformance.fakes import routes
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
 from rocketmq_conformance.conformance.fakes.responses import PlainHandler, refused
 from rocketmq_conformance.conformance.fakes.storage import Storage
@@ -14,6 +15,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.clone import clone_offsets
 from rocketmq_conformance.models.broker.correction import correction_offsets
+from rocketmq_conformance.models.broker.group_stats import QueueStats, group_stats
 from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest, reset
 from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.message_queue import MessageQueue
@@ -34,6 +36,7 @@ class Resets:
             Request.INVOKE_BROKER_TO_RESET_OFFSET: self._reset,
             Request.CLONE_GROUP_OFFSET: self._clone,
             Request.QUERY_CORRECTION_OFFSET: self._correction,
+            Request.GET_CONSUME_STATS: self._stats,
         }
 
     # --- what is decided --------------------------------------------------------------------------------------
@@ -54,6 +57,14 @@ class Resets:
         storage = self._storage
         storage.state, result, _ = correction_offsets(storage.rules, storage.state, topic, left_out, compared)
         return cast(Result, result)
+
+    def stats(self, group: str, topic: str) -> tuple[QueueStats, ...]:
+        """BQ-STATS-*: the statistics of a group's queues; a blank topic stands for all."""
+        storage = self._storage
+        topics = {topic} if topic else {name for one, name, _ in storage.state.stored if one == group}
+        elsewhere = [name for name in topics if self._consumers.elsewhere(group, name)]
+        answer = group_stats(storage.rules, storage.state, storage.gone_on, group, topic, elsewhere)
+        return cast("tuple[QueueStats, ...]", answer[1])
 
     # --- how it is asked --------------------------------------------------------------------------------------
 
@@ -82,6 +93,10 @@ class Resets:
     def _clone(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         self.clone(ext["srcGroup"], ext["destGroup"], ext.get("topic", "").strip(), ext.get("offline") == "true")
         return 0, "", {}, b""
+
+    def _stats(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        found = self.stats(ext["consumerGroup"], ext.get("topic", "").strip())
+        return 0, "", {}, routes.group_stats(self._name, found)
 
     def _correction(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         left_out = frozenset(ext.get("filterGroups", "").split(","))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
+from rocketmq_conformance.models.broker.group_stats import QueueStats
 from rocketmq_conformance.models.broker.state import ABSENT, QueueLog, Topic
 from rocketmq_conformance.models.release import Release
 
@@ -76,6 +77,17 @@ def topic_stats(name: str, topic: str, queues: int, logs: Mapping[tuple[str, int
         bounds = {"lastUpdateTimestamp": times, "maxOffset": log.max, "minOffset": log.min}
         entries.append(_compact({"brokerName": name, "queueId": queue, "topic": topic}) + ":" + _compact(bounds))
     return f'{{"offsetTable":{{{",".join(entries)}}}}}'.encode()
+
+
+def group_stats(name: str, found: Iterable[QueueStats]) -> bytes:
+    """ConsumeStats of a group: such an object, too."""
+    entries = []
+    for topic, queue, high, offset, following, time in found:
+        stats = {"brokerOffset": high, "consumerOffset": offset, "lastTimestamp": time}
+        if following is not None:
+            stats["pullOffset"] = following
+        entries.append(_compact({"brokerName": name, "queueId": queue, "topic": topic}) + ":" + _compact(stats))
+    return f'{{"consumeTps":0.0,"offsetTable":{{{",".join(entries)}}}}}'.encode()
 
 
 def clusters(name: str, cluster: str, address: str, form: RouteForm) -> bytes:

@@ -11,7 +11,7 @@ from typing import cast
 
 from rocketmq_conformance.conformance.remoting import message as messages
 from rocketmq_conformance.conformance.remoting.message import Message
-from rocketmq_conformance.models.broker import admin, names
+from rocketmq_conformance.models.broker import admin, group_stats, names
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.members import ORDINARY_GROUP, GroupSettings
@@ -67,6 +67,8 @@ class Storage:
         self.hot = True
         #: Queues whose message 0 is out of memory.
         self.out: frozenset[tuple[str, int]] = frozenset()
+        #: Where pulls go on.
+        self.gone_on = group_stats.NOT_PULLED
         #: Settings for messages that are sent back, of groups that have other than the default ones.
         self.retries: dict[str, RetrySettings] = {}
         #: The other settings of groups, where they are not the default ones.
@@ -90,6 +92,7 @@ class Storage:
             self._placed = {}
         self.hot = True
         self.out = frozenset()
+        self.gone_on = group_stats.NOT_PULLED
 
     def take_over(self, other: Storage) -> None:
         """Hold what another one holds; all of its messages are in memory."""
@@ -115,6 +118,7 @@ class Storage:
     def delete_topic(self, topic: str) -> Err | None:
         """BQ-NAME-DELETE, BQ-TOPIC-3, BQ-TOPIC-TIMER: None, or the error."""
         known = {topic, *self.state.topics}
+        self.gone_on = self.left_of(topic)
         self.state, result, _ = names.delete_topic(self.rules, self.state, topic, self.names)
         gone = known - self.state.topics.keys()
         for key in [key for key in self._logs if key[0] in gone]:
@@ -123,6 +127,14 @@ class Storage:
         if self.write_topics is not None:
             self.write_topics()
         return cast("Err | None", result)
+
+    def left_of(self, topic: str) -> group_stats.GoneOn:
+        """BQ-STATS-PULLED: where pulls go on once a topic is deleted."""
+        return group_stats.without_topic(self.rules, self.gone_on, topic, self.state.stored)
+
+    def pulled(self, key: tuple[str, str, int], following: int) -> None:
+        """BQ-STATS-PULLED: a pull that was not refused, by (group, topic, queue), and where it goes on."""
+        self.gone_on = group_stats.pulled(self.rules, self.gone_on, key, following)
 
     def create_group(self, group: str, enabled: bool = True) -> Err | None:
         """BQ-NAME-GROUP, BQ-GROUP-1, BQ-GROUP-ENABLE: None, or the error."""
@@ -147,6 +159,8 @@ class Storage:
         """BQ-GROUP-2. A group that is created again has the default settings."""
         self.retries.pop(group, None)
         self.group_settings.pop(group, None)
+        removed = admin.removes_offsets(self.rules, flag)
+        self.gone_on = group_stats.without_group(self.rules, self.gone_on, group, removed)
         self.state = names.delete_group(self.rules, self.state, group, flag)[0]
         if self.write_groups is not None:
             self.write_groups()

@@ -211,7 +211,7 @@ def delete_group(
     """BQ-GROUP-2: None. ``flag`` is the name of the request's field that is set to true; ``creates`` is whether the
     broker creates the group when it looks it up, unless that is the same for all."""
     kept: Stored = {key: offset for key, offset in state.stored.items() if key[0] != group}
-    known = rules.delete_group_clears and flag == (CLEAN_OFFSET if rules.clean_offset else REMOVE_OFFSET)
+    known = removes_offsets(rules, flag)
     if len(kept) == len(state.stored):
         kind = "nothing stored"
     elif known:
@@ -224,6 +224,11 @@ def delete_group(
     else:
         groups, why = state.groups - {group}, _DELETE_GROUP[kind]
     return BrokerState(state.topics, groups, state.logs, kept, pending, state.disabled - {group}), None, why
+
+
+def removes_offsets(rules: BrokerRules, flag: str) -> bool:
+    """BQ-GROUP-2: does the deletion of a group with this flag remove its offsets?"""
+    return rules.delete_group_clears and flag == (CLEAN_OFFSET if rules.clean_offset else REMOVE_OFFSET)
 
 
 def _resets(state: BrokerState, part: int, name: str, removed: bool, kind: str) -> tuple[Stored, str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple, cast
 
-from rocketmq_conformance.models.broker import aged_store, clone, members
+from rocketmq_conformance.models.broker import aged_store, clone, group_stats, members
+from rocketmq_conformance.models.broker.admin import removes_offsets
 from rocketmq_conformance.models.broker.broker_offsets import BrokerOffsetsModel
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.correction import correction_offsets
@@ -50,11 +51,13 @@ RULES = (
 
 
 class BrokerAdminState(NamedTuple):
-    """A broker, its registered members, and the (group, topic) pairs that were pulled from (BQ-CLONE-ONLINE)."""
+    """A broker, its registered members, the (group, topic) pairs that were pulled from (BQ-CLONE-ONLINE), and where
+    pulls go on."""
 
     broker: BrokerState = initial_state()
     members: Groups = NO_GROUPS
     pulled: frozenset[tuple[str, str]] = frozenset()
+    gone_on: group_stats.GoneOn = group_stats.NOT_PULLED
 
 
 class BrokerAdminModel:
@@ -72,7 +75,8 @@ class BrokerAdminModel:
 
     def delete_topic(self, state: BrokerAdminState, topic: int) -> Answer[BrokerAdminState]:
         """BQ-TOPIC-3."""
-        return of_broker(state, self.broker.delete_topic(state.broker, topic))
+        gone_on = group_stats.without_topic(self.rules, state.gone_on, TOPICS[topic], state.broker.stored)
+        return of_broker(state._replace(gone_on=gone_on), self.broker.delete_topic(state.broker, topic))
 
     def create_group(self, state: BrokerAdminState, group: int) -> Answer[BrokerAdminState]:
         """BQ-GROUP-1."""
@@ -80,7 +84,9 @@ class BrokerAdminModel:
 
     def delete_group(self, state: BrokerAdminState, group: int, flag: str) -> Answer[BrokerAdminState]:
         """BQ-GROUP-2."""
-        return of_broker(state, self.broker.delete_group(state.broker, group, flag))
+        removed = removes_offsets(self.rules, flag)
+        gone_on = group_stats.without_group(self.rules, state.gone_on, GROUPS[group], removed)
+        return of_broker(state._replace(gone_on=gone_on), self.broker.delete_group(state.broker, group, flag))
 
     def send_timed(
         self, state: BrokerAdminState, observed: Result, topic: int, queue: int, count: int, apart: bool
@@ -113,7 +119,7 @@ class BrokerAdminModel:
         groups, _, why = members.heartbeat(self.rules, state.members, CONNECTION, CLIENT, consumer, known)
         if broker is not state.broker:
             why = _creating(why)
-        return BrokerAdminState(broker, groups, state.pulled), None, why
+        return state._replace(broker=broker, members=groups), None, why
 
     def leave(self, state: BrokerAdminState, group: int) -> Answer[BrokerAdminState]:
         """BQ-HB-6: None."""
@@ -121,7 +127,7 @@ class BrokerAdminModel:
         broker = self._with_group(state.broker, GROUPS[group])
         if broker is not state.broker:
             why = _creating(why)
-        return BrokerAdminState(broker, groups, state.pulled), None, why
+        return state._replace(broker=broker, members=groups), None, why
 
     def pull(
         self,
@@ -149,7 +155,8 @@ class BrokerAdminModel:
         if isinstance(result, Err):
             return state, result, why
         status, following, _, _, found = cast(PullResult, result)
-        return state, (response_code(status, offset), following, found), why
+        gone_on = group_stats.pulled(self.rules, state.gone_on, (asked.group, asked.topic, queue), following)
+        return state._replace(gone_on=gone_on), (response_code(status, offset), following, found), why
 
     def pull_by(
         self, state: BrokerAdminState, group: int, topic: int, expression: str, kind: str
@@ -163,7 +170,11 @@ class BrokerAdminModel:
         if broker is not state.broker:
             why = _creating(why)
         state = self._pulled(state, broker, asked, codes)._replace(broker=after)
-        return state, result if isinstance(result, Err) else response_code(cast(PullResult, result)[0], 0), why
+        if isinstance(result, Err):
+            return state, result, why
+        status, following, *_ = cast(PullResult, result)
+        gone_on = group_stats.pulled(self.rules, state.gone_on, (asked.group, asked.topic, 0), following)
+        return state._replace(gone_on=gone_on), response_code(status, 0), why
 
     def _pulled(
         self, state: BrokerAdminState, broker: BrokerState, asked: PullMessageRequest, codes: TagCodes | Err
@@ -213,6 +224,16 @@ class BrokerAdminModel:
         answer = correction_offsets(self.rules, state.broker, TOPICS[topic], groups, GROUPS[compared])
         return of_broker(state, answer)
 
+    def stats(self, state: BrokerAdminState, group: int, topic: int | None) -> Answer[BrokerAdminState]:
+        """BQ-STATS-GROUP, BQ-STATS-PULLED: ``QueueStats``, with the indexes of topics. A topic of None is a field that
+        is not sent."""
+        name = GROUPS[group]
+        elsewhere = [one for one in TOPICS if self._subscribes_elsewhere(state, name, one)]
+        asked = "" if topic is None else TOPICS[topic]
+        answer = group_stats.group_stats(self.rules, state.broker, state.gone_on, name, asked, elsewhere)
+        found = cast("tuple[group_stats.QueueStats, ...]", answer[1])
+        return state, tuple((TOPICS.index(one[0]), *one[1:]) for one in found), answer[2]
+
     def _with_group(self, broker: BrokerState, group: str) -> BrokerState:
         """BQ-GROUP-LOOKUP."""
         if group in broker.groups or not self.rules.creates_groups:
@@ -230,7 +251,7 @@ class BrokerAdminModel:
 def of_broker(state: BrokerAdminState, answer: Answer[BrokerState]) -> Answer[BrokerAdminState]:
     """The answer to an operation that concerns the broker's offsets, topics and groups only."""
     after, result, why = answer
-    return BrokerAdminState(after, state.members, state.pulled), result, why
+    return state._replace(broker=after), result, why
 
 
 @cache

@@ -74,6 +74,7 @@ class BrokerRules(ProfileFields):
     scans_one_more: bool = in_broker(switches.SCANS_ONE_MORE)
     unknown_group_skipped: bool = in_broker(switches.UNKNOWN_GROUP_SKIPPED)
     known_topics_compiled: bool = in_broker(switches.KNOWN_TOPICS_COMPILED)
+    keeps_pulls: bool = in_broker(switches.KEEPS_PULLS)
     filters_forgotten: bool = in_broker(switches.FILTERS_FORGOTTEN)
     broadcast_unnotified: bool = in_broker(switches.BROADCAST_UNNOTIFIED)
     server_reset: bool = _is_true(configuration.SERVER_RESET)

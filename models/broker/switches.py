@@ -557,6 +557,13 @@ GROUP_NAMES = Switch(
     rules=("BQ-NAME-LOOKUP",),
     source="SubscriptionGroupManager#findSubscriptionGroupConfig",
 )
+KEEPS_PULLS = Switch(
+    "BQ-STATS-PULLED",
+    "The statistics of a group have where its pulls go on, too",
+    v5="5.1.0",
+    rules=("BQ-STATS-PULLED",),
+    source="ConsumerOffsetManager#queryPullOffset",
+)
 FILTERS_FORGOTTEN = Switch(
     "BQ-FILTER-STOP",
     "A restart forgets what was compiled of subscriptions in other languages than tags",

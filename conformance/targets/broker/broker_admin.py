@@ -7,12 +7,14 @@ from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.models.broker import aged_store
+from rocketmq_conformance.models.broker.fixtures import TOPICS
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.suites.broker_admin import (
     Clone,
     Correction,
+    GroupStats,
     Join,
     Leave,
     Pull,
@@ -119,6 +121,17 @@ def correction(names: CaseNames, topic: int, left_out: tuple[int, ...], compared
     return responses.corrected(answer)
 
 
+def group_stats(names: CaseNames, group: int, topic: int | None) -> Requests:
+    """Ask for the statistics of a group."""
+    name = None if topic is None else names.topic(topic)
+    (answer,) = yield [requests.group_stats(names.group(group), name)]
+    found = responses.group_stats(answer)
+    if isinstance(found, Err):
+        return found
+    indexes = {names.topic(index): index for index in range(len(TOPICS))}
+    return tuple((indexes[one[0]] if one[0] in indexes else one[0], *one[1:]) for one in found)
+
+
 PART = Part(
     jobs={
         CreateTopic: jobs.create_topic,
@@ -138,6 +151,7 @@ PART = Part(
         ResetQueue: reset_queue,
         Clone: clone,
         Correction: correction,
+        GroupStats: group_stats,
     },
     needs=frozenset({Need.SILENCE}),
 )

@@ -263,6 +263,11 @@ def correction(topic: str, left_out: Sequence[str], compared: str) -> Ask:
     return Ask(Request.QUERY_CORRECTION_OFFSET, ext)
 
 
+def group_stats(group: str, topic: str | None) -> Ask:
+    """GET_CONSUME_STATS; None is a field that is not sent."""
+    return Ask(Request.GET_CONSUME_STATS, fields(consumerGroup=group, topic=topic))
+
+
 def lock(group: str, client: str | None, queues: Sequence[Queue]) -> Ask:
     """LOCK_BATCH_MQ; a client of None is a field that is not sent."""
     return Ask(Request.LOCK_BATCH_MQ, {}, _locks(group, client, queues))

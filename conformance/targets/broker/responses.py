@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker.refusals import refuses_account
+from rocketmq_conformance.models.broker.group_stats import QueueStats
 from rocketmq_conformance.models.broker.members import Connections
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.message_queue import Queue
@@ -180,6 +181,24 @@ def _assigned(listed: Any, topic: str) -> Result:
 def queues_in_stats(answer: Command) -> int | Err:
     """The number of queues in a response to GET_TOPIC_STATS_INFO, or the error."""
     return _of_body(answer, "a table of offsets", lambda body: len(dict(body["offsetTable"])))
+
+
+def group_stats(answer: Command) -> tuple[QueueStats, ...] | Err:
+    """The sorted statistics of a group's queues in a response to GET_CONSUME_STATS, or the error."""
+    return _of_body(answer, "statistics", lambda body: tuple(sorted(map(_stats, body["offsetTable"].items()))))
+
+
+def _stats(entry: tuple[Any, Any]) -> QueueStats:
+    queue, found = dict(entry[0]), entry[1]
+    following = found.get("pullOffset")
+    return (
+        str(queue["topic"]),
+        int(queue["queueId"]),
+        int(found["brokerOffset"]),
+        int(found["consumerOffset"]),
+        None if following is None else int(following),
+        int(found["lastTimestamp"]),
+    )
 
 
 def topic_settings(answer: Command, topic: str) -> Topic | Err | None:

@@ -13,6 +13,7 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
+from rocketmq_conformance.models.broker.group_stats import GoneOn, QueueStats, group_stats
 from rocketmq_conformance.models.broker.pull import PullMessageRequest, TagCodes
 from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest
 from rocketmq_conformance.models.broker.state import ABSENT
@@ -262,3 +263,104 @@ class CloneRefusedPull(Pulls):
         response = super()._judge(request, codes, commits)
         self._pulled = honest
         return response
+
+
+# --- statistics of groups ------------------------------------------------------------------------------------
+
+
+class _Stats(Resets):
+    """Each queue has other statistics."""
+
+    def changed(self, group: str, found: QueueStats) -> QueueStats:
+        """The statistics of a queue."""
+        raise AssertionError("every kind changes them")
+
+    def stats(self, group: str, topic: str) -> tuple[QueueStats, ...]:
+        return tuple(self.changed(group, found) for found in super().stats(group, topic))
+
+
+@_resets("D222", "Statistics of a group have what it stored, though a reset is pending.")
+class StatsWithoutResets(Resets):
+    def stats(self, group: str, topic: str) -> tuple[QueueStats, ...]:
+        known = self._storage.state
+        self._storage.state = known._replace(pending={})
+        found = super().stats(group, topic)
+        self._storage.state = known
+        return found
+
+
+@_resets("D222", "Statistics of a group have a negative offset as it was stored.")
+class StatsNegative(_Stats):
+    def changed(self, group: str, found: QueueStats) -> QueueStats:
+        topic, queue, high, offset, following, time = found
+        stored = self._storage.state.stored.get((group, topic, queue), offset)
+        return topic, queue, high, min(stored, offset), following, time
+
+
+@_resets("D222", "Statistics of a group do not say where its pulls go on.")
+class StatsWithoutPulls(_Stats):
+    def changed(self, group: str, found: QueueStats) -> QueueStats:
+        return *found[:4], None, found[5]
+
+
+@_resets("D222", "Statistics of a group say that its pulls go on where it stored.")
+class StatsPulledStored(_Stats):
+    def changed(self, group: str, found: QueueStats) -> QueueStats:
+        return *found[:4], found[3], found[5]
+
+
+@_resets("D222", "Statistics of a group say that its pulls go on below what it stored.")
+class StatsPulledBelow(_Stats):
+    def changed(self, group: str, found: QueueStats) -> QueueStats:
+        return *found[:4], self._storage.gone_on.get((group, *found[:2]), found[3]), found[5]
+
+
+@_resets("D222", "Statistics of a group have the time of the message that comes next.")
+class StatsNextTime(_Stats):
+    def changed(self, group: str, found: QueueStats) -> QueueStats:
+        log = self._storage.state.logs.get(found[:2], ABSENT)
+        at = found[3] - log.first
+        return *found[:5], log.times[at] if 0 <= at < len(log.times) else 0
+
+
+@_resets("D222", "Statistics of a group have topics that its members do not subscribe to.")
+class StatsElsewhere(Resets):
+    def stats(self, group: str, topic: str) -> tuple[QueueStats, ...]:
+        storage = self._storage
+        answer = group_stats(storage.rules, storage.state, storage.gone_on, group, topic, ())
+        return cast("tuple[QueueStats, ...]", answer[1])
+
+
+@_resets("D222", "Statistics of a group for all topics have only one of them.")
+class StatsOneTopic(Resets):
+    def stats(self, group: str, topic: str) -> tuple[QueueStats, ...]:
+        found = super().stats(group, topic)
+        return tuple(one for one in found if one[0] == found[0][0])
+
+
+@_resets("D222", "Statistics of a group leave out queues for which it stored nothing.")
+class StatsStoredAlone(Resets):
+    def stats(self, group: str, topic: str) -> tuple[QueueStats, ...]:
+        stored = self._storage.state.stored
+        return tuple(one for one in super().stats(group, topic) if (group, *one[:2]) in stored)
+
+
+@_storage("D222", "Where a group's pulls go on is known when it comes back.")
+class StatsPullsOfDeleted(Storage):
+    def delete_group(self, group: str, flag: str) -> None:
+        known = self.gone_on
+        super().delete_group(group, flag)
+        self.gone_on = known
+
+
+@_storage("D222", "Where pulls of a topic go on is known when the topic comes back.")
+class StatsPullsOfTopic(Storage):
+    def left_of(self, topic: str) -> GoneOn:
+        return self.gone_on
+
+
+@_storage("D222", "A commit ends what is known of where pulls go on.")
+class StatsPullsCommitted(Storage):
+    def pulled(self, key: tuple[str, str, int], following: int) -> None:
+        if key not in self.state.stored:
+            super().pulled(key, following)
