@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.targets.broker.process import (
     START_LIMIT,
     STOP_LIMIT,
     Program,
+    forced,
     late,
     ports_of,
 )
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Seconds between looks at whether a container still runs.
 _LOOK = 0.3
+#: Status of a process that was killed (128 and SIGKILL).
+_KILLED = 137
 
 
 class ContainerProcess:
@@ -94,10 +97,12 @@ class ContainerProcess:
         raise late(self.name, whole, progress)
 
     def stop(self) -> None:
-        """Stop it gently, and by force when that takes too long."""
+        """Stop it gently; by force when that takes too long, and CannotRunError, as it has written nothing then."""
         if self.alive:
             self.resume()
             self.container.stop(timeout=int(STOP_LIMIT))
+            if self.container.wait()["StatusCode"] == _KILLED:
+                raise forced(self.name)
 
     def kill(self) -> None:
         """End it at once, as a power failure would."""

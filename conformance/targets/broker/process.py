@@ -147,8 +147,9 @@ class JavaProcess:
         raise late(self.name, whole, program_log.progress(*self._said))
 
     def stop(self) -> None:
-        """Stop it gently, and by force when that takes too long."""
-        self._end(signal.SIGTERM)
+        """Stop it gently; by force when that takes too long, and CannotRunError, as it has written nothing then."""
+        if self._end(signal.SIGTERM):
+            raise forced(self.name)
 
     def kill(self) -> None:
         """End it at once, as a power failure would."""
@@ -181,19 +182,27 @@ class JavaProcess:
     def _said(self) -> tuple[Path, Path]:
         return self.home / "output.txt", self.log
 
-    def _end(self, how: signal.Signals) -> None:
-        process = self._process
+    def _end(self, how: signal.Signals) -> bool:
+        """End it by a signal; was it ended by force?"""
+        process, force = self._process, False
         if process is not None and process.poll() is None:
             process.send_signal(how)
             self.resume()  # a frozen process does not handle SIGTERM
             try:
                 process.wait(STOP_LIMIT)
             except subprocess.TimeoutExpired:
+                force = True
                 process.kill()
                 process.wait()
         if self._watcher is not None:
             self._watcher.close()
             self._watcher = None
+        return force
+
+
+def forced(name: str) -> CannotRunError:
+    """The error of a program that did not stop in time, and may not have written what it writes when it stops."""
+    return CannotRunError(f"{name} did not stop within {STOP_LIMIT:.0f} s and was killed: see what keeps it")
 
 
 def late(name: str, limit: float, progress: str) -> CannotRunError:

@@ -192,10 +192,17 @@ class ProcessControl:
         if how == KILL:
             self.managed.kill()
         else:
-            self.managed.stop()
+            self._stop()
         self.state = DOWN
         self._cold = False
         return Ok()
+
+    def _stop(self) -> None:
+        try:
+            self.managed.stop()
+        except CannotRunError as error:
+            self.state = DOWN
+            raise AdapterError(f"{error}.") from error
 
     def _start(self, how: str) -> Outcome:
         try:

@@ -53,13 +53,14 @@ def test_a_process_is_waited_for_and_stopped(process: JavaProcess, tmp_path: Pat
     process.stop()
 
 
-def test_a_process_that_does_not_want_to_stop_is_killed(
+def test_a_process_that_does_not_want_to_stop_is_killed_and_that_is_no_stop(
     process: JavaProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "STOP_LIMIT", 0.3)
     ready = tmp_path / "ready"
     process.start(shell(f"trap '' TERM; touch {ready}; while :; do sleep 0.1; done"), ready.exists)
-    process.stop()
+    with pytest.raises(CannotRunError, match="did not stop within 0 s and was killed"):
+        process.stop()
     wait_for_end(process.pid)
 
 

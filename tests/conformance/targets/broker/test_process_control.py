@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
@@ -92,6 +93,20 @@ def test_a_broker_that_was_ended_cannot_be_reached_until_it_is_started(
     assert own.apply(Start()) == Ok()
     assert own.apply(Query(0, 0, 0, None)) == Ok(5)
     assert fake.process.log == ["start", end.spec.name, "start"]
+
+
+def test_a_broker_that_is_stopped_by_force_is_not_judged(
+    own: BrokerAdapter, fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop() -> None:
+        fake.kill()
+        raise CannotRunError("Broker 5.5.0 did not stop within 60 s and was killed")
+
+    monkeypatch.setattr(fake, "stop", stop)
+    with pytest.raises(AdapterError, match="did not stop within 60 s"):
+        own.apply(Stop())
+    own.reset_many([(0, SUITE)])
+    assert own.apply(Commit(0, 0, 0, 5)) == Ok()
 
 
 def test_somebody_else_on_the_port_is_a_difference(own: BrokerAdapter, fake: Fake) -> None:
