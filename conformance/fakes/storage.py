@@ -118,7 +118,7 @@ class Storage:
     def delete_topic(self, topic: str) -> Err | None:
         """BQ-NAME-DELETE, BQ-TOPIC-3, BQ-TOPIC-TIMER: None, or the error."""
         known = {topic, *self.state.topics}
-        self.gone_on = self.left_of(topic)
+        self.gone_on = group_stats.without_topic(self.rules, self.gone_on, topic, self.state.stored)
         self.state, result, _ = names.delete_topic(self.rules, self.state, topic, self.names)
         gone = known - self.state.topics.keys()
         for key in [key for key in self._logs if key[0] in gone]:
@@ -127,10 +127,6 @@ class Storage:
         if self.write_topics is not None:
             self.write_topics()
         return cast("Err | None", result)
-
-    def left_of(self, topic: str) -> group_stats.GoneOn:
-        """BQ-STATS-PULLED: where pulls go on once a topic is deleted."""
-        return group_stats.without_topic(self.rules, self.gone_on, topic, self.state.stored)
 
     def pulled(self, key: tuple[str, str, int], following: int) -> None:
         """BQ-STATS-PULLED: a pull that was not refused, by (group, topic, queue), and where it goes on."""

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
-from rocketmq_conformance.models.broker.group_stats import GoneOn, QueueStats, group_stats
+from rocketmq_conformance.models.broker.group_stats import QueueStats, group_stats
 from rocketmq_conformance.models.broker.pull import PullMessageRequest, TagCodes
 from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest
 from rocketmq_conformance.models.broker.state import ABSENT
@@ -351,12 +351,6 @@ class StatsPullsOfDeleted(Storage):
         known = self.gone_on
         super().delete_group(group, flag)
         self.gone_on = known
-
-
-@_storage("D222", "Where pulls of a topic go on is known when the topic comes back.")
-class StatsPullsOfTopic(Storage):
-    def left_of(self, topic: str) -> GoneOn:
-        return self.gone_on
 
 
 @_storage("D222", "A commit ends what is known of where pulls go on.")
