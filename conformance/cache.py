@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from hashlib import sha256
+from itertools import chain
 from pathlib import Path
+from zlib import crc32
 
 from rocketmq_conformance.reports.whole_file import write_whole
 
-#: The package as it is installed.
 _PACKAGE = Path(__file__).parent.parent
+#: The folders of modules that texts are made of.
+_FOLDERS = tuple(
+    str(_PACKAGE / name)
+    for name in (
+        *("models", "suites", "conformance/cli", "conformance/targets/exec_client"),
+        *("conformance/targets/port/mutants", "conformance/targets/broker/mutants"),
+    )
+)
 
 
 def cache_folder() -> Path:
@@ -26,28 +34,29 @@ def keep(path: Path, text: str) -> None:
     write_whole(path, text)
 
 
-def kept_text(name: str, make: Callable[[], str], package: Path = _PACKAGE) -> str:
-    """A text that is made of the modules of ``package``; it is made anew when one of them has changed.
+def kept_text(name: str, make: Callable[[], str], folders: Sequence[str] = _FOLDERS) -> str:
+    """A text that is made of the modules in folders; it is made anew when one of them has changed.
 
     Where it cannot be kept it is made each time.
     """
     try:
-        modules = repr(sorted(_modules(str(package))))
+        modules = repr(sorted(chain.from_iterable(map(_modules, folders))))
     except OSError:
         return make()
-    file = cache_folder() / "texts" / f"{_digest(str(package))[:16]}-{name}"
+    file = cache_folder() / "texts" / f"{crc32(folders[0].encode()):08x}-{name}"
     with suppress(OSError, ValueError):
         state, _, text = file.read_text("utf-8").partition("\n")
-        if state == _digest(modules + text):
+        if state == _state(modules, text):
             return text
     text = make()
     with suppress(OSError):
-        keep(file, f"{_digest(modules + text)}\n{text}")
+        keep(file, f"{_state(modules, text)}\n{text}")
     return text
 
 
-def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
+def _state(modules: str, text: str) -> str:
+    """What a text was made from, and a checksum of it."""
+    return f"{crc32(text.encode()):08x} {modules}"
 
 
 def _modules(folder: str) -> Iterator[tuple[str, int, int]]:

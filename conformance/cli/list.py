@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -58,9 +57,11 @@ def list_(what: str, form: str, patterns: Sequence[str]) -> None:
 
 
 def listed(what: str, form: str = "human") -> str:
-    """What ``list`` shows, kept until a module changes; what the schema says of client programs is a file."""
+    """What ``list`` shows. What takes long to import is kept until a module changes."""
+    if what in PAGES:
+        return page(PAGES[what])
     name = what if form == "human" else f"{what}-{form}"
-    make = partial(page, PAGES[what]) if what in PAGES else _TEXTS[name]
+    make = _TEXTS[name]
     return make() if form == "client" or packages_may_bring_suites() else kept_text(name, make)
 
 

@@ -32,7 +32,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_text_is_made_once(package: Path) -> None:
     make = Maker()
-    assert [kept_text("rules", make, package) for _ in range(3)] == ["text 1\nof two lines\n"] * 3
+    assert [kept_text("rules", make, [str(package)]) for _ in range(3)] == ["text 1\nof two lines\n"] * 3
 
 
 def test_each_change_of_a_module_makes_it_anew(package: Path) -> None:
@@ -42,28 +42,28 @@ def test_each_change_of_a_module_makes_it_anew(package: Path) -> None:
         lambda: (room / "new.py").write_text("X = 1"),
         lambda: (room / "new.py").unlink(),
     )
-    kept_text("rules", make, package)
+    kept_text("rules", make, [str(package)])
     for times, change in enumerate(changes, 2):
         change()
-        assert kept_text("rules", make, package).startswith(f"text {times}")
+        assert kept_text("rules", make, [str(package)]).startswith(f"text {times}")
     (room / "__pycache__").mkdir()
     (room / "__pycache__" / "new.py").write_text("")
-    assert kept_text("rules", make, package).startswith("text 4")
+    assert kept_text("rules", make, [str(package)]).startswith("text 4")
 
 
 def test_a_damaged_text_is_made_anew(package: Path) -> None:
     make = Maker()
-    kept_text("rules", make, package)
+    kept_text("rules", make, [str(package)])
     (file,) = (cache_folder() / "texts").iterdir()
     for data in (b"", b"\xff", file.read_bytes()[:-3], file.read_bytes().replace(b"two", b"six")):
         file.write_bytes(data)
-        assert kept_text("rules", make, package) == f"text {make.times}\nof two lines\n"
+        assert kept_text("rules", make, [str(package)]) == f"text {make.times}\nof two lines\n"
     assert make.times == 5
 
 
 def test_where_nothing_can_be_kept_it_is_made_each_time(package: Path, tmp_path: Path) -> None:
     make = Maker()
-    kept_text("rules", make, tmp_path / "kit.zip")
+    kept_text("rules", make, [str(tmp_path / "kit.zip")])
     (tmp_path / "cache").write_text("no folder")
-    kept_text("rules", make, package)
-    assert kept_text("rules", make, package) == "text 3\nof two lines\n"
+    kept_text("rules", make, [str(package)])
+    assert kept_text("rules", make, [str(package)]) == "text 3\nof two lines\n"
