@@ -72,6 +72,12 @@ CLAUSES: tuple[Clause, ...] = (
         "In this order",
         "The cases with two wrong arguments see it; no mutant breaks the order alone.",
     ),
+    _unseen(
+        "BQ-BROADCAST-2",
+        TIME,
+        "Every 5 s",
+        "A step waits until the broker has looked, however long that takes.",
+    ),
     _seen("BQ-COM-12", TIME, "first 10 s after the start", "tables-timer-late"),
     _seen("BQ-FIELD", FIELD, "without one of its required fields", "pull-any-number"),
     _unseen(

@@ -99,9 +99,10 @@ def play(mutant: Mutant, case: NoticingCase) -> Judged:
 
 
 def find(mutant: Mutant) -> NoticingCase | None:
-    """The first case that notices a mutant: a covering plan, of the port alone, or within so many from the seed."""
+    """The first case that notices a mutant: a covering plan, or within so many from the seed, which come first for a
+    broker."""
     of_broker = isinstance(mutant, BrokerMutant)
-    for tier in (SEEDED,) if of_broker else (COVER, SEEDED):
+    for tier in (SEEDED, COVER) if of_broker else (COVER, SEEDED):
         judged = mutation_score.judge_mutant(
             mutant,
             Profile(),
@@ -120,7 +121,7 @@ def is_within(mutant: Mutant, case: NoticingCase) -> bool:
     of_broker = isinstance(mutant, BrokerMutant)
     limit = BROKER_CASES if of_broker else CASES
     named = case.suite in {suite.name for suite in suites_of(mutant)}
-    return named and case.number < limit and case.tier in ((SEEDED,) if of_broker else (COVER, SEEDED))
+    return named and case.number < limit and case.tier in (COVER, SEEDED)
 
 
 def is_timed(mutant: Mutant) -> bool:
