@@ -121,6 +121,10 @@ class Switch:
             return False
         return release.major < 5 or self.until_v5 is None or release < Release.parse(self.until_v5)
 
+    def change_at(self, release: Release) -> str:
+        """What changed at a release that has it, or has it no longer."""
+        return self.change if self.on(release) else f"No longer: {self.change}"
+
 
 def switches_of(module: ModuleType) -> tuple[Switch, ...]:
     """The switches that a module declares, in the order of their declaration."""

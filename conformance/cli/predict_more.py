@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,6 +25,9 @@ from rocketmq_conformance.conformance.cli.predict_options import (
 )
 from rocketmq_conformance.conformance.cli.written_page import format_option, write
 from rocketmq_conformance.models.release import NEWEST, Release
+
+if TYPE_CHECKING:
+    from rocketmq_conformance.conformance.predict.facts import GroupFacts
 
 _STRATEGIES = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "MACHINE_ROOM")
 client_option = click.option("--client", callback=release_option, metavar="RELEASE", help="Release of the client.")
@@ -107,6 +111,17 @@ def allocation(
     finish(1 if prediction.unowned or prediction.shared else 0)
 
 
+def _only(facts: GroupFacts) -> tuple[str]:
+    """The one topic that a group consumes; a usage error when there are several, or none."""
+    from rocketmq_conformance.conformance.predict.facts import retry_topic
+
+    topics = [topic for topic in facts.topics if topic != retry_topic(facts.group)]
+    if len(topics) != 1:
+        have = f"consumes {', '.join(topics)}" if topics else "consumes none"
+        raise click.UsageError(f"A reset is of one topic, and the group {have}: name it with --topic.")
+    return (topics[0],)
+
+
 @click.command()
 @name_servers_argument
 @group_option
@@ -147,12 +162,13 @@ def reset(
     if target not in {"end", "beginning"} and not is_time:
         raise click.BadParameter(f"write end, beginning or a time in ms, not {target!r}", param_hint="--to")
     time = in_ms(int(target), "--to") if is_time else None
-    if len(topics) != 1:
-        raise click.UsageError("Name the one topic of the reset with --topic.")
+    if len(topics) > 1:
+        raise click.UsageError("A reset is of one topic: name it with --topic.")
     facts = facts_of(name_servers, path, group, topics, time, patience=patience)
+    (topic,) = topics or _only(facts)
     if time is not None and facts.time != time:
         raise click.UsageError(f"{path} is about the time {facts.time}, not {time}: write it again with --time {time}.")
-    prediction = predict_reset(facts, topics[0], AT_TIME if time is not None else target, online)
+    prediction = predict_reset(facts, topic, AT_TIME if time is not None else target, online)
     consumer = consumer_of(facts, client=client)
     write(form, lambda: reset_page(prediction, consumer), lambda: reset_document(prediction, consumer))
     finish(0 if prediction.made else 1)

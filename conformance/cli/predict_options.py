@@ -106,7 +106,9 @@ def facts_of(
     from rocketmq_conformance.conformance.predict.api import read_group
     from rocketmq_conformance.conformance.predict.facts import read_file
 
-    if (name_servers is None) == (path is None):
+    if name_servers is not None and path is not None:
+        raise click.UsageError("Name the name servers of a cluster or a file with --state, and not both.")
+    if name_servers is None and path is None:
         raise click.UsageError("Name the name servers of a cluster, such as 127.0.0.1:9876, or a file with --state.")
     if name_servers is not None:
         if not group:

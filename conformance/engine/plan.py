@@ -160,6 +160,8 @@ def read(path: Path) -> Plan:
     except OSError as error:
         raise PlanError(f"{path} cannot be read ({error.strerror}): name a plan file.") from error
     lines = text.splitlines()
+    if not text.strip():
+        raise PlanError(f"{path} is empty: name a file that a run wrote.")
     header = _object(path, 1, lines[0] if lines else "")
     version = header.get("plan")
     if not isinstance(version, int):

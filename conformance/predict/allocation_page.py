@@ -10,6 +10,7 @@ from rocketmq_conformance.conformance.predict.allocation import AllocationPredic
 from rocketmq_conformance.conformance.predict.documents import FORMAT
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.reports.prediction import BAD, GOOD, Cell, Page, Section
+from rocketmq_conformance.reports.text import count
 
 
 def allocation_page(prediction: AllocationPrediction) -> Page:
@@ -20,7 +21,9 @@ def allocation_page(prediction: AllocationPrediction) -> Page:
     if prediction.equal:
         problems.append(f"Members share a client id: {', '.join(prediction.equal)}.")
     if prediction.unowned:
-        problems.append(f"{len(prediction.unowned)} queues have no owner: {queues_text(prediction.unowned)}.")
+        which = count(len(prediction.unowned), "queue")
+        have = "has" if len(prediction.unowned) == 1 else "have"
+        problems.append(f"{which} {have} no owner: {queues_text(prediction.unowned)}.")
     if prediction.shared:
         problems.append(f"More than one process gets {queues_text(prediction.shared)}.")
     answer = Cell(" ".join(problems), BAD) if problems else Cell("Every queue has one owner.", GOOD)

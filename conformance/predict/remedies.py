@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.predict.reset import (
     QueueReset,
     reset_queues,
 )
-from rocketmq_conformance.conformance.predict.start import Consumer
+from rocketmq_conformance.conformance.predict.start import Consumer, refuses_name
 from rocketmq_conformance.models.client.switches import RESETS_AT_ONCE
 from rocketmq_conformance.models.release import Release
 
@@ -59,8 +59,9 @@ class Remedy:
 
 
 def every_remedy(facts: GroupFacts, consumer: Consumer) -> tuple[Remedy, ...]:
-    """For every topic whose starts a reset moves: not for retry topics, for offset files, or for pull consumers."""
-    if consumer.model == BROADCASTING or consumer.kind == PULL:
+    """For every topic whose starts a reset moves: not for retry topics, for offset files, or for pull consumers, or for
+    groups whose name the client refuses."""
+    if consumer.model == BROADCASTING or consumer.kind == PULL or refuses_name(consumer.client, facts.group):
         return ()
     topics = (topic for topic in facts.topics if topic != retry_topic(facts.group))
     return tuple(remedy for topic in topics for remedy in remedies(facts, topic, consumer))

@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.predict.pages import (
 )
 from rocketmq_conformance.conformance.predict.start import facts_notes, summary
 from rocketmq_conformance.conformance.predict.upgrade import Moves, QueueMove, TopicUpgrade, UpgradePrediction
+from rocketmq_conformance.models.release import Release, Switch
 from rocketmq_conformance.reports.prediction import BAD, DOUBTFUL, GOOD, PLAIN, Cell, Page, Section
 from rocketmq_conformance.reports.text import count
 
@@ -85,11 +86,16 @@ def _upgraded(topic: TopicUpgrade) -> tuple[Cell, ...]:
             lines += [Cell(f"  {_moved(alike)}", PLAIN) for alike in gathered(moves, _behaviour)]
     lines.append(Cell(f"a reset to the end on broker {' · '.join(f'{one}: {what}' for one, what in topic.resets)}"))
     for release, switches in topic.changes:
-        lines += [
-            Cell(f"{release}, switch {each.id} ({', '.join(each.rules)}): {each.change} [{each.source}]", DOUBTFUL)
-            for each in switches
-        ]
+        for each in switches:
+            change = each.change_at(Release.parse(release))
+            lines.append(Cell(f"{release}, switch {_named(each)}: {change} [{each.source}]", DOUBTFUL))
     return tuple(lines)
+
+
+def _named(switch: Switch) -> str:
+    """A switch with its rules, but for one of its own name."""
+    rules = [rule for rule in switch.rules if rule != switch.id]
+    return f"{switch.id} ({', '.join(rules)})" if rules else switch.id
 
 
 def _some(moves: Moves) -> bool:
@@ -143,7 +149,13 @@ def upgrade_document(prediction: UpgradePrediction) -> dict[str, Any]:
                 ],
                 "resets": [{"releases": one, "does": what} for one, what in topic.resets],
                 "changes": [
-                    {"release": release, "switches": [{"id": each.id, "change": each.change} for each in switches]}
+                    {
+                        "release": release,
+                        "switches": [
+                            {"id": each.id, "on": each.on(Release.parse(release)), "change": each.change}
+                            for each in switches
+                        ],
+                    }
                     for release, switches in topic.changes
                 ],
             }

@@ -23,6 +23,10 @@ LISTED: Mapping[str, Listed] = {
         effect="a topic that is deleted leaves the retry topics of groups that pop from it",
         rules=("BQ-TOPIC-POP", "BQ-STATS-QUEUES"),
     ),
+    "enableCalcFilterBitMap": Listed(
+        effect="a start finds the filters of SQL92 again, from 5.5.1",
+        rules=("BQ-FILTER-STOP",),
+    ),
     "enableFastChannelEventProcess": Listed(
         effect="a group that broadcasts is notified as well when one of its connections closes",
         rules=("BQ-HB-3",),

@@ -37,7 +37,7 @@ UNMODELLED: Mapping[str, Sequence[str]] = {
         "litePullMessageEnable",
     ),
     "which messages pass a filter": (
-        *("enableCalcFilterBitMap", "expectConsumerNumUseFilter", "maxErrorRateOfBloomFilter"),
+        *("expectConsumerNumUseFilter", "maxErrorRateOfBloomFilter"),
         *("filterDataCleanTimeSpan", "filterServerNums", "maxFilterMessageSize"),
     ),
     "members of groups, and what they are notified of": (

@@ -48,11 +48,10 @@ def switches_page(first: Release, last: Release, sides: Sequence[str]) -> Page:
 
 
 def _row(release: Release, switch: Switch, last: Release) -> tuple[Cell, ...]:
-    change = switch.change if switch.on(last) else f"No longer: {switch.change}"
     return (
         Cell(str(release)),
         Cell(switch.id),
-        Cell(change),
+        Cell(switch.change_at(last)),
         Cell(", ".join(switch.rules)),
         Cell(switch.source.replace("`", "")),
     )

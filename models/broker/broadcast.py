@@ -20,8 +20,9 @@ RULES = (
         "BQ-BROADCAST-1",
         "From 5.1.0 a broker keeps what members of a group pull from, when the group's last heartbeat broadcasts and "
         "consumes passively: of each client and queue the greatest offset that was asked for, or that "
-        "PULL_OFFSET_MOVED sent it to. Pulls that are refused, or that come over a connection that is no member's, do "
-        "not count; a client that has left counts for two minutes.",
+        "PULL_OFFSET_MOVED sent it to. Pulls that are refused do not count, nor do those over a connection that is no "
+        "member's, but for a proxy's. A client counts until five minutes after its last pull, and until two once it "
+        "has left.",
         "PullMessageProcessor#updateBroadcastPulledOffset, #isBroadcast @ 5.1.0, 5.3.3, 5.5.0; "
         "BroadcastOffsetManager#updateOffset @ 5.1.0, 5.5.0",
         releases="5.1.0+",

@@ -46,3 +46,11 @@ def test_every_switch_has_a_first_release_and_says_what_changed() -> None:
         if not re.fullmatch(r"(?!.*\.$)[A-Za-z].+", switch.change):
             offenders.append((switch.id, switch.change))
     assert not offenders, offenders
+
+
+def test_what_a_release_has_no_longer_is_said() -> None:
+    (lost,) = [switch for switch in SWITCHES if switch.id == "S17"]
+    assert [lost.change_at(Release.parse(release)).partition(":")[0] for release in ("5.0.0", "5.1.0")] == [
+        "The client asks the broker not to answer 0 for a group without an offset",
+        "No longer",
+    ]

@@ -157,7 +157,9 @@ BAD: list[tuple[tuple[str, ...], int, str]] = [
     (("predict", "start", "--state", "good.json", "--group", "h"), 2, "is about the group 'g'"),
     (("predict", "start", "--state", "good.json", "--topic", "u"), 2, "has no topic 'u'; it has t"),
     (("predict", "start", "--state", "good.json", "--kind", "lite", "--client", "4.5.2"), 2, "no lite pull consumer"),
-    (("predict", "reset", "--state", "good.json", "--to", "end"), 2, "Name the one topic"),
+    (("predict", "start", "127.0.0.1:1", "--state", "good.json"), 2, "and not both"),
+    (("predict", "reset", "--state", "two.json", "--to", "end"), 2, "the group consumes t, u: name it with --topic"),
+    (("predict", "reset", "--state", "two.json", "--topic", "t", "--topic", "u", "--to", "end"), 2, "of one topic"),
     (("predict", "reset", "--state", "good.json", "--topic", "t", "--to", "now"), 2, "write end, beginning or a time"),
     (("predict", "reset", "--state", "good.json", "--topic", "t", "--to", "20260131120000"), 2, "the year 2612 in ms"),
     (("predict", "reset", "--state", "good.json", "--topic", "t", "--to", "5"), 2, "is about the time None"),
@@ -184,6 +186,7 @@ def test_what_cannot_be_is_one_sentence(tmp_path: Path) -> None:
         "good.json": good,
         "other.json": {},
         "typo.json": {**good, "brokers": [{"name": "b", "release": "5.5.0", "brokerz": 1}]},
+        "two.json": {**good, "queues": [queue, {**queue, "topic": "u"}]},
         "queue.json": {**good, "queues": [{**queue, "min": 5}]},
     }
     for name, content in files.items():

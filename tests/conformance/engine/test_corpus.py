@@ -403,7 +403,7 @@ def test_a_damaged_plan_in_the_folder_of_the_project_ends_a_run_and_names_the_fi
     kept(tmp_path / "corpus", "remote-store.a.plan.jsonl").write_text("")
     done = kit("run", cwd=tmp_path)
     assert done.returncode == 2
-    assert "corpus/remote-store.a.plan.jsonl, line 1 is not JSON" in done.stderr
+    assert "corpus/remote-store.a.plan.jsonl is empty" in done.stderr
     assert kit("run", "-k", "start-pull", "--cases", "1", cwd=tmp_path).returncode == 0
 
 

@@ -215,3 +215,10 @@ def test_a_header_that_says_nothing_of_use_is_refused(header: dict[str, Any], tm
     (tmp_path / "p").write_text("\n".join([json.dumps(given), *rest]))
     with pytest.raises(PlanError, match="line 1: the header's seed or profile"):
         plan.read(tmp_path / "p")
+
+
+def test_an_empty_file_is_said_to_be_empty(tmp_path: Path) -> None:
+    for content in ("", "\n \n"):
+        (tmp_path / "p").write_text(content)
+        with pytest.raises(PlanError, match="p is empty: name a file that a run wrote"):
+            plan.read(tmp_path / "p")

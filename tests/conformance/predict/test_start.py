@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.predict.api import consumer_of, read_group
 from rocketmq_conformance.conformance.predict.documents import start_document
 from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFacts, QueueFacts
 from rocketmq_conformance.conformance.predict.pages import others_text, start_page
-from rocketmq_conformance.conformance.predict.remedies import effect_on_members, remedies
+from rocketmq_conformance.conformance.predict.remedies import effect_on_members, every_remedy, remedies
 from rocketmq_conformance.conformance.predict.start import (
     Consumer,
     PredictError,
@@ -242,6 +242,8 @@ def test_a_group_that_the_client_refuses_does_not_start() -> None:
         *[("none", f"{starts} · 5.4.0–5.5.0: none")] * 2,
         *[none] * 2,
     ]
+    assert every_remedy(facts(), Consumer())
+    assert not every_remedy(replace(facts(), group="a.b"), Consumer())
     answer = start_page(predict_start(replace(facts(), group="a.b"), Consumer())).answer.text
     assert answer == "Client 5.5.0 does not start with this group: a name has up to 120 letters, digits and % | - _."
 
