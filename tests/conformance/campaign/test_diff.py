@@ -15,16 +15,19 @@ from click.testing import CliRunner, Result
 
 from rocketmq_conformance.conformance.campaign.analysis.diff import NothingComparedError, diff
 from rocketmq_conformance.conformance.campaign.analysis.differing_cases import by_divergences, by_steps
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder
 from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide
 from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import REBUILT
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError, open_campaign
 from rocketmq_conformance.conformance.cli.campaign_diff import diff as command
+from rocketmq_conformance.conformance.engine.divergence import said
 from rocketmq_conformance.conformance.engine.first_difference import CUT_SHORT, LEFT_OPEN, LEFT_OUT
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.campaign_diff import DIFFERENT, NOTHING, SAME, UNDECIDED, CampaignDifference
+from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
 
 pytestmark = pytest.mark.tables
@@ -160,9 +163,11 @@ def test_the_exemplar_is_the_shortest(one: Campaign, known: CampaignDifference) 
         ]
         assert (difference.step, difference.case) == min(alike)
         assert difference.cases == len(alike)
-        assert (difference.a.did, difference.b.did) == (row["expected"], row["observed"])
+        step = Rebuilder(one, row["suite"], row["address"]).trace(difference.case).steps[difference.step - 1]
+        spec = SUITES[row["suite"]].operations[step.row[0]].spec
+        assert (difference.a.did, difference.b.did) == (said(spec, step.expected), said(spec, step.observed))
         assert (difference.a.conforms, difference.b.conforms) == (True, False)
-        assert difference.b.expected == row["expected"]
+        assert difference.b.expected == said(spec, step.expected)
         assert [rule["id"] for rule in difference.b.rules] == row["rules"]
         assert all(rule["sentence"] for rule in difference.b.rules)
         assert len(difference.before) == difference.step - 1

@@ -30,6 +30,7 @@ from rocketmq_conformance.conformance.campaign.tables.reading import (
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, CASES, RUNS, TEXT, VERSION
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports import given_file
 
 pytestmark = pytest.mark.tables
 MUTANT = "mutant:clone-ignores-topic"
@@ -332,9 +333,9 @@ def test_a_folder_that_may_not_be_read(copied: Path, monkeypatch: pytest.MonkeyP
             raise PermissionError(13, "Permission denied", str(file))
         return allowed(file, *args, **kwargs)
 
-    name = "read_text" if what == FILE else "read_bytes"
-    allowed = getattr(Path, name)
-    monkeypatch.setattr(Path, name, forbidden)
+    where, name = (given_file, "opened") if what == FILE else (Path, "read_bytes")
+    allowed = getattr(where, name)
+    monkeypatch.setattr(where, name, forbidden)
     assert f"{what} cannot be read (Permission denied): name a campaign's folder" in refused(copied, DamagedError)
 
 

@@ -63,7 +63,7 @@ def test_every_column_is_reported_with_its_meaning(table: str) -> None:
 
 
 def test_the_page_says_the_version_and_has_every_query() -> None:
-    assert f"\nThese are the tables of version {VERSION}." in page()
+    assert page().startswith(f"# Tables of a campaign, version {VERSION}\n")
     for query in QUERIES:
         assert f"### {query.question}\n\n```python\n{query.pandas}```\n\n```sql\n{query.sql}```\n" in page()
 
