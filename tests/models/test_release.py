@@ -11,7 +11,15 @@ from every import every
 
 from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.release import KNOWN, Release, Releases, Switch, changes, nearest_published
+from rocketmq_conformance.models.release import (
+    KNOWN,
+    Release,
+    Releases,
+    Switch,
+    changes,
+    nearest_published,
+    newer_than_known,
+)
 from rocketmq_conformance.models.rule import Rule
 
 #: Releases in the order in which rules see them.
@@ -208,6 +216,12 @@ def test_the_newest_release_judges_newer_ones() -> None:
     assert known.judged() == known
     assert known.accidents
     assert known.mended() == replace(known, accidents=False)
+
+
+def test_a_release_that_the_rules_do_not_know_is_said() -> None:
+    assert newer_than_known("Broker b", KNOWN) == []
+    (sentence,) = newer_than_known("Broker b", Release.parse("9.0.0"), "predicted as")
+    assert sentence == f"Broker b 9.0.0 is newer than {KNOWN}, the newest the rules know: predicted as {KNOWN}"
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,13 @@ def test_a_pull_subscribes_by_an_expression_that_can_be_read_even_when_it_is_ref
         assert why.kind.endswith("group created")
         assert (("G1", "T0") in after.pulled) is subscribed
         assert after.broker == NEW.pull_by(after, 1, 0, expression, kind)[0].broker
+
+
+def test_statistics_name_topics_by_their_index() -> None:
+    state = committed(NEW, BrokerAdminState(), 0, 3, 4)
+    after, found, why = NEW.stats(state, 0, 0)
+    assert after is state
+    assert [(topic, queue, offset) for topic, queue, _, offset, *_ in found] == [(0, 0, 3), (0, 1, 4)]
+    assert NEW.stats(state, 0, None)[1] == found
+    assert NEW.stats(state, 1, None)[1] == ()
+    assert why.rules[0] == "BQ-STATS-GROUP"
