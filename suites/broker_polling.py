@@ -4,11 +4,12 @@ A case takes as long as its waits: a broker checks held pulls every 5 s. What a 
 against it, so no operation asks how soon an answer comes; see the model for what is asked instead.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from rocketmq_conformance.models.broker.broker_polling import (
     CHANGES,
     FOREVER,
+    HELD,
     SLOTS,
     WAYS,
     BrokerPollingModel,
@@ -21,11 +22,21 @@ from rocketmq_conformance.suites.declare.domain import Values, Whole
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-from rocketmq_conformance.suites.declare.wording import bare, fields, plain
+from rocketmq_conformance.suites.declare.wording import Worded, bare, fields, plain
 from rocketmq_conformance.suites.values import broker as values
+from rocketmq_conformance.suites.values.words import PULLED
 
 _SLOT = Whole(0, SLOTS - 1)
 _QUEUE = Values(0, 1, weights=(6, 1))
+
+
+def _outcome(value: Any) -> Worded:
+    """That a pull is held, or what it is answered."""
+    return value if value == HELD else PULLED(value)
+
+
+#: The outcome of a pull, when it was sent, and when that was seen (thousandths of the interval).
+_SEEN = fields({"pull": _outcome, "sent": plain, "seen": plain})
 
 
 @operation(
@@ -43,6 +54,7 @@ class SendTags(Operation):
     side=Side.BROKER,
     weight=12,
     observes=True,
+    words=_SEEN,
 )
 class HoldPull(Operation):
     slot: Annotated[int, _SLOT]
@@ -53,7 +65,13 @@ class HoldPull(Operation):
     suspends: Annotated[bool, Values(True, False, weights=(12, 1))]
 
 
-@operation("See whether the pull of a slot is answered: the same.", side=Side.BROKER, weight=12, observes=True)
+@operation(
+    "See whether the pull of a slot is answered: the same.",
+    side=Side.BROKER,
+    weight=12,
+    observes=True,
+    words=_SEEN,
+)
 class LookAtPull(Operation):
     slot: Annotated[int, _SLOT]
 
@@ -63,6 +81,7 @@ class LookAtPull(Operation):
     side=Side.BROKER,
     weight=6,
     observes=True,
+    words=_SEEN,
 )
 class AwaitPull(Operation):
     slot: Annotated[int, _SLOT]
@@ -73,6 +92,7 @@ class AwaitPull(Operation):
     "waits: answers the response as if from offset 0, and whether it came before that of the other pull.",
     side=Side.BROKER,
     weight=2,
+    words=fields({"pull": PULLED, "before the other pull": plain}),
 )
 class WakePull(Operation):
     expression: Annotated[str, Values("*", "A || C", weights=(1, 2))]
@@ -84,6 +104,7 @@ class WakePull(Operation):
     "held with: answers the response as if from offset 0.",
     side=Side.BROKER,
     weight=2,
+    words=PULLED,
 )
 class ChangeHeld(Operation):
     change: Annotated[str, Values(*CHANGES)]

@@ -1,18 +1,21 @@
 """What a divergence does to those who use the client or broker, in a sentence, and how bad that is.
 
 It is derived from what was expected and observed in the last step of a minimal plan, once for each kind of answer: an
-offset that is started at, one that is stored, a share of queues, messages that are given. It claims no more than these
-show; where they show nothing of that kind, the divergence is "only different".
+offset that is started at, one that is stored, a share of queues, messages that are given. Where these do not decide,
+what the plan did to the queue or the member does (``state_readers``). It claims no more than that shows; where nothing
+of that kind shows, the divergence is "only different".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.suites.declare import harm_readers as offsets
 from rocketmq_conformance.suites.declare import message_readers as messages
+from rocketmq_conformance.suites.declare import state_readers as states
 from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is_accident, named_parts, responsible
 from rocketmq_conformance.suites.declare.harm_readers import DIFFERENT, Consequence, Harm, Reader
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 _ACCIDENT = Consequence(Harm.DIFFERENT, "Java answers so by accident; no message depends on it.")
 _LATE = Consequence(Harm.LATE, "It happens later than with a Java client; messages wait until then.")
+_EARLY = Consequence(Harm.DIFFERENT, "It happens too often, or too early: no message waits for that.")
 #: Rules that say when something happens.
 _TIMED = ("REB-SVC-", "TIMER-")
 
@@ -34,10 +38,15 @@ def consequence_of(suite: Suite, step: Step) -> Consequence:
     names = differing_parts(spec, step.expected, step.observed)
     if is_accident(step.why, names):
         return _ACCIDENT
-    found = _of_parts(spec, names, step) if names else [_of_answer(suite, spec)(step.expected, step.observed)]
+    if names:
+        found = _of_parts(spec, names, step)
+    else:
+        found = [_knowing(_of_answer(suite, spec), spec, step)(step.expected, step.observed)]
     worst = offsets.worst(found)
     timed = responsible(suite, step).startswith(_TIMED)
-    return _LATE if timed and worst.harm in (Harm.SKIPPED, Harm.STALLED, Harm.DIFFERENT) else worst
+    if not timed or worst.harm not in (Harm.SKIPPED, Harm.STALLED, Harm.DIFFERENT):
+        return worst
+    return _LATE if names or messages.is_later(step.expected, step.observed) else _EARLY
 
 
 def _of_parts(spec: OperationSpec, names: list[str], step: Step) -> list[Consequence]:
@@ -45,7 +54,8 @@ def _of_parts(spec: OperationSpec, names: list[str], step: Step) -> list[Consequ
     if wanted is None or given is None:
         return []
     by_name = _WHOLE_PARTS if spec.side is Side.WHOLE else _PARTS
-    found = [by_name.get(name, _no_reader)(wanted[name], given[name]) for name in names]
+    readers = {name: _knowing(by_name.get(name, _no_reader), spec, step) for name in names}
+    found = [of(wanted[name], given[name]) for name, of in readers.items()]
     # what does not come back by the retry topic is given again by the client itself
     by_itself = messages.more_is_given(wanted, given)
     return [messages.AT_ONCE if one is messages.MISSED and by_itself else one for one in found]
@@ -61,6 +71,12 @@ def _of_answer(suite: Suite, spec: OperationSpec) -> Reader:
     if suite.name in _OWN:
         return _OWN[suite.name].get(spec.name) or _CLIENT.get(spec.name, _no_reader)
     return _CLIENT.get(spec.name, _no_reader)
+
+
+def _knowing(of: Reader, spec: OperationSpec, step: Step) -> Reader:
+    """A reader, with what it asks of the step beside the two answers."""
+    asks = _ASK.get(of)
+    return partial(of, **asks(spec, step)) if asks else of
 
 
 def _no_reader(expected: Expected, observed: Expected) -> Consequence:
@@ -148,4 +164,13 @@ _BROKER: Mapping[str, Reader] = {
     "take_notices": messages.noticed,
     "lock": messages.granted,
     "list_members": messages.members,
+}
+#: What readers ask of a step beside the two answers.
+_ASK: Mapping[Reader, Callable[[OperationSpec, Step], dict[str, Any]]] = {
+    **dict.fromkeys((offsets.start, offsets.read), states.log),
+    messages.begun: states.logs,
+    messages.asked_for: lambda spec, step: states.log(spec, step) | states.logs(spec, step),
+    messages.share: states.sharing,
+    **dict.fromkeys((messages.first_share, messages.pulled_queues), states.dividing),
+    messages.in_order: states.topics,
 }

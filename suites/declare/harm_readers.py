@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from rocketmq_conformance.models.broker.state import QueueLog
 from rocketmq_conformance.models.outcome import Err, Expected
 
 
@@ -38,26 +39,36 @@ Reader = Callable[[Expected, Expected], Consequence]
 
 DIFFERENT = Consequence(Harm.DIFFERENT, "An answer differs; what that does to messages does not show in this plan.")
 _ORDER = list(Harm)
+_NOTHING_BETWEEN = Consequence(
+    Harm.DIFFERENT, "Another offset, and no message lies in between: none is skipped or repeated."
+)
+_NO_MESSAGES = Consequence(Harm.DIFFERENT, "An offset where there is to be none, of a queue without messages.")
 
 
 # --- offsets ----------------------------------------------------------------------------------------------------
 
 
-def start(expected: Expected, observed: Expected) -> Consequence:
-    """Offsets that a consumer starts at; negative ones and errors are none."""
+def start(expected: Expected, observed: Expected, log: QueueLog | None = None) -> Consequence:
+    """Offsets that a consumer starts at; negative ones and errors are none. ``log`` is the queue's, if it is known."""
     wanted, given = offset_of(expected), offset_of(observed)
     if wanted is None and given is not None:
-        return Consequence(
-            Harm.SKIPPED,
-            f"It starts at {given:,} where nothing says where the group stands: messages are skipped, or come again.",
-        )
+        return _from_nothing(given, f"It starts at {given:,} where nothing says where the group stands", log)
     if given is None and wanted is not None:
         return Consequence(
             Harm.STALLED, f"It finds no start, where there is one at {wanted:,}: the queue is not pulled."
         )
     if wanted is None or given is None:
         return DIFFERENT
-    return further(wanted, given, "It starts")
+    return further(wanted, given, "It starts", log)
+
+
+def _from_nothing(given: int, what: str, log: QueueLog | None) -> Consequence:
+    """An offset where there is to be none: what begins with the first message skips nothing."""
+    if log and log.min == log.max and given <= log.max:
+        return _NO_MESSAGES
+    if given <= (log.min if log else 0):
+        return Consequence(Harm.REPEATED, f"{what}: messages come again.")
+    return Consequence(Harm.SKIPPED, f"{what}: messages are skipped, or come again.")
 
 
 def refused(sentence: str, of: Reader | None = None) -> Reader:
@@ -89,8 +100,10 @@ def saved(expected: Expected, observed: Expected) -> Consequence:
     return DIFFERENT
 
 
-def further(wanted: int, given: int, what: str) -> Consequence:
-    """Two offsets from which messages are given."""
+def further(wanted: int, given: int, what: str, log: QueueLog | None = None) -> Consequence:
+    """Two offsets from which messages are given. One below min leads to min."""
+    if log and max(wanted, given) <= log.max and max(wanted, log.min) == max(given, log.min):
+        return _NOTHING_BETWEEN
     if given > wanted:
         return Consequence(
             Harm.SKIPPED, f"{what} at {given:,} instead of {wanted:,}: messages in between are never given."
@@ -98,7 +111,7 @@ def further(wanted: int, given: int, what: str) -> Consequence:
     return Consequence(Harm.REPEATED, f"{what} at {given:,} instead of {wanted:,}: messages in between come again.")
 
 
-def read(expected: Expected, observed: Expected) -> Consequence:
+def read(expected: Expected, observed: Expected, log: QueueLog | None = None) -> Consequence:
     """Offsets that a store answers; -1 is none, and the start goes by ConsumeFromWhere then."""
     if observed == -1 and expected == _FAILED:
         return Consequence(
@@ -114,12 +127,10 @@ def read(expected: Expected, observed: Expected) -> Consequence:
         )
     wanted, given = offset_of(expected), offset_of(observed)
     if wanted is None and given is not None:
-        return Consequence(
-            Harm.SKIPPED, f"An offset, {given:,}, is read where there is none: messages are skipped, or come again."
-        )
-    return (
-        further(wanted, given, "It goes on") if wanted is not None and given is not None else start(expected, observed)
-    )
+        return _from_nothing(given, f"An offset, {given:,}, is read where there is none", log)
+    if wanted is not None and given is not None:
+        return further(wanted, given, "It goes on", log)
+    return start(expected, observed, log)
 
 
 def answered(expected: Expected, observed: Expected) -> Consequence:

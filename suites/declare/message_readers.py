@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from operator import gt
+from types import MappingProxyType
 
+from rocketmq_conformance.models.broker.state import QueueLog
+from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.suites.declare.harm_readers import (
     DIFFERENT,
@@ -35,8 +39,18 @@ def consumed(expected: Expected, observed: Expected) -> Consequence:
     return worst(found)
 
 
-def share(expected: Expected, observed: Expected) -> Consequence:
-    """Queues that a member gets."""
+def share(
+    expected: Expected,
+    observed: Expected,
+    *,
+    divides: bool = True,
+    kept: Mapping[Expected, bool] = MappingProxyType({}),
+) -> Consequence:
+    """Queues that a member gets.
+
+    ``divides``: are there others that it divides the queues with? ``kept``: the queues that it has already, of members
+    that consume nothing without a lock, each with whether the lock is its.
+    """
     if isinstance(observed, Err) and not isinstance(expected, Err):
         return Consequence(
             Harm.STALLED, "It divides nothing, and keeps what it has: beside Java clients queues have no owner."
@@ -44,31 +58,41 @@ def share(expected: Expected, observed: Expected) -> Consequence:
     if not isinstance(expected, tuple) or not isinstance(observed, tuple):
         return DIFFERENT
     missing, more = set(expected) - set(observed), set(observed) - set(expected)
+    if missing and not divides:
+        return _TAKES_NONE if not observed else _LEAVES
+    locks, more = {kept[queue] for queue in more if queue in kept}, more - kept.keys()
     if missing and more:
         return Consequence(Harm.STALLED, f"It takes other queues: {_DIVIDED}")
     if missing:
         return Consequence(Harm.STALLED, "It leaves queues to others: beside Java clients they have no owner.")
-    if more:
+    if more and divides:
         return Consequence(Harm.REPEATED, "It takes queues of others: beside Java clients both consume their messages.")
-    return DIFFERENT
+    return _KEEPS_LOCKS if True in locks and divides else DIFFERENT
 
 
-def first_share(expected: Expected, observed: Expected) -> Consequence:
+_TAKES_NONE = Consequence(Harm.STALLED, "It takes none of the queues that it is to consume: their messages wait.")
+_LEAVES = Consequence(Harm.STALLED, "It does not take queues that it is to consume: their messages wait.")
+_KEEPS_LOCKS = Consequence(
+    Harm.STALLED, "It keeps queues that it is to give up, and that are locked for it: others wait for the locks."
+)
+
+
+def first_share(expected: Expected, observed: Expected, *, divides: bool = True) -> Consequence:
     """Answers of several parts without names: the queues that a member has, and whether it calls itself balanced."""
     if not isinstance(expected, tuple) or not isinstance(observed, tuple) or not expected or not observed:
         return DIFFERENT
     if expected[0] != observed[0] or len(expected) < 2 or len(observed) < 2:
-        return share(expected[0], observed[0])
+        return share(expected[0], observed[0], divides=divides)
     return balanced(expected[1], observed[1])
 
 
-def pulled_queues(expected: Expected, observed: Expected) -> Consequence:
+def pulled_queues(expected: Expected, observed: Expected, *, divides: bool = True) -> Consequence:
     """Queues that a member pulls or pops."""
     if not isinstance(expected, tuple) or not isinstance(observed, tuple):
         return DIFFERENT
     if set(expected) - set(observed):
         return Consequence(Harm.STALLED, "Queues are not pulled that are to be: their messages wait.")
-    if set(observed) - set(expected):
+    if divides and set(observed) - set(expected):
         return Consequence(Harm.REPEATED, "Queues are pulled that are not to be: others may consume them, too.")
     return DIFFERENT
 
@@ -123,8 +147,21 @@ def round_by_broker(expected: Expected, observed: Expected) -> Consequence:
     """A round of a member whose broker assigns queues: pulled, popped, what begins of both, balanced, and requests."""
     if not isinstance(expected, tuple) or not isinstance(observed, tuple):
         return DIFFERENT
+    wanted = [
+        _not_pulled(one, other, observed[0]) if at in (1, 3) else one
+        for at, (one, other) in enumerate(zip(expected, observed, strict=False))
+    ]
     readers = (pulled_queues, pulled_queues, begun, pops_begun, balanced)
-    return worst(of(one, other) for of, one, other in zip(readers, expected, observed, strict=False) if one != other)
+    return worst(of(one, other) for of, one, other in zip(readers, wanted, observed, strict=False) if one != other)
+
+
+def _not_pulled(expected: Expected, observed: Expected, pulled: Expected) -> Expected:
+    """Pops (topic, queue, ...) that are to be, but for those that lack and whose queues are pulled all the same."""
+    if not isinstance(expected, tuple) or not isinstance(observed, tuple) or not isinstance(pulled, tuple):
+        return expected
+    places = {QUEUES[at][::2] for at in pulled if type(at) is int and 0 <= at < len(QUEUES)}
+    places -= {one[:2] for one in observed if isinstance(one, tuple)}
+    return tuple(one for one in expected if not isinstance(one, tuple) or one[:2] not in places)
 
 
 def pops_begun(expected: Expected, observed: Expected) -> Consequence:
@@ -141,41 +178,68 @@ def pops_begun(expected: Expected, observed: Expected) -> Consequence:
     return DIFFERENT
 
 
-def in_order(expected: Expected, observed: Expected) -> Consequence:
-    """Queues or ids in the order in which they are divided."""
+def in_order(expected: Expected, observed: Expected, topics: Collection[str] = ()) -> Consequence:
+    """Queues or ids in the order in which they are divided; or how two queues compare, with their topics.
+
+    Each topic is divided by itself.
+    """
+    if len(set(topics)) > 1:
+        return _BETWEEN_TOPICS
+    if isinstance(expected, tuple) and isinstance(observed, tuple) and _by_topic(expected) == _by_topic(observed):
+        return _BETWEEN_TOPICS
     return Consequence(Harm.STALLED, f"Another order divides otherwise: {_DIVIDED}")
 
 
-def begun(expected: Expected, observed: Expected) -> Consequence:
+_BETWEEN_TOPICS = Consequence(
+    Harm.DIFFERENT, "Queues of different topics are in another order: no share changes, as each topic is divided alone."
+)
+
+
+def _by_topic(queues: tuple[Expected, ...]) -> Mapping[Expected, list[Expected]]:
+    """The queues of each topic in their order; texts are by themselves."""
+    found: dict[Expected, list[Expected]] = {}
+    for one in queues:
+        found.setdefault(one[0] if isinstance(one, tuple) and one else None, []).append(one)
+    return found
+
+
+def begun(
+    expected: Expected, observed: Expected, logs: Mapping[Expected, QueueLog] = MappingProxyType({})
+) -> Consequence:
     """(queue, offset) of the queues that a member begins to pull."""
     wanted, given = by_queue(expected), by_queue(observed)
     if wanted is None or given is None:
         return DIFFERENT
     if missing := wanted.keys() - given.keys():
         return Consequence(Harm.STALLED, f"{len(missing):,} queues are not begun: their messages wait.")
-    found = [start(offset, given[queue]) for queue, offset in wanted.items() if offset != given[queue]]
+    found = [start(offset, given[queue], logs.get(queue)) for queue, offset in wanted.items() if offset != given[queue]]
     if isinstance(expected, tuple) and isinstance(observed, tuple) and len(observed) > len(expected):
         found.append(Consequence(Harm.REPEATED, "Queues are begun too early, or twice: messages may come again."))
     return worst(found)
 
 
-def asked_for(expected: Expected, observed: Expected) -> Consequence:
+def asked_for(
+    expected: Expected,
+    observed: Expected,
+    log: QueueLog | None = None,
+    logs: Mapping[Expected, QueueLog] = MappingProxyType({}),
+) -> Consequence:
     """What a pull asks for: the offset, and the one that it carries to be committed; or (queue, offset) of several."""
     if isinstance(observed, tuple) and expected is None:
         return Consequence(Harm.REPEATED, "A queue is pulled that is not to be: others may consume its messages, too.")
     if isinstance(expected, tuple) and observed is None:
         return Consequence(Harm.STALLED, "A queue is not pulled that is to be: its messages wait.")
     if not isinstance(expected, tuple) or not isinstance(observed, tuple):
-        return start(expected, observed)
+        return start(expected, observed, log)
     if any(isinstance(one, tuple) for one in (*expected, *observed)):
         asked = [
             tuple(one for one in pairs_of if isinstance(one, tuple) and one[1:] != (-1,))
             for pairs_of in (expected, observed)
         ]
-        return begun(*asked)
+        return begun(asked[0], asked[1], logs)
     if len(expected) != len(observed) or len(expected) < 2:
         return DIFFERENT
-    found = [start(expected[0], observed[0])] if expected[0] != observed[0] else []
+    found = [start(expected[0], observed[0], log)] if expected[0] != observed[0] else []
     if expected[2:3] == (True,) and observed[2:3] == (True,) and expected[1] != observed[1]:
         found.append(memory(expected[1], observed[1]))
     return worst(found)
@@ -499,3 +563,30 @@ def noticed(expected: Expected, observed: Expected) -> Consequence:
 def held(expected: Expected, observed: Expected) -> Consequence:
     """When a held pull is answered."""
     return Consequence(Harm.LATE, "A held pull is answered at another time: messages wait, or are asked for in vain.")
+
+
+def is_later(expected: Expected, observed: Expected) -> bool:
+    """Does anything that is expected come later, or not at all? So it is where that does not show.
+
+    Without times, things are in the order in which they happen.
+    """
+    wanted, given = (() if answer is None else answer for answer in (expected, observed))
+    if not isinstance(wanted, tuple) or not isinstance(given, tuple):
+        return True
+    due, done = _times_of(wanted), _times_of(given)
+    if due is None or done is None:
+        left = iter(given)
+        return not all(one in left for one in wanted)
+    return any(
+        len(done.get(what, ())) < len(at) or any(map(gt, sorted(done[what]), sorted(at))) for what, at in due.items()
+    )
+
+
+def _times_of(answer: tuple[Expected, ...]) -> Mapping[Expected, list[int]] | None:
+    """When each thing happens, of (ms, what); None where something has no time."""
+    found: dict[Expected, list[int]] = {}
+    for one in answer:
+        if not isinstance(one, tuple) or not one or type(one[0]) is not int:
+            return None
+        found.setdefault(one[1:], []).append(one[0])
+    return found

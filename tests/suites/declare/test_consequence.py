@@ -7,7 +7,15 @@ from typing import cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketmq_conformance.models.outcome import Err, Expected, agrees
+from rocketmq_conformance.models.broker.lock import Lock
+from rocketmq_conformance.models.client import rebalance_orderly, rebalance_pull
+from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
+from rocketmq_conformance.models.client.group_state import with_member
+from rocketmq_conformance.models.client.initial_broker import initial_broker, reshaped
+from rocketmq_conformance.models.client.member import BROADCASTING
+from rocketmq_conformance.models.client.process_queue import ProcessQueue
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.outcome import Err, Expected, Value, agrees
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import HARMS
 from rocketmq_conformance.suites.declare.consequence import consequence_of
@@ -19,11 +27,19 @@ WHY = Reason(("RULE",), "")
 NOT_FOUND = Err("QUERY_NOT_FOUND")
 
 
-def does(suite: str, operation: str, expected: Expected, observed: Expected, why: Reason = WHY) -> Consequence:
-    """The consequence of a step of a suite, of which the answers alone are made."""
+def does(
+    suite: str,
+    operation: str,
+    expected: Expected,
+    observed: Expected,
+    why: Reason = WHY,
+    *,
+    args: tuple[Value, ...] = (),
+    before: object = None,
+) -> Consequence:
+    """The consequence of a step of a suite, of which the answers alone are made, or also arguments and a state."""
     made = SUITES[suite]
-    row = next(at for at, one in enumerate(made.operations) if one.spec.name == operation)
-    return consequence_of(made, Step((row, ()), None, None, expected, observed, why))
+    return consequence_of(made, Step((made.index[operation], args), before, None, expected, observed, why))
 
 
 def whole(**parts: tuple[Expected, Expected]) -> Consequence:
@@ -40,6 +56,8 @@ CASES: list[tuple[tuple[str, str, Expected, Expected], Harm, str]] = [
     (("start-push", "start", 12, 0), Harm.REPEATED, "messages in between come again"),
     (("start-push", "start", 12, -1), Harm.STALLED, "finds no start"),
     (("start-push", "start", Err("CLIENT"), 12), Harm.SKIPPED, "where nothing says where the group stands"),
+    (("start-push", "start", -1, 0), Harm.REPEATED, "where nothing says where the group stands: messages come again"),
+    (("remote-store", "read", -1, 0), Harm.REPEATED, "is read where there is none: messages come again"),
     (("remote-store", "read", -2, -1), Harm.SKIPPED, "A question that failed reads as none"),
     (("remote-store", "read", -1, -2), Harm.STALLED, "reads as a failure"),
     (("remote-store", "read", 5, -1), Harm.SKIPPED, "A stored offset, 5, reads as none"),
@@ -90,6 +108,22 @@ CASES: list[tuple[tuple[str, str, Expected, Expected], Harm, str]] = [
         Harm.SKIPPED,
         "last",
     ),
+    (
+        ("rebalance-broker", "rebalance", ((0,), (("T", 0),), (), (("T", 0, 1),)), ((0,), (), (), ())),
+        Harm.DIFFERENT,
+        "does not show",
+    ),
+    (("rebalance-broker", "rebalance", ((), (("T", 0),), ()), ((), (), ())), Harm.STALLED, "not pulled that are to be"),
+    (
+        ("allocation", "sort_queues", (("A", "b", 0), ("B", "b", 0)), (("B", "b", 0), ("A", "b", 0))),
+        Harm.DIFFERENT,
+        "no share changes",
+    ),
+    (
+        ("allocation", "sort_queues", (("A", "b", 0), ("A", "b", 1)), (("A", "b", 1), ("A", "b", 0))),
+        Harm.STALLED,
+        "divides otherwise",
+    ),
     (("pull", "gain", (True, ((0, 6),)), (True, ())), Harm.REPEATED, "is not committed"),
     (
         ("pull", "fail", (0, "later", 1000, 5, (), -1, False), (0, "later", 3000, 5, (), -1, False)),
@@ -121,6 +155,58 @@ def test_answers_say_what_a_divergence_does() -> None:
     assert offenders == []
 
 
+def test_topics_are_divided_by_themselves_however_two_queues_compare() -> None:
+    def compared(topic: str) -> Harm:
+        return does("allocation", "compare_queues", 1, -1, args=((topic, "b", 1), ("T", "b", 0))).harm
+
+    assert compared("U") is Harm.DIFFERENT
+    assert compared("T") is Harm.STALLED
+
+
+def test_the_log_says_whether_a_message_lies_between_two_starts() -> None:
+    def start(shape: str, expected: int, observed: int) -> Harm:
+        before = RemoteStore(broker=reshaped(initial_broker(), 0, shape))
+        return does("start-push", "start", expected, observed, args=(0, "", "", ""), before=before).harm
+
+    assert start("expired", 0, 4) is start("expired", 4, 0) is start("empty", -1, 0) is Harm.DIFFERENT
+    assert start("expired", 0, 5) is Harm.SKIPPED
+    assert start("expired", 5, 0) is start("expired", -1, 4) is Harm.REPEATED
+    assert start("expired", 12, 20) is Harm.SKIPPED  # beyond max
+
+
+def test_a_member_that_divides_with_no_other_leaves_no_queue_to_others() -> None:
+    state = rebalance_pull.initial_state()
+    (who, *_), group = state.group.members, state.group
+    assert who is not None
+    broadcasts = state._replace(group=with_member(group, 0, who._replace(mode=BROADCASTING)))
+    alone = state._replace(group=group._replace(listed=(who.client,)))
+
+    def owns(before: object, expected: tuple[int, ...], observed: tuple[int, ...]) -> str:
+        answers = cast("list[Expected]", [(owned, (), True, ()) for owned in (expected, observed)])
+        return does("rebalance-pull", "rebalance", *answers, args=(0, "", "", ""), before=before).sentence
+
+    assert "leaves queues to others" in owns(state, (0, 1), (0,))
+    assert "takes none of the queues" in owns(broadcasts, (0,), ())
+    assert "does not take queues" in owns(alone, (0, 1), (0,))
+    assert "does not show" in owns(broadcasts, (), (0,))
+
+
+def test_a_queue_that_is_kept_with_its_lock_is_not_consumed_twice() -> None:
+    state = rebalance_orderly.initial_state()
+    (who, *_) = state.group.members
+    assert who is not None
+    group = with_member(state.group, 0, who._replace(table={0: ProcessQueue(1, 0, 0)}))
+
+    def kept(client: str, *owned: int) -> Harm:
+        before = state._replace(group=group, locks={(GROUP, QUEUES[0]): Lock(client, 0)})
+        wanted, given = ((), (), True, False, ()), (owned, (), True, False, ())
+        return does("rebalance-orderly", "rebalance", wanted, given, args=(0,), before=before).harm
+
+    assert kept(who.client, 0) is Harm.STALLED
+    assert kept("another", 0) is Harm.DIFFERENT
+    assert kept(who.client, 0, 1) is Harm.REPEATED
+
+
 def test_whole_consumers_show_the_worst_of_what_differs() -> None:
     mine, theirs, unpulled = (0, 12), (1, 12), (-1, -1)
     brought = ((0, 0, 0, 12),)
@@ -147,6 +233,14 @@ def test_a_message_that_is_given_again_is_not_called_lost() -> None:
 def test_what_a_rule_about_time_decides_is_late_and_an_accident_does_nothing() -> None:
     look = ((((0, 12),), (), ()), (((-1, -1),), (), ()))
     assert does("whole-push", "look", *look, Reason(("REB-SVC-WAKE",), "")).harm is Harm.LATE
+    lock, later = ((1000, "lock", ("G",)),), ((2000, "lock", ("G",)),)
+    due = [(lock, later), (lock, ()), ((), lock), (later, lock), (lock, lock + later)]
+    harms = [does("timers", "elapse", *answers, Reason(("TIMER-LOCK",), "")).harm for answers in due]
+    assert harms == [Harm.LATE] * 2 + [Harm.DIFFERENT] * 3
+    first, then = ("commit", ("G", 7)), ("unregister", ("G",))
+    sent = [((first, then), (then, first)), ((first, then), (first, first, then))]
+    harms = [does("timers", "shutdown", *answers, Reason(("TIMER-PERSIST",), "")).harm for answers in sent]
+    assert harms == [Harm.LATE, Harm.DIFFERENT]
     assert does("remote-store", "read", 5, 0, Reason(("OFF-R-READ",), "", quirk=True)).sentence.startswith(
         "Java answers"
     )

@@ -34,6 +34,17 @@ def test_queues_of_several_brokers_have_their_brokers_names() -> None:
     assert differences(wanted, given) == [("places, second broker, queues 0 and 1", "nobody", "member 0 at 7")]
 
 
+def test_pulls_that_are_held_are_shown_by_what_differs() -> None:
+    for name in ("hold_pull", "look_at_pull", "await_pull"):
+        look = spec_of("broker-polling", name)
+        wanted, given = (in_words(look, (one, 38, 1445)) for one in (("PULL_NOT_FOUND", 0, ()), "held"))
+        shown = ("pull", "status: PULL_NOT_FOUND; next offset: 0; messages: none", "held")
+        assert differences(wanted, given) == [shown]
+    woken = in_words(spec_of("broker-polling", "wake_pull"), (("SUCCESS", 1, (0,)), True))
+    other = in_words(spec_of("broker-polling", "wake_pull"), (("SUCCESS", 1, (0,)), False))
+    assert differences(woken, other) == [("before the other pull", "True", "False")]
+
+
 def test_what_one_of_two_lists_lacks_is_nothing_there() -> None:
     one, other = worded(OFFSETS, ((0, 5), (2, 8))), worded(OFFSETS, ((0, 5), (3, 1), (3, 1, "awaited")))
     assert differences(one, other) == [("queue 2", "8", "nothing"), ("queue 3", "nothing", "1, then 1, awaited")]
