@@ -104,7 +104,7 @@ CASES: list[tuple[tuple[str, str, Expected, Expected], Harm, str]] = [
     (("rebalance-pull", "rebalance", ((0,), (0,), True, ()), ((0,), (), True, ())), Harm.STALLED, "not pulled"),
     (("rebalance-pull", "poll", ((0, 1), (0, 2)), ((0, 2), (0, 1))), Harm.DISORDER, "another order"),
     (
-        ("rebalance-broker", "rebalance", ((), (), (), (("T", 0, 0),)), ((), (), (), (("T", 0, 1),))),
+        ("rebalance-broker", "rebalance", ((), (("T", 0),), (), (("T", 0, 0),)), ((), (("T", 0),), (), (("T", 0, 1),))),
         Harm.SKIPPED,
         "last",
     ),
@@ -114,6 +114,11 @@ CASES: list[tuple[tuple[str, str, Expected, Expected], Harm, str]] = [
         "does not show",
     ),
     (("rebalance-broker", "rebalance", ((), (("T", 0),), ()), ((), (), ())), Harm.STALLED, "not pulled that are to be"),
+    (
+        ("rebalance-broker", "rebalance", ((), (), (), (("T", 0, 1),)), ((), (), (), ())),
+        Harm.DIFFERENT,
+        "does not show",
+    ),
     (
         ("allocation", "sort_queues", (("A", "b", 0), ("B", "b", 0)), (("B", "b", 0), ("A", "b", 0))),
         Harm.DIFFERENT,
