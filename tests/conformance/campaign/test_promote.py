@@ -134,7 +134,7 @@ def test_nothing_is_copied_when_one_of_them_is_damaged(tmp_path: Path) -> None:
     kept(tmp_path / "o" / "remote-store.bbbbbbbb.plan.jsonl").write_text("")
     done = invoke_promote("o", "--to", "to")
     assert done.exit_code == 2
-    assert "bbbbbbbb.plan.jsonl, line 1 is not JSON" in done.output
+    assert "bbbbbbbb.plan.jsonl is empty" in done.output
     assert not (tmp_path / "to").exists()
 
 
@@ -200,11 +200,11 @@ def test_in_the_source_tree_the_corpus_is_the_kits(tmp_path: Path, monkeypatch: 
         (["o", "allo"], 2, "No minimal plan matches 'allo'; there are remote-store.aaaaaaaa."),
         (["o", "store", "allo"], 2, "No minimal plan matches 'allo'"),
         (["empty-run", "allo"], 2, "No minimal plan matches 'allo'; there are none."),
-        (["damaged"], 2, "damaged/remote-store.aaaaaaaa.plan.jsonl, line 1 is not JSON"),
+        (["damaged"], 2, "damaged/remote-store.aaaaaaaa.plan.jsonl is empty"),
         (["misnamed"], 2, "misnamed/allocation.aaaaaaaa.plan.jsonl is for the suite remote-store"),
         (["newer"], 2, "is a plan of format 99"),
         (["o", "--to", "file"], 4, "Nothing can be written to file (File exists): name another folder with --to."),
-        (["o", "--to", "damaged"], 2, "damaged/remote-store.aaaaaaaa.plan.jsonl, line 1 is not JSON"),
+        (["o", "--to", "damaged"], 2, "damaged/remote-store.aaaaaaaa.plan.jsonl is empty"),
         (["o", "--to", "whole"], 2, "whole/remote-store.plan.jsonl is in a corpus and its name says no suite"),
         ([], 2, "Missing argument 'DIR'"),
     ],

@@ -153,7 +153,7 @@ def test_a_broken_adapter_is_reported_and_what_ran_is_kept(
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "not JSON"),
+        ("", "p.jsonl is empty"),
         ("{}\n", "no plan version"),
         ('{"plan": 99, "suite": "remote-store"}\n', "use a newer kit"),
         ('{"plan": 1, "suite": "nothing"}\n', "does not have"),

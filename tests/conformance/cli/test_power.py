@@ -66,7 +66,7 @@ def test_events_stay_alone_on_standard_output() -> None:
     [
         (["--promote", "zero-is-none"], 2, "write the names of mutants before it"),
         (["zero-is-none", "--promote", "file"], 4, "name another folder with --promote"),
-        (["zero-is-none", "--promote", "damaged"], 2, "line 1 is not JSON"),
+        (["zero-is-none", "--promote", "damaged"], 2, "is empty"),
     ],
 )
 def test_a_folder_that_is_no_corpus_gets_one_sentence(
