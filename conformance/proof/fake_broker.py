@@ -18,6 +18,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request, response_na
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
 from rocketmq_conformance.conformance.remoting.message import decode_all
 from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
@@ -125,10 +126,8 @@ class Conversation:
         before = self.max(topic, queue)
         for tag in tags:
             assert self.line.call(Request.SEND_MESSAGE_V2, self.sending(topic, queue, tag), body, PATIENCE).code == 0
-        until = time.monotonic() + PATIENCE
-        while self.max(topic, queue) < before + len(tags):
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        shown = wait_until(lambda: self.max(topic, queue) >= before + len(tags), PATIENCE, 0.01)
+        assert shown
 
     @staticmethod
     def sending(topic: str, queue: int, tag: str) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
@@ -13,6 +12,7 @@ from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.java_client.release import java_release
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.reset import OFFLINE
 from rocketmq_conformance.models.broker.state import QueueLog, Topic
@@ -131,12 +131,12 @@ class NewGroupStartPlayer:
 
     def _await_commits(self, group: str, topic: str, consumed: set[tuple[int, int]]) -> None:
         """Wait for a commit to arrive, as consumers commit one way; no longer than the timeout."""
-        until = time.monotonic() + _COMMIT_LIMIT
         last = dict(sorted(consumed))
-        while any(self._stands_at(group, topic, queue) != offset + 1 for queue, offset in last.items()):
-            if time.monotonic() > until:
-                break
-            time.sleep(0.05)
+        wait_until(
+            lambda: all(self._stands_at(group, topic, queue) == offset + 1 for queue, offset in last.items()),
+            _COMMIT_LIMIT,
+            0.05,
+        )
 
     def _stands_at(self, group: str, topic: str, queue: int) -> int | str:
         """The group's offset, or the name of the error."""

@@ -33,6 +33,7 @@ from rocketmq_conformance.conformance.targets.broker.aged_store import write_sto
 from rocketmq_conformance.conformance.targets.broker.cluster import ROUTE_LIMIT
 from rocketmq_conformance.conformance.targets.broker.process import HOST, Broker, NameServer
 from rocketmq_conformance.conformance.targets.maven import class_path
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole import PUSH
@@ -140,11 +141,8 @@ class MixedCluster:
 
     def await_route(self, wanted: Mapping[str, set[str]]) -> None:
         """Wait until the name server names these addresses of brokers, by their numbers."""
-        until = time.monotonic() + ROUTE_LIMIT
-        while self._route() != wanted:
-            if time.monotonic() > until:
-                raise CannotRunError(f"The route of {TOPIC} is not complete after {ROUTE_LIMIT:.0f} s: try again.")
-            time.sleep(0.1)
+        if not wait_until(lambda: self._route() == wanted, ROUTE_LIMIT, 0.1):
+            raise CannotRunError(f"The route of {TOPIC} is not complete after {ROUTE_LIMIT:.0f} s: try again.")
 
     def _route(self) -> dict[str, set[str]]:
         with Connection(HOST, self._names, _PATIENCE) as line:
@@ -223,9 +221,7 @@ def _consumed(cluster: MixedCluster) -> Iterator[str]:
     with WholeConsumer(
         quick_release(str(NEWER)), PUSH, cluster.name_server, _CONSUMED, TOPIC, LAST, client=name
     ) as consumer:
-        until = time.monotonic() + _GIVEN_LIMIT
-        while len(consumer.given) < due.total() and time.monotonic() < until:
-            time.sleep(0.1)
+        wait_until(lambda: len(consumer.given) >= due.total(), _GIVEN_LIMIT, 0.1)
         time.sleep(3)  # for messages that it is not to get
         given = Counter(queue for queue, _ in consumer.given)
     for number, count in due.items():

@@ -34,6 +34,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.configuration import MEMORY_RATIO
 from rocketmq_conformance.models.broker.state import QueueLog
 from rocketmq_conformance.models.broker.switches import EMPTY_IS_UNKNOWN, SERVER_RESET
@@ -292,14 +293,16 @@ def _round(classes: JavaRelease, cluster: Cluster, every: Sequence[Case]) -> tup
             for case, starts in predicted.items()
             for start in starts
         }
-        _await(
-            lambda: all(key in pulls.first for key, (_, start) in keys.items() if start.start is not None), _PULL_LIMIT
+        wait_until(
+            lambda: all(key in pulls.first for key, (_, start) in keys.items() if start.start is not None),
+            _PULL_LIMIT,
+            0.05,
         )
         due = {
             case: {(start.facts.queue, start.first) for start in starts if _gives(start)}
             for case, starts in predicted.items()
         }
-        _await(lambda: all(due[case] <= set(started[case].given) for case in every), _GIVEN_LIMIT)
+        wait_until(lambda: all(due[case] <= set(started[case].given) for case in every), _GIVEN_LIMIT, 0.05)
         for key, (case, start) in keys.items():
             observed = pulls.first.get(key)
             given = [offset for queue, offset in started[case].given if queue == start.facts.queue]
@@ -359,9 +362,3 @@ def _hook(classes: JavaRelease, pulls: _Pulls) -> Any:
                 pulls.seen(request.readCustomHeader())
 
     return FirstPulls(classes)
-
-
-def _await(done: Any, limit: float) -> None:
-    until = time.monotonic() + limit
-    while not done() and time.monotonic() < until:
-        time.sleep(0.05)

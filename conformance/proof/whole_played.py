@@ -17,6 +17,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof.whole_cases import TIME, TableCase
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.client.fixtures import BROKER, OTHER_TOPIC
 from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_moves import (
@@ -55,7 +56,7 @@ _HOLD_LIMIT, _GIVE_LIMIT = 60.0, 10.0
 #: Timeout of an in-flight poll (s).
 _POLL_TIME = 0.5
 #: Seconds between two observations.
-_POLL_INTERVAL = 0.1
+POLL_INTERVAL = 0.1
 #: How many cases are played at the same time, and how often one is tried whose consumer does not start.
 _TOGETHER, _ATTEMPTS = 24, 3
 
@@ -202,11 +203,11 @@ class PlayedCase(ABC):
     def settle(self, expected: Observation) -> None:
         """Wait for what a look does not show: listeners that are to be busy are."""
         held = [name for name in self.consumers if not self._free[name].is_set()]
-        wait_for(lambda: all(self._busy[name].is_set() for name in held), _GIVE_LIMIT)
+        wait_until(lambda: all(self._busy[name].is_set() for name in held), _GIVE_LIMIT, POLL_INTERVAL)
 
     def look(self, expected: Observation) -> Observation:
         """Wait for what is expected, and return what is observed."""
-        wait_for(lambda: self._observed() == expected, self._limit)
+        wait_until(lambda: self._observed() == expected, self._limit, POLL_INTERVAL)
         self.settle(expected)
         time.sleep(_QUIET)
         observed = self._observed()
@@ -235,13 +236,6 @@ def runs(places: Sequence[tuple[int, int]]) -> GivenMessages:
         else:
             known.append((queue, offset, 1))
     return tuple(run for queue in sorted(found) for run in found[queue])
-
-
-def wait_for(done: Callable[[], bool], limit: float) -> None:
-    """Wait until a condition holds, and no longer than ``limit`` (s)."""
-    until = time.monotonic() + limit
-    while not done() and time.monotonic() < until:
-        time.sleep(_POLL_INTERVAL)
 
 
 def play_all(numbers: Sequence[int], play: Callable[[int, int], Shown]) -> dict[int, Shown]:

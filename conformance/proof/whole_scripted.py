@@ -19,13 +19,14 @@ from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.responses import document
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_cases import TableCase
-from rocketmq_conformance.conformance.proof.whole_played import LOOK_LIMIT, PlayedCase, play_all, wait_for
+from rocketmq_conformance.conformance.proof.whole_played import LOOK_LIMIT, POLL_INTERVAL, PlayedCase, play_all
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.fault import parse
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
@@ -237,7 +238,7 @@ class ScriptedCase(PlayedCase):
         """A pull commits, too: let nothing be consumed before the next one is under way."""
         super().gate(name)
         if any(isinstance(move, Fail) and move.request == COMMIT for move in self.case.moves):
-            wait_for(lambda: self._script.pulls[0] >= 2, _GATE_LIMIT)
+            wait_until(lambda: self._script.pulls[0] >= 2, _GATE_LIMIT, POLL_INTERVAL)
 
     def leave(self, name: str) -> None:
         """A member is shut down."""
@@ -252,10 +253,12 @@ class ScriptedCase(PlayedCase):
         super().settle(expected)
         taken = {queue for _, owned, _ in expected[0] for queue in owned} - self._owned
         # an orderly consumer that has a queue waits with its first pull, and asks once more where to begin
-        wait_for(lambda: all(self._script.pulls[queue] > self._pulled[queue] for queue in taken), _PULL_LIMIT)
+        wait_until(
+            lambda: all(self._script.pulls[queue] > self._pulled[queue] for queue in taken), _PULL_LIMIT, POLL_INTERVAL
+        )
         idle = not all(owned for _, owned, _ in expected[0])
         if self._planted and (idle or Request.PULL_MESSAGE in self._planted):
-            wait_for(self._met, _MET_LIMIT)
+            wait_until(self._met, _MET_LIMIT, POLL_INTERVAL)
 
     def look(self, expected: Observation) -> Observation:
         """Wait for what is expected, and return what is observed."""

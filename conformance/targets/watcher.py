@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rocketmq_conformance.conformance.alarm import undisturbed
+from rocketmq_conformance.conformance.process_group import ProcessGroup
 
 #: Waits for the end of its input, kills a process group, and removes folders.
 _WATCH = 'read line; kill -s KILL -- "-$1"; sleep 1; shift; rm -rf -- "$@"'
@@ -17,21 +18,13 @@ class Watcher:
 
     def __init__(self, command: Sequence[str]) -> None:
         """OSError when it cannot be started."""
-        with undisturbed():
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+        self._group = ProcessGroup(command, os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def close(self) -> None:
         """End it: there is nothing left to do for it."""
-        self._process.kill()
-        self._process.wait()
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        self._group.kill()
+        assert self._group.process.stdin is not None
+        self._group.process.stdin.close()
 
 
 def watch_group(group: int, folders: Iterable[Path]) -> Watcher:

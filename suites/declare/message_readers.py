@@ -241,11 +241,7 @@ def asked_for(
     if not isinstance(expected, tuple) or not isinstance(observed, tuple):
         return start(expected, observed, log)
     if any(isinstance(one, tuple) for one in (*expected, *observed)):
-        asked = [
-            tuple(one for one in pairs_of if isinstance(one, tuple) and one[1:] != (-1,))
-            for pairs_of in (expected, observed)
-        ]
-        return begun(asked[0], asked[1], logs)
+        return begun(_asked(expected), _asked(observed), logs)
     if len(expected) != len(observed) or len(expected) < 2:
         return DIFFERENT
     found = [start(expected[0], observed[0], log)] if expected[0] != observed[0] else []
@@ -255,6 +251,7 @@ def asked_for(
 
 
 def _asked(pulls: tuple[Expected, ...]) -> Expected:
+    """The (queue, offset) pairs of pulls that were sent."""
     return tuple(one for one in pulls if isinstance(one, tuple) and one[1:] != (-1,))
 
 
