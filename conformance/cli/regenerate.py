@@ -30,14 +30,14 @@ from rocketmq_conformance.conformance.cli.output import say
     "--covering",
     "searches",
     is_flag=True,
-    help="Also search the covering plans of every suite anew, and the steps that show clauses (half an hour).",
+    help="Search the covering plans of every suite anew, and the steps that show clauses (half an hour).",
 )
 @click.option(
     "--covering-of",
     "named",
     metavar="SUITE",
     multiple=True,
-    help="The same of one suite alone (minutes); may be repeated.",
+    help="The same of one suite (minutes); may be repeated. Without either, of those that have changed.",
 )
 @click.option(
     "--docs",
@@ -50,8 +50,9 @@ def regenerate(
 ) -> None:
     """Rewrite all files that are made from the code, and list what is still missing.
 
-    For contributors: it needs a checkout of the project, and takes about a minute. Exit codes: 0, or 1 when --check
-    found stale files.
+    For contributors: it needs a checkout of the project, and takes about a minute, and minutes for each suite that
+    answers or asks otherwise since its covering plans were searched. With --check these are named, and not searched.
+    Exit codes: 0, or 1 when --check found stale files.
     """
     from rocketmq_conformance.conformance.cli import missing
     from rocketmq_conformance.conformance.cli.regenerating import checkout, stale_files, write_documentation
@@ -65,9 +66,12 @@ def regenerate(
         write_documentation(root, folder)
         return
     searched = tuple(SUITES) if searches else named
-    stale = stale_files(root, check=check, asks_brokers=asks_brokers, reads_sources=reads_sources, searched=searched)
-    for path in stale:
-        say(f"{'stale' if check else 'written'}  {path}")
+    stale = False
+    for path, why in stale_files(
+        root, check=check, asks_brokers=asks_brokers, reads_sources=reads_sources, searched=searched
+    ):
+        say(f"{'stale' if check else 'written'}  {path}: {why}")
+        stale = True
     lacking = missing.everything(root)
     for sentence in lacking:
         say(f"missing  {sentence}")

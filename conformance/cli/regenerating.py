@@ -15,7 +15,7 @@ from pathlib import Path
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cli import list as lists
 from rocketmq_conformance.conformance.cli.exit import CouldNot
-from rocketmq_conformance.conformance.cli.output import say_text
+from rocketmq_conformance.conformance.cli.output import say, say_text
 from rocketmq_conformance.conformance.engine import corpus, covering_plans, rulebook_versions
 from rocketmq_conformance.conformance.proof import proof_docs
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
@@ -55,19 +55,18 @@ def checkout() -> Path:
 
 def stale_files(
     root: Path, *, check: bool, asks_brokers: bool, reads_sources: bool, searched: Collection[str]
-) -> list[str]:
-    """The files that were stale; without ``check`` they are written.
+) -> Iterator[tuple[str, str]]:
+    """The files that were stale, each as soon as it is known, and why; without ``check`` they are written.
 
-    The defaults of brokers, the hashes of what rules name and the covering plans of the suites ``searched`` are among
-    them when they are asked for: each takes minutes.
+    The defaults of brokers and the hashes of what rules name are among them when they are asked for: each takes
+    minutes. So does a search of covering plans: of the suites ``searched``, and without ``check`` of those that have
+    changed since.
     """
-    return [
-        *(_defaults(root, check) if asks_brokers else ()),
-        *(_history(root, check) if reads_sources else ()),
-        *(_covering(root, check, searched) if searched else ()),
-        *_rulebook(root, check),
-        *_golden(root, check),
-    ]
+    yield from ((path, "brokers answer otherwise") for path in (_defaults(root, check) if asks_brokers else ()))
+    yield from ((path, "the sources differ") for path in (_history(root, check) if reads_sources else ()))
+    yield from _covering(root, check, searched)
+    yield from ((path, "the rules have changed") for path in _rulebook(root, check))
+    yield from ((path, "its test shows something else") for path in _golden(root, check))
 
 
 def write_documentation(root: Path, folder: Path) -> None:
@@ -127,21 +126,37 @@ def _history(root: Path, check: bool) -> Iterator[str]:
             yield str(file.resolve().relative_to(root))
 
 
-def _covering(root: Path, check: bool, names: Collection[str]) -> Iterator[str]:
+def _covering(root: Path, check: bool, asked: Collection[str]) -> Iterator[tuple[str, str]]:
     """The files of covering plans, and of the steps that show clauses, that were stale; without ``check`` they are
-    written."""
+    written. Suites that are ``asked`` for are searched, and without ``check`` those whose plans are stale."""
+    own = [name for name in SUITES if name not in SUITES.brought]
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
+        stale = {
+            name for name, is_stale in zip(own, processes.map(covering_plans.is_stale, own), strict=True) if is_stale
+        }
+        names = [name for name in own if name in asked or (name in stale and not check)]
+        for name in names:
+            say(f"searching the covering plans of {name}, {'as asked' if name in asked else 'whose model has changed'}")
+        for name in stale.difference(names):
+            yield _file(root, name), "the suite or its model has changed since the plans were searched"
         found = processes.map(covering_plans.searched_by_name, names)
-        for suite, plans in zip((SUITES[name] for name in names), found, strict=True):
-            if plans != covering_plans.stored(suite):
-                if not check:
-                    covering_plans.write(suite, plans)
-                yield str(covering_plans.file_of(suite).relative_to(root))
-    text = clause_steps.text(names)
-    if clause_steps.FILE.read_text("utf-8") != text:
+        for name, plans in zip(names, found, strict=True):
+            other = not covering_plans.same(SUITES[name], plans)
+            if other and not check:
+                covering_plans.write(SUITES[name], plans)
+            elif name in stale and not check:
+                covering_plans.confirm(SUITES[name])
+            if other or name in stale:
+                yield _file(root, name), "other plans were found" if other else "the same plans were found again"
+    text = clause_steps.text(names) if names else ""
+    if text and clause_steps.FILE.read_text("utf-8") != text:
         if not check:
             clause_steps.FILE.write_text(text, "utf-8")
-        yield str(clause_steps.FILE.resolve().relative_to(root))
+        yield str(clause_steps.FILE.resolve().relative_to(root)), "other steps show a clause"
+
+
+def _file(root: Path, name: str) -> str:
+    return str(covering_plans.file_of(SUITES[name]).relative_to(root))
 
 
 def _golden(root: Path, check: bool) -> list[str]:

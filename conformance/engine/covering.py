@@ -51,6 +51,8 @@ ORDINARY = Effort()
 WHOLE = Effort(4000, 0, 200, 20)
 #: For suites that only run when they are named: brokers are restarted, and a step of the model takes time, too.
 SLOW = Effort(200, 10, 20, 5, 400, 400)
+#: For a search that only shows whether searches still find the same.
+SMALL = Effort(cases=20, fruitless=20)
 #: Seed of the cases that are searched, and the first of those that are looked at last.
 SEED, OTHERS = 0, 1
 
@@ -59,7 +61,7 @@ Rows = tuple[Row, ...]
 
 def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
     """The covering plans of a suite for every release: those of the newest one first."""
-    effort = effort or (ORDINARY if not is_costly(suite) else WHOLE if suite.ordinary else SLOW)
+    effort = effort or _effort(suite)
     plans: list[Rows] = []
     for profile in profiles(suite, effort.probes):
         newest = profile == Profile()
@@ -72,6 +74,32 @@ def searched(suite: Suite, effort: Effort | None = None) -> list[Rows]:
         if pairs:
             plans += _more(suite, profile, plans, pairs, pairs=True)
     return plans + rare(suite, plans, effort.others if effort.of_release else 0)
+
+
+def found_from(suite: Suite, plans: Sequence[Rows]) -> str:
+    """The digest of what decides which plans are found: what they show by the newest releases and each by one of the
+    older ones in turn, the values of the operations, and a search in small.
+
+    It takes a second or less. How rules and kinds of state are called makes no difference to it, nor how the models
+    are written: only what is told apart.
+    """
+    judged = list(_judged(suite))
+    newest, *older = [tours_of(suite, profile) for profile in judged]
+    seen = [newest.play(plan) for plan in plans]
+    seen += [older[number % len(older)].play(plan) for number, plan in enumerate(plans)]
+    known: dict[Hashable, int] = {}
+    numbers = [[known.setdefault(one, len(known)) for step in some for one in step.shown(pairs=True)] for some in seen]
+    specs = [operation.spec for operation in suite.operations]
+    values = [
+        (spec.name, spec.weight, spec.columns(), [domain.schema() for _, domain in spec.domains]) for spec in specs
+    ]
+    offered = [suite.offered(profile) for profile in judged]
+    small = _more(suite, Profile(), (), SMALL.cases, fruitless=SMALL.fruitless)
+    return blake2b(repr((_effort(suite), numbers, values, offered, small)).encode(), digest_size=8).hexdigest()
+
+
+def _effort(suite: Suite) -> Effort:
+    return ORDINARY if not is_costly(suite) else WHOLE if suite.ordinary else SLOW
 
 
 def rare(suite: Suite, plans: Sequence[Rows], cases: int) -> list[Rows]:

@@ -6,6 +6,7 @@ other releases alone is left out.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,10 +14,11 @@ from pathlib import Path
 from rocketmq_conformance import suites as room
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.corpus import SUFFIX, StoredCase
-from rocketmq_conformance.conformance.engine.covering import SEED, Rows, chosen, searched
+from rocketmq_conformance.conformance.engine.covering import SEED, Rows, chosen, found_from, searched
 from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.tiers import COVER
+from rocketmq_conformance.reports.whole_file import write_whole
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.reach import reachable
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -70,6 +72,34 @@ def searched_by_name(name: str) -> list[Rows]:
 
 
 def write(suite: Suite, plans: Sequence[Rows]) -> None:
-    """Make these the covering plans of a suite."""
+    """Make these the covering plans of a suite; their file says what they were found from."""
     file_of(suite).parent.mkdir(exist_ok=True)
-    plan.write(file_of(suite), suite, Profile(), SEED, enumerate(map(list, plans)))
+    plan.write(file_of(suite), suite, Profile(), SEED, enumerate(map(list, plans)), found_from(suite, plans))
+
+
+def confirm(suite: Suite) -> None:
+    """Leave the covering plans of a suite as they are, which were found again: their file says from what."""
+    header, _, rest = file_of(suite).read_text("utf-8").partition("\n")
+    fields = {name: value for name, value in json.loads(header).items() if name != plan.DIGEST}
+    fields[plan.FOUND_FROM] = found_from(suite, stored(suite))
+    write_whole(file_of(suite), f"{json.dumps(fields)}\n{rest}")
+
+
+def same(suite: Suite, plans: Sequence[Rows]) -> bool:
+    """Are these the stored covering plans of a suite? They are not when those cannot be read."""
+    try:
+        return plans == stored(suite)
+    except plan.PlanError:
+        return False
+
+
+def is_stale(name: str) -> bool:
+    """Were the covering plans of a suite of the kit found from something else than the suite and its model of now, are
+    there none, or can they not be read? In a process of its own if need be."""
+    suite = SUITES[name]
+    try:
+        with file_of(suite).open(encoding="utf-8") as file:
+            kept = json.loads(file.readline()).get(plan.FOUND_FROM)
+        return bool(kept != found_from(suite, stored(suite)))
+    except (FileNotFoundError, ValueError):
+        return True

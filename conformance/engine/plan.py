@@ -36,8 +36,11 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: Version of the plan format; newer ones are refused.
 FORMAT = 1
-#: What stands before the digest of a line.
-_SEAL = ', "digest": "'
+#: The header's digest of what the cases were found from, where they were searched.
+FOUND_FROM = "found_from"
+#: The field with the digest of a line, and what stands before that.
+DIGEST = "digest"
+_SEAL = f', "{DIGEST}": "'
 
 
 class PlanError(ValueError):
@@ -79,7 +82,7 @@ def profile_of(json: Mapping[str, str]) -> Profile:
 class PlanWriter:
     """A plan that is written case by case, in a folder that is made if need be; OSError when it cannot be written."""
 
-    def __init__(self, path: Path, suite: Suite, profile: Profile, seed: int) -> None:
+    def __init__(self, path: Path, suite: Suite, profile: Profile, seed: int, found_from: str = "") -> None:
         self._suite = suite
         header = {
             "plan": FORMAT,
@@ -88,6 +91,7 @@ class PlanWriter:
             "profile": profile_json(profile),
             "rulebook": rulebook.digest(),
             "kit": __version__,
+            **({FOUND_FROM: found_from} if found_from else {}),
         }
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("w", encoding="utf-8")
@@ -107,9 +111,11 @@ class PlanWriter:
         self._file.flush()
 
 
-def write(path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable[tuple[int, list[Row]]]) -> None:
+def write(
+    path: Path, suite: Suite, profile: Profile, seed: int, cases: Iterable[tuple[int, list[Row]]], found_from: str = ""
+) -> None:
     """Write a plan at once; OSError as of a PlanWriter."""
-    with closing(PlanWriter(path, suite, profile, seed)) as plan:
+    with closing(PlanWriter(path, suite, profile, seed, found_from)) as plan:
         for number, rows in cases:
             plan.add(number, rows)
 

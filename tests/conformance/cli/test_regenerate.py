@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,6 @@ from rocketmq_conformance.conformance.cli import missing, regenerating
 from rocketmq_conformance.conformance.cli.main import cli
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
-#: The tables of campaigns, whose page is among those that are made, need the extra.
-pytestmark = pytest.mark.tables
-
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -25,6 +23,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pyproject.toml").write_text("")
     monkeypatch.setattr(regenerating.corpus, "kit_folder", lambda: tmp_path / "suites" / "corpus")
     monkeypatch.setattr(regenerating, "_golden", lambda root, check: [])
+    monkeypatch.setattr(regenerating, "_covering", lambda root, check, asked: ())
     monkeypatch.setattr(missing, "everything", lambda root: ["rule X-1: no proof has a row for it"])
     return tmp_path
 
@@ -34,7 +33,9 @@ BOOK = f"conformance/engine/rulebooks/{__version__}.txt"
 
 def test_check_names_stale_files_and_changes_nothing(checkout: Path) -> None:
     done = CliRunner().invoke(cli, ["regenerate", "--check"], standalone_mode=False)
-    assert [line for line in done.output.splitlines() if line.startswith("stale")] == [f"stale  {BOOK}"]
+    assert [line for line in done.output.splitlines() if line.startswith("stale")] == [
+        f"stale  {BOOK}: the rules have changed"
+    ]
     assert not (checkout / BOOK).exists()
     assert done.return_value == 1
 
@@ -57,6 +58,44 @@ def test_covering_plans_of_named_suites_alone_are_searched(checkout: Path, monke
     done = CliRunner().invoke(cli, ["regenerate", "--covering-of", "start-pul"])
     assert done.exit_code == 2
     assert "there is no suite start-pul" in done.output
+
+
+@pytest.fixture
+def covering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder for covering plans. Those of three suites are stale, and of one the search finds others."""
+    plans = regenerating.covering_plans
+    stored = {name: plans.stored(SUITES[name]) for name in ("identity", "timers", "start-pull")}
+    monkeypatch.setattr(plans, "folder", lambda: tmp_path)
+    monkeypatch.setattr(plans, "confirm", lambda suite: plans.file_of(suite).touch())
+    monkeypatch.setattr(plans, "is_stale", lambda name: name in stored)
+    monkeypatch.setattr(plans, "stored", lambda suite: stored[suite.name])
+    monkeypatch.setattr(plans, "searched_by_name", lambda name: stored[name][2 * (name == "timers") :])
+    monkeypatch.setattr(regenerating, "ProcessPoolExecutor", lambda mp_context: ThreadPoolExecutor(1))
+    monkeypatch.setattr(regenerating.clause_steps, "text", lambda names: "")
+    return tmp_path
+
+
+def test_covering_plans_of_suites_that_have_changed_are_searched_and_the_reason_is_said(
+    covering: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = dict(regenerating._covering(covering, check=False, asked=()))
+    assert written == {
+        "identity.plan.jsonl": "the same plans were found again",
+        "start-pull.plan.jsonl": "the same plans were found again",
+        "timers.plan.jsonl": "other plans were found",
+    }
+    assert {path.name for path in covering.iterdir()} == {*written}
+    assert "searching the covering plans of timers, whose model has changed" in capsys.readouterr().out
+
+
+def test_a_check_searches_only_what_is_asked_for_and_names_the_others(covering: Path) -> None:
+    changed = "the suite or its model has changed since the plans were searched"
+    assert dict(regenerating._covering(covering, check=True, asked=("timers",))) == {
+        "identity.plan.jsonl": changed,
+        "start-pull.plan.jsonl": changed,
+        "timers.plan.jsonl": "other plans were found",
+    }
+    assert [*covering.iterdir()] == []
 
 
 def test_an_installation_has_nothing_to_regenerate(checkout: Path) -> None:
@@ -83,6 +122,7 @@ def test_a_rule_without_rows_is_missing_a_proof(tmp_path: Path) -> None:
     assert "rule OFF-R-READ: no proof has a row for it" in lacking
 
 
+@pytest.mark.tables  # whose page is among those that are made, needs the extra
 def test_the_documentation_has_the_pages_that_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # the kit may be installed from a wheel here
     monkeypatch.setattr(regenerating, "checkout", lambda: ROOT)

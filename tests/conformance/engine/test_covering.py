@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import kit
@@ -18,6 +21,7 @@ from rocketmq_conformance.conformance.engine.covering import (
     Effort,
     Rows,
     chosen,
+    found_from,
     is_costly,
     rare,
     searched,
@@ -25,12 +29,13 @@ from rocketmq_conformance.conformance.engine.covering import (
 )
 from rocketmq_conformance.conformance.engine.model_tour import Tours, counted, shown
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED, CaseEnded, DivergenceFound, SuiteEnded, SuiteStarted
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.reach import reachable
 from rocketmq_conformance.suites.declare.sampler import Sampler
-from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Handler, Suite
 
 STORE, PULL = SUITES["remote-store"], SUITES["start-pull"]
 SMALL = Effort(cases=60, pairs=20, of_release=20, probes=10, fruitless=50, others=60)
@@ -159,6 +164,59 @@ def test_an_old_release_is_searched_too_and_gets_its_own_choice() -> None:
         step.behaviour for plan in by_old for step in Tours(STORE, old).play(plan)
     }
     assert not any(STORE.lacking(old, plan) for plan in by_old)
+
+
+def with_kinds(suite: Suite, kind_of: Callable[[str], str]) -> Suite:
+    """A suite whose model calls kinds of states otherwise."""
+
+    def changed(handler: Handler) -> Handler:
+        def answer(*args: object) -> Answer[Any]:
+            state, result, why = handler(*args)
+            return state, result, replace(why, kind=kind_of(why.kind))
+
+        return answer
+
+    def bind(*world: Any) -> BoundModel:
+        bound = suite.bind(*world)
+        return replace(bound, handlers={op: changed(handler) for op, handler in bound.handlers.items()})
+
+    return replace(suite, bind=bind)
+
+
+def test_plans_are_stale_when_the_model_tells_other_things_apart() -> None:
+    suite = SUITES["remote-store"]
+    plans = covering_plans.stored(suite)
+    before = found_from(suite, plans)
+    assert found_from(with_kinds(suite, "other {}".format), plans) == before
+    kinds = sorted({step.behaviour[2] for plan in plans for step in Tours(suite, Profile()).play(plan)})
+    assert found_from(with_kinds(suite, lambda kind: kinds[1] if kind == kinds[0] else kind), plans) != before
+
+
+def test_plans_are_stale_when_a_suite_tries_other_values_or_in_another_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = SUITES["remote-store"]
+    plans = covering_plans.stored(suite)
+    before = found_from(suite, plans)
+    assert found_from(suite, plans[1:]) != before
+    monkeypatch.setattr(suite.operations[0], "spec", replace(suite.operations[0].spec, weight=50))
+    assert found_from(suite, plans) != before
+
+
+def test_the_plans_of_the_kit_were_found_from_its_suites_of_now() -> None:
+    assert [name for name in SUITES if covering_plans.is_stale(name)] == []
+
+
+def test_plans_that_were_found_from_something_else_are_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = SUITES["timers"]
+    plans = covering_plans.stored(suite)
+    monkeypatch.setattr(covering_plans, "folder", lambda: tmp_path)
+    assert covering_plans.is_stale(suite.name)
+    covering_plans.write(suite, plans)
+    assert not covering_plans.is_stale(suite.name)
+    monkeypatch.setattr(covering_plans, "found_from", lambda suite, plans: "something else")
+    assert covering_plans.is_stale(suite.name)
+    covering_plans.confirm(suite)
+    assert not covering_plans.is_stale(suite.name)
+    assert covering_plans.same(suite, plans)
 
 
 def test_a_run_plays_them_first_and_they_alone_may_pass() -> None:
