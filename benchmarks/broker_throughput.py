@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from rocketmq_conformance.conformance.targets.broker import tables_in_memory
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.address import open_broker
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.outcome import Outcome, Unsupported, agrees, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_expired, broker_offsets, broker_search
@@ -92,7 +92,8 @@ def measure(adapter: BrokerAdapter, profile: Profile, suite: Suite, play: Play, 
 
 def rates(address: str, seconds: float) -> dict[str, dict[str, float]]:
     """Checked operations per second, by suite and way of playing."""
-    adapter = open_broker(address)
+    adapter = open_address(f"broker:{address}")
+    assert isinstance(adapter, BrokerAdapter)
     try:
         said = adapter.hello()
         profile = Profile.of(broker=said.broker or "5.5.0", java=said.java or 17).judged()

@@ -26,7 +26,6 @@ from rocketmq_conformance.conformance.engine.expected_file import Entry
 from rocketmq_conformance.conformance.engine.expected_file import read as read_expected
 from rocketmq_conformance.conformance.engine.handshake import (
     clock_notes,
-    introduce,
     left_out_notes,
     own_notes,
     release_choice,
@@ -37,11 +36,9 @@ from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.rulebook_versions import RuleBook, of_version
 from rocketmq_conformance.conformance.engine.runner import Events, Runner
-from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.opening import Opening, opened
-from rocketmq_conformance.conformance.startup import Listener, starting, unseen
+from rocketmq_conformance.conformance.startup import Listener, unseen
 from rocketmq_conformance.conformance.suite_workers import SuiteWorkers
-from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.clause_steps import clause_steps
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import INTERRUPTED, Event, ExpectedDivergence, RunEnded
@@ -227,16 +224,10 @@ def corrupt(
     on_start: Listener = unseen,
 ) -> Events:
     """Corrupt the answers of a target between it and the judge, and say what is noticed; errors as of ``run``."""
-    stage: Stage | None = None
-    try:
-        with starting(start_timeout, on_start):
-            stage = Stage(open_address(target) if isinstance(target, str) else target, Profile())
-            hello, profile = introduce(stage, releases or {})
+    opening = Opening(target, releases or {}, start_timeout=start_timeout)
+    with opened(opening, (), on_start=on_start) as (stage, hello, profile):
         address = target if isinstance(target, str) else hello.name
         yield from boundary_power.measure(stage, hello, profile, suites, address=address, seed=seed, cases=cases)
-    finally:
-        if stage:
-            stage.close()
 
 
 def _reaching(rule: str, suites: Sequence[Suite], hello: Hello, profile: Profile) -> list[Suite]:

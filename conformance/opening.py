@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import Adapter, Hello, KeepsLog, ShowLine, ShowsLines
 from rocketmq_conformance.conformance.engine.handshake import introduce, offering
+from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE, START_TIMEOUT
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.startup import Listener, starting, unseen
-from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.conformance.targets.address import Address
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -20,11 +22,11 @@ from rocketmq_conformance.suites.declare.suite import Suite
 class Opening:
     """How an implementation is opened, and by which releases it is judged."""
 
-    target: str | Adapter
-    releases: Mapping[str, str]
-    patience: float
-    max_wait: float
-    start_timeout: float
+    target: str | Address | Adapter
+    releases: Mapping[str, str] = field(default_factory=dict)
+    patience: float = PATIENCE
+    max_wait: float = LONGEST_WAIT
+    start_timeout: float = START_TIMEOUT
 
 
 @contextmanager
@@ -44,7 +46,7 @@ def opened(
     target = opening.target
     try:
         with starting(opening.start_timeout, on_start):
-            adapter = open_address(target) if isinstance(target, str) else target
+            adapter = open_address(target) if isinstance(target, str | Address) else target
             stage = Stage(adapter, Profile(), opening.patience, opening.max_wait)
             if log and isinstance(adapter, KeepsLog):
                 adapter.keep_log(log)

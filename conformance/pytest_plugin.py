@@ -107,7 +107,8 @@ def implementation(request: pytest.FixtureRequest) -> Iterator[Implementation]:
     from rocketmq_conformance.conformance.adapter import CannotRunError
     from rocketmq_conformance.conformance.engine.handshake import introduce
     from rocketmq_conformance.conformance.engine.stage import Stage
-    from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+    from rocketmq_conformance.conformance.targets.address import AddressError
+    from rocketmq_conformance.conformance.targets.opener import open_address
     from rocketmq_conformance.models.profile import Profile
     from rocketmq_conformance.reports.text import clean
 

@@ -17,7 +17,8 @@ from rocketmq_conformance.conformance.engine.handshake import introduce
 from rocketmq_conformance.conformance.engine.judge import Judge, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import BROKEN, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNSUPPORTED
 from rocketmq_conformance.suites.declare.discovery import SUITES

@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any
 
 from rocketmq_conformance.conformance.engine.limits import PATIENCE, START_TIMEOUT
+from rocketmq_conformance.conformance.targets.address import parse_address
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -92,12 +93,9 @@ def _fits(name: str, value: Any) -> bool:
 
 #: Bounds of a block: few files, and at most some seconds of work lost when one is not finished.
 SMALLEST, LARGEST, LARGEST_SLOW = 16, 4096, 128
-#: Kinds of addresses that play thousands of cases a second.
-_FAST = ("port", "mutant", "python")
 
 
 def block_size(addresses: tuple[str, ...], suites: int, cases: int) -> int:
     """Cases of a block for a campaign of so many suites and cases."""
-    fast = all(address.partition(":")[0].partition("?")[0] in _FAST for address in addresses)
-    largest = LARGEST if fast else LARGEST_SLOW
+    largest = LARGEST if all(parse_address(address).FAST for address in addresses) else LARGEST_SLOW
     return max(SMALLEST, min(largest, cases // suites // 64))

@@ -112,9 +112,14 @@ def comparing_options(command: Callable[..., None]) -> Callable[..., None]:
 def addresses(values: Sequence[str], prefix: str, option: str, least: int = 1) -> tuple[str, ...]:
     """The addresses of an option or argument; usage errors for what cannot be read, and for too few of them."""
     from rocketmq_conformance.conformance.release_axis.addresses import addresses_of
+    from rocketmq_conformance.conformance.targets.address import AddressError, parse_address
 
     try:
         found = addresses_of(values, prefix)
+        for one in found:
+            parse_address(one)
+    except AddressError as error:
+        raise click.UsageError(str(error)) from error
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=option) from error
     if len(found) < least:

@@ -129,10 +129,14 @@ def _profile(judging: Judging, address: str | None) -> Profile:
     from rocketmq_conformance.conformance.adapter import Hello
     from rocketmq_conformance.conformance.engine.handshake import profile_of
     from rocketmq_conformance.conformance.release_axis.addresses import release_of
+    from rocketmq_conformance.conformance.targets.address import AddressError, BrokerAddress, parse_address
 
-    named = release_of(address) if address else None
-    side = "broker" if address and address.startswith("broker") else "client"
-    own = {side: str(named)} if named else {}
+    own: dict[str, str] = {}
+    try:
+        if address and (named := release_of(address)):
+            own["broker" if isinstance(parse_address(address), BrokerAddress) else "client"] = str(named)
+    except AddressError as error:
+        raise click.UsageError(str(error)) from error
     return profile_of(Hello("", "", client=own.get("client"), broker=own.get("broker")), judging.overrides).judged()
 
 

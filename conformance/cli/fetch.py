@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, CouldNot, f
 from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets import maven
+from rocketmq_conformance.conformance.targets.address import JavaClientAddress, ReleasedBrokerAddress, parse_address
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
 from rocketmq_conformance.conformance.targets.java_client.release import published_version
 from rocketmq_conformance.conformance.targets.maven import Wanted
@@ -42,15 +43,14 @@ def _jars(context: click.Context, option: click.Parameter, addresses: tuple[str,
     """What addresses need, each with the first one that needs it."""
     wanted: dict[Wanted, str] = {}
     for address in addresses:
-        kind, _, rest = address.partition(":")
-        version = rest.partition("?")[0]
         try:
-            if kind == "java-client":
-                needed = client_jars(version)
-            elif kind == "broker":
-                needed = broker_jars(Release.parse(version))
-            else:
-                raise ValueError("it is not started from jars")
+            match parse_address(address):
+                case JavaClientAddress(name=version):
+                    needed = client_jars(version)
+                case ReleasedBrokerAddress(name=version):
+                    needed = broker_jars(Release.parse(version))
+                case _:
+                    raise ValueError("it is not started from jars")
         except ValueError as error:
             raise click.BadParameter(
                 f"Of {address} nothing can be fetched ({str(error).rstrip('.')}): name java-client:VERSION or "

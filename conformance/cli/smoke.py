@@ -68,7 +68,7 @@ def smoke(
     """
     address = address_through(address, through)
     suites = chosen_suites(patterns, rule_id)
-    if address.startswith(("client", "python:")) and _is_program(address):
+    if _is_program(address):
         if expected or quirks or rulebook:
             raise click.UsageError(
                 "Of a program nothing is judged yet: leave --expected, --quirks and --rulebook to `run`."
@@ -102,10 +102,11 @@ def _show(way: str, line: str) -> None:
 def _is_program(address: str) -> bool:
     """Does an address name a program? An error is left to those who open it."""
     from rocketmq_conformance.conformance.adapter import CannotRunError
-    from rocketmq_conformance.conformance.targets.address import AddressError, is_program
+    from rocketmq_conformance.conformance.targets.address import AddressError, parse_address
+    from rocketmq_conformance.conformance.targets.opener import is_program
 
     try:
-        return is_program(address)
+        return is_program(parse_address(address))
     except (AddressError, CannotRunError):
         return False
 

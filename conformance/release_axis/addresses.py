@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from rocketmq_conformance.conformance.predict import releases as known
 from rocketmq_conformance.conformance.predict.releases import RELEASES, range_of
+from rocketmq_conformance.conformance.targets.address import RELEASE, parse_address
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
 from rocketmq_conformance.models.release import KNOWN, Release
 
@@ -14,11 +15,8 @@ from rocketmq_conformance.models.release import KNOWN, Release
 BROKER, CLIENT = "broker:", "java-client:"
 #: Releases without a broker on Maven Central, which ranges of brokers leave out.
 _WITHOUT_BROKER = frozenset(map(Release.parse, ("4.9.6", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.1.2")))
-_RELEASE = r"\d+\.\d+\.\d+(?:-(?!SNAPSHOT)[A-Za-z]+)?"
-_RELEASES = re.compile(rf"{_RELEASE}(\.\.{_RELEASE})?")
-_RANGE = re.compile(rf"{_RELEASE}\.\.{_RELEASE}")
-#: Addresses of published releases, and of the kit's own broker as one of them.
-_ONE = re.compile(rf"(broker:|java-client:|broker\?like=)({_RELEASE})")
+_RELEASES = re.compile(rf"{RELEASE}(\.\.{RELEASE})?")
+_RANGE = re.compile(rf"{RELEASE}\.\.{RELEASE}")
 #: Addresses that may have commas and dots in them: a value that begins so is one address.
 _WHOLE = ("exec:", "client:", "client?", "python:")
 
@@ -64,11 +62,9 @@ def _releases(prefix: str, text: str) -> tuple[Release, ...]:
 def release_of(address: str) -> Release | None:
     """The release that an address stands for, without other options, if the rules know it; None for any other
     address."""
-    one = _ONE.fullmatch(address)
-    if one is None:
-        return None
-    release = Release.parse(one[2])
-    return release if release in RELEASES or release == KNOWN else None
+    one = parse_address(address)
+    alone = one.options.keys() <= {"like"} and not one.properties
+    return one.release if alone and (one.release in RELEASES or one.release == KNOWN) else None
 
 
 def names_of(addresses: Iterable[str], order: Iterable[str]) -> str:
@@ -78,7 +74,7 @@ def names_of(addresses: Iterable[str], order: Iterable[str]) -> str:
     for at, address in enumerate(every):
         if address not in chosen:
             continue
-        joins = runs and at and runs[-1][-1] == every[at - 1] and _kind(every[at - 1]) == _kind(address) != ""
+        joins = runs and at and runs[-1][-1] == every[at - 1] and _are_alike(every[at - 1], address)
         if joins:
             runs[-1].append(address)
         else:
@@ -86,6 +82,6 @@ def names_of(addresses: Iterable[str], order: Iterable[str]) -> str:
     return ", ".join(run[0] if len(run) == 1 else f"{run[0]}–{release_of(run[-1])}" for run in runs)
 
 
-def _kind(address: str) -> str:
-    one = _ONE.fullmatch(address)
-    return one[1] if one and release_of(address) else ""
+def _are_alike(one: str, other: str) -> bool:
+    """Are both releases of one kind?"""
+    return None not in (release_of(one), release_of(other)) and type(parse_address(one)) is type(parse_address(other))

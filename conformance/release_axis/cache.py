@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from urllib.parse import parse_qs
 
 from rocketmq_conformance.conformance.cache import keep
 from rocketmq_conformance.conformance.proof.revision import revision
 from rocketmq_conformance.conformance.release_axis.plans import Plans
 from rocketmq_conformance.conformance.release_axis.records import CaseRecord, StepRecord, SuiteRecord
-
-#: Addresses that say all about the implementation: the kit's own, and published releases.
-_OWN = re.compile(r"(port|broker)(\?.*)?|mutant:.*")
-_RELEASE = re.compile(r"(broker|java-client):\d+\.\d+\.\d+(-(?!SNAPSHOT)[A-Za-z]+)?(\?.*)?")
+from rocketmq_conformance.conformance.targets.address import Address
 
 
 class Cache:
@@ -32,11 +27,11 @@ class Cache:
     def _kit(self) -> str:
         return revision()
 
-    def key(self, address: str, plan: Plans) -> str:
+    def key(self, address: Address, plan: Plans) -> str:
         """The name of a record; "" for an implementation that may be another one tomorrow, which is not kept."""
-        if self.folder is None or not lasting(address):
+        if self.folder is None or not address.lasting:
             return ""
-        parts = (self._kit, plan.suite.name, plan.digest, address, os.environ.get("JAVA_HOME", ""))
+        parts = (self._kit, plan.suite.name, plan.digest, str(address), os.environ.get("JAVA_HOME", ""))
         return _digest(repr(parts))
 
     def load(self, key: str) -> SuiteRecord | None:
@@ -80,10 +75,3 @@ class Cache:
 
 def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def lasting(address: str) -> bool:
-    """Does an address stand for the same implementation tomorrow? Not that of a running broker or a build."""
-    fixed = _OWN.fullmatch(address) or _RELEASE.fullmatch(address)
-    changing = {"image", "classpath"}
-    return bool(fixed) and changing.isdisjoint(parse_qs(address.partition("?")[2]))

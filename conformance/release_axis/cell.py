@@ -11,10 +11,12 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.engine.divergence import format_result, said
 from rocketmq_conformance.conformance.engine.first_difference import conforming_steps
 from rocketmq_conformance.conformance.engine.player import Played, Player
+from rocketmq_conformance.conformance.opening import Opening, opened
 from rocketmq_conformance.conformance.release_axis.cache import Cache
 from rocketmq_conformance.conformance.release_axis.plans import Plans
 from rocketmq_conformance.conformance.release_axis.records import OPEN, CaseRecord, StepRecord, SuiteRecord
-from rocketmq_conformance.conformance.release_axis.witness import Opened, opened
+from rocketmq_conformance.conformance.release_axis.witness import Opened
+from rocketmq_conformance.conformance.targets.address import parse_address
 from rocketmq_conformance.models.outcome import UNDEFINED, agrees, outcome_class
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, UNDECIDED
 from rocketmq_conformance.suites.declare.step import Step
@@ -57,11 +59,11 @@ def play_cell(
 
     A suite's record is stored as soon as it has ended. AddressError when the address is invalid.
     """
-    cell = Cell(address)
+    cell, where = Cell(address), parse_address(address)
     with ExitStack() as held:
         implementation: Opened | None = None
         for plan in plans:
-            key = cache.key(address, plan)
+            key = cache.key(where, plan)
             known = cache.load(key)
             if known is not None:
                 cell.suites[plan.suite.name] = known
@@ -72,9 +74,8 @@ def play_cell(
                     start = monotonic()
                     progress(address, "starting")
                     try:
-                        implementation = held.enter_context(
-                            opened(address, start_timeout=start_timeout, patience=patience, max_wait=max_wait)
-                        )
+                        opening = Opening(where, start_timeout=start_timeout, patience=patience, max_wait=max_wait)
+                        implementation = Opened(address, *held.enter_context(opened(opening, ())))
                     finally:
                         cell.starting = monotonic() - start
                     hello = implementation.hello

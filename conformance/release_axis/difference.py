@@ -18,10 +18,11 @@ from rocketmq_conformance.conformance.engine.divergence import said
 from rocketmq_conformance.conformance.engine.first_difference import play_and_compare
 from rocketmq_conformance.conformance.engine.judge import Judged
 from rocketmq_conformance.conformance.engine.shrink import shrink
+from rocketmq_conformance.conformance.opening import Opening, opened
 from rocketmq_conformance.conformance.release_axis.classes import Parting
 from rocketmq_conformance.conformance.release_axis.matrix import Matrix
 from rocketmq_conformance.conformance.release_axis.plans import Plans
-from rocketmq_conformance.conformance.release_axis.witness import Opened, opened
+from rocketmq_conformance.conformance.release_axis.witness import Opened
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row
@@ -87,9 +88,8 @@ def differences(
 
         def implementation(address: str) -> Opened:
             if address not in known:
-                known[address] = held.enter_context(
-                    opened(address, start_timeout=start_timeout, patience=patience, max_wait=max_wait)
-                )
+                opening = Opening(address, start_timeout=start_timeout, patience=patience, max_wait=max_wait)
+                known[address] = Opened(address, *held.enter_context(opened(opening, ())))
             return known[address]
 
         found = [

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.adapter import Hello
-from rocketmq_conformance.conformance.engine.handshake import introduce
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
-from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE, START_TIMEOUT
 from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.startup import Listener, starting, unseen
-from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED
@@ -79,25 +74,3 @@ class Opened:
             return refused
         lacking = suite.lacking(self.profile, rows)
         return f"{self.profile} has no {lacking}" if lacking else ""
-
-
-@contextmanager
-def opened(
-    address: str,
-    *,
-    patience: float = PATIENCE,
-    max_wait: float = LONGEST_WAIT,
-    start_timeout: float = START_TIMEOUT,
-    on_start: Listener = unseen,
-) -> Iterator[Opened]:
-    """Open an address until the end of the block; AddressError, CannotRunError and AdapterError with a sentence."""
-    stage: Stage | None = None
-    try:
-        with starting(start_timeout, on_start):
-            adapter = open_address(address)
-            stage = Stage(adapter, Profile(), patience, max_wait)
-            hello, profile = introduce(stage, {})
-        yield Opened(address, stage, hello, profile)
-    finally:
-        if stage:
-            stage.close()

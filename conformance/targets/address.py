@@ -1,17 +1,16 @@
-"""Parses addresses of implementations, ``kind:name[?key=value&…]``, and opens their adapters."""
+"""Addresses of implementations, ``kind:name[?key=value&…]``: read here alone, each into a value of its kind."""
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import ClassVar
 from urllib.parse import parse_qsl
 
-from rocketmq_conformance.conformance.adapter import FASTEST, REAL, VIRTUAL, Adapter, CannotRunError
-from rocketmq_conformance.conformance.targets.near_name import did_you_mean, no_option
+from rocketmq_conformance.conformance.targets.near_name import did_you_mean
+from rocketmq_conformance.models.release import Release
 
 FORMS = (
     "port[?via=tcp][&clock=real&pace=N]",
@@ -29,290 +28,155 @@ FORMS = (
     "broker:dir=PATH[?like=VERSION][&set=NAME=VALUE]",
     "broker[?like=VERSION]",
 )
-
-
+#: A published release.
+RELEASE = r"\d+\.\d+\.\d+(?:-(?!SNAPSHOT)[A-Za-z]+)?"
 #: The address of a broker that a program's cases go through, whose colons do not begin the command.
-THROUGH = r"broker:(?:\[[^\]]*\]|[^:&?\s]*)(?::[0-9]+(?=[:&]|$))?"
-#: What a program may be asked for before anything is answered.
-_ASKED = "tls", "credentials"
+_THROUGH = r"broker:(?:\[[^\]]*\]|[^:&?\s]*)(?::[0-9]+(?=[:&]|$))?"
 #: The address of a program: options stand before the colon, and everything after it is the command.
-_PROGRAM = re.compile(rf"client(?:\?((?:through={THROUGH}|[^:])*))?:(.*)", re.DOTALL)
+_PROGRAM = re.compile(rf"client(?:\?((?:through={_THROUGH}|[^:])*))?:(.*)", re.DOTALL)
+_HOST_AND_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/]+)):(\d{1,5})")
+_FOLDER = "dir="
 
 
 class AddressError(ValueError):
     """The text is not a valid address; the message is one sentence."""
 
 
-def through(address: str, broker: str | None) -> str:
-    """The address of a program whose cases go through a broker, None for one of its own; AddressError for anything but
-    a program."""
-    if broker is None:
-        return address
-    program = _PROGRAM.fullmatch(address)
-    in_python = address.startswith("python:")
-    if program is None and not in_python:
-        raise AddressError(f"{address!r} is no client:COMMAND: only the cases of a program go through a real broker.")
-    if not re.fullmatch(THROUGH, broker):
-        raise AddressError(
-            f"{broker!r} is no broker that cases can go through; write broker:VERSION or broker:HOST:PORT."
-        )
-    if program is None:
-        return f"{address}{'&' if '?' in address else '?'}through={broker}"
-    options = f"{program[1]}&" if program[1] else ""
-    return f"client?{options}through={broker}:{program[2]}"
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an implementation is; ``str()`` gives the text back, exactly as it was written."""
+
+    text: str
+    #: What follows the kind: a release, a place, a folder, a command, what to import.
+    name: str = field(compare=False)
+    options: Mapping[str, str] = field(compare=False)
+    #: Properties of a broker that it sets, each as NAME=VALUE.
+    properties: tuple[str, ...] = field(compare=False, default=())
+
+    #: Does it play thousands of cases a second?
+    FAST: ClassVar[bool] = False
+    #: Is it a part of the kit? Is it of a release?
+    OWN: ClassVar[bool] = False
+    PUBLISHED: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def release(self) -> Release | None:
+        """The published release that it names; None for any other."""
+        version = self.options.get("like", self.name) if self.PUBLISHED else ""
+        return Release.parse(version) if re.fullmatch(RELEASE, version) else None
+
+    @property
+    def lasting(self) -> bool:
+        """Is the same implementation there tomorrow? Not that of a running broker or a build."""
+        return self.OWN or (self.release is not None and {"image", "classpath"}.isdisjoint(self.options))
+
+    def through(self, broker: str) -> Address:
+        """The same program, with its cases going through a broker; AddressError for anything but a program."""
+        if not isinstance(self, ClientAddress | PythonAddress):
+            raise AddressError(
+                f"{self.text!r} is no client:COMMAND: only the cases of a program go through a real broker."
+            )
+        if not re.fullmatch(_THROUGH, broker):
+            raise AddressError(
+                f"{broker!r} is no broker that cases can go through; write broker:VERSION or broker:HOST:PORT."
+            )
+        command = f":{self.name}" if isinstance(self, ClientAddress) else ""
+        place = self.text.removesuffix(command)
+        return parse_address(f"{place}{'&' if '?' in place else '?'}through={broker}{command}")
 
 
-def open_address(text: str) -> Adapter:
-    """The adapter of an address. AddressError when it is invalid, CannotRunError when it cannot be judged here."""
-    program = _PROGRAM.fullmatch(text)
-    if program:
-        return _client(program[2], dict(parse_qsl(program[1] or "", keep_blank_values=True)))
-    if text.startswith("exec:"):  # all that follows is the command
-        return _exec(text.removeprefix("exec:"))
-    place, _, query = text.partition("?")
-    kind, _, name = place.partition(":")
-    pairs = parse_qsl(query, keep_blank_values=True)
-    opener = _KINDS.get(kind)
-    try:
-        if kind in ("broker", "mutant"):
-            properties = [value for key, value in pairs if key == "set"]
-            options = {key: value for key, value in pairs if key != "set"}
-            return (_broker if kind == "broker" else _mutant)(place, options, properties)
-        if opener is None:
-            near = did_you_mean(kind, (*_KINDS, "broker", "mutant", "client", "exec"))
-            raise AddressError(f"{text!r} is no address{near}; write one of {', '.join(FORMS)}.")
-        return opener(name, dict(pairs))
-    except AddressError:
-        raise
-    except ValueError as error:
-        raise AddressError(str(error)) from error
+class PortAddress(Address):
+    """The bundled port."""
+
+    FAST = OWN = True
 
 
-def _port(name: str, options: dict[str, str]) -> Adapter:
-    from rocketmq_conformance.conformance.targets.port.adapter import Port
+class MutantAddress(Address):
+    """A port or a fake broker with a deliberate fault."""
 
-    if name:
-        raise AddressError(f"The address `port` takes no name, but {name!r} was given.")
-    pace = _pace(options, "port")
-    return Port(via=_via(options, "port", ("call", "tcp"), timed=True), pace=pace)
+    FAST = OWN = True
 
 
-def _mutant(place: str, options: dict[str, str], pairs: Sequence[str]) -> Adapter:
-    from rocketmq_conformance.conformance.properties.settable import of_the_model, settable
-    from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
-    from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant
-    from rocketmq_conformance.models.profile import Profile
+class PythonAddress(Address):
+    """An adapter in Python, or a consumer."""
 
-    name = place.partition(":")[2]
-    if name not in MUTANTS:
-        near = did_you_mean(name, MUTANTS)
-        raise AddressError(f"No mutant is called {name!r}{near}; `list mutants` names them all.")
-    mutant = MUTANTS[name]
-    if isinstance(mutant, BrokerMutant):
-        if options:
-            raise AddressError(f"The mutant {name} is a broker and takes no options but set=NAME=VALUE.")
-        release = Profile().broker
-        properties = dict(mutant.configuration) | of_the_model(release, settable(release, pairs))
-        return open_mutant(replace(mutant, configuration=tuple(properties.items())), Profile())
-    if pairs:
-        raise AddressError(f"The mutant {name} is a port, which has no properties to set.")
-    pace = _pace(options, "mutant")
-    return open_mutant(mutant, Profile(), _via(options, "mutant", ("call", "tcp"), timed=True), pace)
+    FAST = True
 
 
-def is_program(text: str) -> bool:
-    """Does an address name a program that starts a consumer? AddressError and CannotRunError as of opening it."""
-    if _PROGRAM.fullmatch(text):
-        return True
-    place, _, query = text.partition("?")
-    if not place.startswith("python:"):
-        return False
-    return _is_consumer(_factory(place.removeprefix("python:")), dict(parse_qsl(query, keep_blank_values=True)))
+class ExecAddress(Address):
+    """An adapter in any language."""
 
 
-def _factory(name: str) -> Callable[..., Adapter]:
-    """The factory that ``module:factory`` names."""
-    module, _, factory = name.partition(":")
-    if not module or not factory:
-        raise AddressError("A Python implementation is addressed as python:package.module:factory.")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        make: Callable[..., Adapter] = getattr(import_module(module), factory)
-    except ModuleNotFoundError as error:
-        raise CannotRunError(f"The module {error.name} cannot be found: install it, or run where it is.") from error
-    except AttributeError as error:
-        raise CannotRunError(
-            f"The module {module} has no {factory!r}: name a function that makes an adapter, or a consumer."
-        ) from error
-    except Exception as error:
-        raise CannotRunError(f"Importing {module} failed: {type(error).__name__}: {error}.") from error
-    return make
+class ClientAddress(Address):
+    """A program that starts a consumer."""
 
 
-def _is_consumer(make: Callable[..., Adapter], options: dict[str, str]) -> bool:
-    from rocketmq_conformance.conformance.targets.client_program.python_consumer import makes_consumer
+class JavaClientAddress(Address):
+    """The real Java client."""
 
-    return makes_consumer(make, options)
-
-
-def _python(name: str, options: dict[str, str]) -> Adapter:
-    from rocketmq_conformance.conformance.targets.client_program.python_consumer import named_parameters
-
-    make = _factory(name)
-    takes = named_parameters(make)
-    consumer = _is_consumer(make, options)
-    if takes is not None:
-        own = takes[1:] if consumer else takes  # the settings come first
-        forms = [f"{one}=…" for one in own] + ([_settings_in_words()] if consumer else [])
-        _refuse_unknown(name, options, (*takes, *(_program_settings() if consumer else ())), ", ".join(forms) or "none")
-    if consumer:
-        return _python_consumer(name, make, options)
-    try:
-        adapter = make(**options)
-    except Exception as error:
-        raise CannotRunError(f"{name} raised {type(error).__name__}: {error}.") from error
-    missing = [
-        method for method in ("hello", "reset", "apply", "close") if not callable(getattr(adapter, method, None))
-    ]
-    if missing:
-        hint = " A factory of consumers takes the settings as its first argument (docs/client.md)."
-        raise CannotRunError(
-            f"What {name} made is no adapter: it has no {', '.join(missing)}."
-            + (hint if hasattr(adapter, "shutdown") else "")
-        )
-    return adapter
+    PUBLISHED = True
 
 
-def _python_consumer(name: str, make: Callable[..., Adapter], options: dict[str, str]) -> Adapter:
-    import shlex
-
-    from rocketmq_conformance.conformance.targets.client_program.python_consumer import command
-
-    kits = _program_settings()
-    words = shlex.join(command(name, make, options, kits))
-    return _program(words, {key: value for key, value in options.items() if key in kits})
+class BrokerAddress(Address):
+    """A broker of any kind."""
 
 
-def _client(command: str, options: dict[str, str]) -> Adapter:
-    _refuse_unknown("client", options, _program_settings(), f"{_settings_in_words()}, before the colon")
-    return _program(command, options)
+class FakeBrokerAddress(BrokerAddress):
+    """The fake broker."""
+
+    OWN = PUBLISHED = True
 
 
-def _refuse_unknown(whose: str, given: Iterable[str], known: Iterable[str], forms: str) -> None:
-    """AddressError for the first option that is not known."""
-    if sentence := no_option(whose, given, known, forms):
-        raise AddressError(sentence)
+class ReleasedBrokerAddress(BrokerAddress):
+    """A broker of a release, which the kit starts."""
+
+    PUBLISHED = True
 
 
-def _settings_in_words() -> str:
-    """The options of a program, as they are written."""
-    from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD
-
-    return f"pace=N, lanes=N, through=BROKER, tls=on, credentials=on and the timers {', '.join(STANDARD)} in seconds"
+class UnpackedBrokerAddress(BrokerAddress):
+    """A broker of the distribution in a folder, which the kit starts."""
 
 
-def _program_settings() -> tuple[str, ...]:
-    from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD
+@dataclass(frozen=True, slots=True)
+class RunningBrokerAddress(BrokerAddress):
+    """A broker that runs already."""
 
-    return ("pace", "lanes", "through", *_ASKED, *STANDARD)
-
-
-def _program(command: str, options: dict[str, str]) -> Adapter:
-    from rocketmq_conformance.conformance.targets.client_program.adapter import LANES, ClientProgram
-    from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
-    from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
-    from rocketmq_conformance.conformance.targets.client_program.timers import overall_pace, timers_of, timing_of
-
-    for name in _ASKED:
-        if options.get(name, "off") not in ("on", "off"):
-            raise AddressError(f"{name}={options[name]} is not known to client; write {name}=on, or leave it away.")
-    tls, credentials = (options.get(name) == "on" for name in _ASKED)
-    lanes = options.get("lanes", str(LANES))
-    if not lanes.isdecimal() or not 0 < int(lanes) <= 64:
-        raise AddressError(f"{lanes!r} is no number of lanes; write one from 1 to 64.")
-    pace = _number_of_pace(options.get("pace", "1"))
-    try:
-        through = real_broker(options["through"]) if "through" in options else None
-        timers = timers_of(options, pace)
-    except ValueError as error:
-        raise AddressError(str(error)) from error
-    timing, overall = timing_of(timers, pace), overall_pace(timers, pace)
-    try:
-        return ClientProgram(command, overall, int(lanes), timing, through, GivenAccess(credentials, tls))
-    except ValueError as error:
-        raise AddressError(f"The command of {command!r} cannot be read ({error}).") from error
+    host: str = ""
+    port: int = 0
 
 
-def _exec(command: str) -> Adapter:
-    from rocketmq_conformance.conformance.targets.exec_client.adapter import ExecClient
-
-    try:
-        client = ExecClient(command)
-    except ValueError as error:
-        raise AddressError(f"The command {command!r} cannot be read as shell words: {error}.") from error
-    if not client.words:
-        raise AddressError("After exec: stands the command of a program, such as 'exec:python3 my_client.py'.")
-    return client
-
-
-def _java(name: str, options: dict[str, str]) -> Adapter:
-    from rocketmq_conformance.conformance.targets.java_client.adapter import JavaClient
-    from rocketmq_conformance.conformance.targets.java_client.release import built
-
-    if not name:
-        raise AddressError("Name a release of the Java client, such as java-client:5.5.0.")
-    path = options.pop("classpath", None)
-    pace = _pace(options, "java-client")
-    via = _via(options, "java-client", ("call", "tcp"), timed=True)
-    if pace is not None and via == "tcp":
-        raise AddressError("A java-client with a real clock is stepped by hand, without sockets: leave via=tcp away.")
-    return JavaClient(name, via=via, pace=pace, before=() if path is None else built(path))
-
-
-def _broker(place: str, options: dict[str, str], properties: Sequence[str]) -> Adapter:
-    from rocketmq_conformance.conformance.targets.broker.address import open_broker, open_fake
-
-    if place == "broker":
-        return open_fake(options, properties)
-    return open_broker(place.removeprefix("broker:"), options, properties)
-
-
-def _via(options: dict[str, str], kind: str, allowed: tuple[str, ...], *, timed: bool = False) -> str:
-    more = ", clock=real and pace=N" if timed else ""
-    known = ("via", "clock", "pace") if timed else ("via",)
-    _refuse_unknown(kind, options, known, f"via={' or via='.join(allowed)}{more}")
-    via = options.get("via", allowed[0])
-    if via not in allowed:
-        raise AddressError(f"{kind} cannot be reached via {via!r}; write via={' or via='.join(allowed)}.")
-    return via
-
-
-def _pace(options: dict[str, str], kind: str) -> float | None:
-    """The pace of a real clock; None when the clock is virtual."""
-    clock = options.get("clock", VIRTUAL)
-    if clock not in (VIRTUAL, REAL):
-        raise AddressError(f"{kind} has no clock {clock!r}; write clock={VIRTUAL} or clock={REAL}.")
-    if clock == VIRTUAL:
-        if "pace" in options:
-            raise AddressError(f"A virtual clock has no pace; write clock={REAL}&pace={options['pace']}.")
-        return None
-    return _number_of_pace(options.get("pace", "1"))
-
-
-def _number_of_pace(text: str) -> float:
-    try:
-        pace = float(text)
-    except ValueError:
-        pace = 0
-    if not 0 < pace <= FASTEST:
-        raise AddressError(f"{text!r} is no pace; write a number above 0, up to {FASTEST:,}, such as pace=100.")
-    return pace
-
-
-_KINDS: dict[str, Callable[[str, dict[str, str]], Adapter]] = {
-    "port": _port,
-    "python": _python,
-    "java-client": _java,
+_KINDS: Mapping[str, type[Address]] = {
+    "port": PortAddress,
+    "mutant": MutantAddress,
+    "python": PythonAddress,
+    "java-client": JavaClientAddress,
+    "broker": ReleasedBrokerAddress,
 }
+
+
+@cache
+def parse_address(text: str) -> Address:
+    """The address that a text is; AddressError for one of no kind. Name and options are checked by who opens it."""
+    if program := _PROGRAM.fullmatch(text):
+        return ClientAddress(text, program[2], dict(parse_qsl(program[1] or "", keep_blank_values=True)))
+    if text.startswith("exec:"):  # all that follows is the command
+        return ExecAddress(text, text.removeprefix("exec:"), {})
+    place, _, query = text.partition("?")
+    kind, colon, name = place.partition(":")
+    made = _KINDS.get(kind)
+    if made is None:
+        near = did_you_mean(kind, (*_KINDS, "client", "exec"))
+        raise AddressError(f"{text!r} is no address{near}; write one of {', '.join(FORMS)}.")
+    pairs = parse_qsl(query, keep_blank_values=True)
+    if kind not in ("broker", "mutant"):
+        return made(text, name, dict(pairs))
+    options = {key: value for key, value in pairs if key != "set"}
+    properties = tuple(value for key, value in pairs if key == "set")
+    if kind == "broker" and (at := _HOST_AND_PORT.fullmatch(name)):
+        return RunningBrokerAddress(text, name, options, properties, at[1] or at[2], int(at[3]))
+    if kind == "broker" and name.startswith(_FOLDER):
+        return UnpackedBrokerAddress(text, name.removeprefix(_FOLDER), options, properties)
+    return (made if colon or kind == "mutant" else FakeBrokerAddress)(text, name, options, properties)

@@ -12,11 +12,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def no_option(whose: str, given: Iterable[str], known: Iterable[str], forms: str) -> str:
-    """The sentence on the first option that is not known, "" when all are; ``forms`` is how the known ones are
-    written."""
+def refuse_unknown(whose: str, given: Iterable[str], known: Iterable[str], forms: str) -> None:
+    """ValueError for the first option that is not known; ``forms`` is how the known ones are written."""
     names = sorted(known)
-    unknown = sorted({*given} - {*names})
-    if not unknown:
-        return ""
-    return f"{whose} has no option {unknown[0]!r}{did_you_mean(unknown[0], names)}; it knows {forms}."
+    for unknown in sorted({*given} - {*names}):
+        raise ValueError(f"{whose} has no option {unknown!r}{did_you_mean(unknown, names)}; it knows {forms}.")

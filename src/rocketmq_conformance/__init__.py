@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.predict.start import Consumer, PredictError, StartPrediction, predict_start
     from rocketmq_conformance.conformance.predict.upgrade import predict_upgrade
     from rocketmq_conformance.conformance.startup import report_progress
-    from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+    from rocketmq_conformance.conformance.targets.address import AddressError
     from rocketmq_conformance.conformance.targets.offset_file_damage import damage_offset_file
+    from rocketmq_conformance.conformance.targets.opener import open_address
     from rocketmq_conformance.conformance.targets.port.adapter import Port
     from rocketmq_conformance.models.message_queue import MessageQueue
     from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
@@ -139,8 +140,9 @@ _MODULES = {
     "conformance.predict.start": ("Consumer", "PredictError", "StartPrediction", "predict_start"),
     "conformance.predict.upgrade": ("predict_upgrade",),
     "conformance.startup": ("report_progress",),
-    "conformance.targets.address": ("AddressError", "open_address"),
+    "conformance.targets.address": ("AddressError",),
     "conformance.targets.offset_file_damage": ("damage_offset_file",),
+    "conformance.targets.opener": ("open_address",),
     "conformance.targets.port.adapter": ("Port",),
     "models.message_queue": ("MessageQueue",),
     "models.outcome": ("Err", "Ok", "Outcome", "Unsupported"),

@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.engine.divergence import format_result
 from rocketmq_conformance.conformance.engine.judge import Judge, digest, fingerprint_of
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.fakes.broker import PARTS
 from rocketmq_conformance.conformance.targets import mutation_score
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.broker import mutants
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
@@ -28,6 +28,7 @@ from rocketmq_conformance.conformance.targets.mutants import (
 )
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS as ALL
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, KILLED

@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Hello
-from rocketmq_conformance.conformance.properties.defaults import parse
+from rocketmq_conformance.conformance.properties import defaults
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.startup import start_limit
+from rocketmq_conformance.conformance.targets.address import ReleasedBrokerAddress, RunningBrokerAddress, parse_address
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
@@ -60,7 +61,6 @@ _COPIES = 20
 _SHAPES, _QUEUES = ("young", "expired", "gone"), (1, 2, 4, 5)
 #: A queue that no topic of a case has.
 _NO_QUEUE = 1000
-_HOST_AND_PORT = re.compile(r"broker:(?:\[([0-9A-Fa-f:.]+)\]|([^:\s/?]+)):(\d{1,5})")
 #: The table of stored offsets, an entry of it, and an offset in that; keys are numbers as Java writes them, or texts.
 _OFFSETS = re.compile(rb'"offsetTable":\{((?:"[^"]*":\{[^}]*\},?)*)\}')
 _ENTRY = re.compile(rb'"([^"]*)":\{([^}]*)\}')
@@ -218,15 +218,13 @@ class RealBroker(Protocol):
 
 def real_broker(text: str) -> RealBroker:
     """The broker of an address; ValueError with a sentence when it is none."""
-    running = _HOST_AND_PORT.fullmatch(text)
-    if running and 0 < int(running[3]) < 65536:
-        return Running(text, (running[1] or running[2], int(running[3])))
-    kind, _, name = text.partition(":")
-    try:
-        if kind == "broker" and not running:
-            return Started(text, Release.parse(name))
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        broker = parse_address(text)
+        plain = not broker.options and not broker.properties
+        if plain and isinstance(broker, RunningBrokerAddress) and 0 < broker.port < 65536:
+            return Running(text, (broker.host, broker.port))
+        if plain and isinstance(broker, ReleasedBrokerAddress):
+            return Started(text, Release.parse(broker.name))
     raise ValueError(f"{text!r} is no broker that cases can go through; write {FORM}.")
 
 
@@ -303,7 +301,7 @@ class Running:
         found = _ask_hello(self._address)
         host, port = self._address
         broker = BrokerInUse(self._address, self._address)
-        read = parse(broker.ask(requests.configuration()).body.decode("utf-8", "replace"))
+        read = defaults.parse(broker.ask(requests.configuration()).body.decode("utf-8", "replace"))
         first = read.get("namesrvAddr", "").split(";")[0]
         name, _, number = first.rpartition(":")
         if not name or not number.isdecimal():

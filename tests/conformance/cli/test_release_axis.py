@@ -111,6 +111,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
         done = kit(*words, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, ""), words
         assert sentence in done.stderr, words
+    assert list(tmp_path.iterdir()) == []  # nothing was played before all was read
     empty = kit("run", "java-client:5.5.0?classpath=", cwd=tmp_path)
     absent = kit("run", "java-client:5.5.0?classpath=target/classes", cwd=tmp_path)
     assert (empty.returncode, absent.returncode) == (4, 4)

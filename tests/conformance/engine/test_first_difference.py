@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.engine.first_difference import (
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import UNDEFINED, Outcome, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile

@@ -22,8 +22,9 @@ from rocketmq_conformance.conformance.engine.player import TRIES, Played, Player
 from rocketmq_conformance.conformance.engine.real_clock import Recorded, Timekeeper
 from rocketmq_conformance.conformance.engine.scaled_clock import ScaledClock
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile

@@ -11,8 +11,8 @@ from rocketmq_conformance.conformance.release_axis.addresses import (
     names_of,
     release_of,
 )
-from rocketmq_conformance.conformance.release_axis.cache import lasting
 from rocketmq_conformance.conformance.release_axis.matrix import switches_between
+from rocketmq_conformance.conformance.targets.address import parse_address
 
 
 def test_releases_and_ranges_stand_for_addresses() -> None:
@@ -67,4 +67,4 @@ def test_only_what_is_the_same_tomorrow_is_kept() -> None:
     kept = ("port", "broker", "broker?like=4.9.8", "broker:5.5.0", "java-client:4.0.0-incubating", "mutant:any")
     others = ("broker:127.0.0.1:10911", "exec:run", "python:a.b:c", "broker:5.5.0?via=container&image=mine")
     others += ("java-client:5.5.0?classpath=target/classes", "java-client:5.5.1-SNAPSHOT", "broker:dir=r-5.5.1")
-    assert [address for address in (*kept, *others) if lasting(address)] == list(kept)
+    assert [address for address in (*kept, *others) if parse_address(address).lasting] == list(kept)

@@ -14,6 +14,7 @@ from rocketmq_conformance.conformance.release_axis.cache import Cache
 from rocketmq_conformance.conformance.release_axis.plans import given_plans
 from rocketmq_conformance.conformance.release_axis.records import SuiteRecord
 from rocketmq_conformance.conformance.release_axis.witness import Opened
+from rocketmq_conformance.conformance.targets.address import parse_address
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -92,7 +93,7 @@ def test_a_case_that_did_not_run_or_was_not_judged_is_not_kept(adapter: Plays, t
 
 def test_what_was_decided_is_read_again_as_it_was(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    key = cache.key("port", PLANS)
+    key = cache.key(parse_address("port"), PLANS)
     record = recorded(Plays(Ok(), Ok(0), Ok(5), Ok(6)))
     cache.store(key, record)
     assert cache.load(key) == record

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
+from rocketmq_conformance.conformance.targets.opener import open_address
 
 MODULE = """
 class Consumer:

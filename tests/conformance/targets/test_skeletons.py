@@ -13,7 +13,8 @@ from places import HELPERS
 
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.cli.main import cli
-from rocketmq_conformance.conformance.targets.address import is_program
+from rocketmq_conformance.conformance.targets.address import parse_address
+from rocketmq_conformance.conformance.targets.opener import is_program
 from rocketmq_conformance.conformance.targets.skeletons import FOLDER, SKELETONS, TRIES
 from rocketmq_conformance.reports.event import CONFORMS, UNSUPPORTED, SuiteEnded
 
@@ -91,7 +92,7 @@ def test_a_consumer_is_seen_to_do_all_that_its_client_does(
     printed = written("consumer", language)
     address = SKELETONS["consumer", language].address
     assert "rocketmq-conformance smoke " in printed
-    assert is_program(address)
+    assert is_program(parse_address(address))
     looked = CliRunner().invoke(cli, ["smoke", address])
     lines = [line.partition("  ") for line in looked.output.splitlines()]
     assert [what.strip().split(":")[0] for seen, _, what in lines if seen == "missed"] == missed

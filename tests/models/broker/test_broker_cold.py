@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from broker_at import broker_at
 from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof.broker_suites import prove_cold, prove_seen_cold
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker import page_cache
-from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.conformance.targets.broker.launch_config import (
     COMMIT_LOG_FILE,
     java,
@@ -263,7 +263,7 @@ def test_what_this_machine_lacks(
 
 
 def test_cold_is_for_brokers_of_our_own() -> None:
-    adapter = open_broker("127.0.0.1:1")
+    adapter = broker_at("127.0.0.1:1")
     assert adapter.lanes(SUITE) == 1
     assert isinstance(adapter.apply(Evict()), Unsupported)
     assert isinstance(adapter.apply(QueryPages(0, 0, 0, None)), Unsupported)
@@ -273,7 +273,7 @@ def test_cold_is_for_brokers_of_our_own() -> None:
 
 
 def cold_of(release: str, java: int) -> Tally:
-    adapter, tally = open_broker(release, {"java": str(java)}), Tally("broker", release)
+    adapter, tally = broker_at(release, {"java": str(java)}), Tally("broker", release)
     try:
         answer = adapter.hello()
         assert answer.java == java
@@ -304,14 +304,14 @@ def test_a_broker_that_sees_pages_forgets_where_a_group_starts() -> None:
 
 def test_a_java_that_is_not_here_is_named() -> None:
     with pytest.raises(CannotRunError, match="There is no Java 3 here: install one, and set JAVA_HOME_3"):
-        open_broker("5.1.4", {"java": "3"}).hello()
+        broker_at("5.1.4", {"java": "3"}).hello()
 
 
 def test_nothing_is_proven_where_nothing_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     tally = Tally("broker", "5.5.0")
     monkeypatch.setattr("rocketmq_conformance.conformance.proof.broker.java_showing_pages", lambda: 0)
     assert not prove_seen_cold(tally)
-    adapter = open_broker("127.0.0.1:1")
+    adapter = broker_at("127.0.0.1:1")
     answer = type("Said", (), {"unsupported": {SUITE.name: "no"}})
     monkeypatch.setattr(adapter, "hello", lambda: answer)
     assert not prove_cold(adapter, tally)

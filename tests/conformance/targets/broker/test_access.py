@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.access import HIDDEN, Access, Credentials
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.access_settings import (
     FILE,
@@ -31,6 +31,7 @@ from rocketmq_conformance.conformance.targets.broker.access_settings import (
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.asked_access import asked_access
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release

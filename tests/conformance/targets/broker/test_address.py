@@ -5,17 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from broker_at import broker_at
 from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.engine.handshake import profile_of
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.address import open_broker, open_fake
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.launch_config import PLACES
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.release import Release
 
 
@@ -24,21 +25,21 @@ from rocketmq_conformance.models.release import Release
     [("127.0.0.1:10911", "127.0.0.1", 10911), ("broker-a.test:1", "broker-a.test", 1), ("[::1]:10911", "::1", 10911)],
 )
 def test_a_host_and_a_port_is_a_broker_that_runs(name: str, host: str, port: int) -> None:
-    source = open_broker(name).source
+    source = broker_at(name).source
     assert isinstance(source, RunningBroker)
     assert (source.host, source.port) == (host, port)
 
 
 @pytest.mark.parametrize("options", [{}, {"via": "jars"}])
 def test_a_release_is_a_broker_to_start(options: dict[str, str]) -> None:
-    source = open_broker("5.1.4", options).source
+    source = broker_at("5.1.4", options).source
     assert isinstance(source, StartedBroker)
     assert str(source.release) == "5.1.4"
 
 
 @pytest.mark.parametrize("options", [{}, {"image": "apache/rocketmq:5.1.4"}, {"java": "11"}])
 def test_a_container_is_a_broker_to_start(options: dict[str, str]) -> None:
-    source = open_broker("5.1.4", {"via": "container", **options}).source
+    source = broker_at("5.1.4", {"via": "container", **options}).source
     assert isinstance(source, StartedBroker)
     assert str(source.release) == "5.1.4"
     assert source.image == options.get("image", "")
@@ -46,7 +47,7 @@ def test_a_container_is_a_broker_to_start(options: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(("options", "seconds"), [({}, 60.0), ({"lease": "1500"}, 1.5)])
 def test_a_running_broker_may_have_a_lease_of_its_own(options: dict[str, str], seconds: float) -> None:
-    assert open_broker("127.0.0.1:10911", options).source.lease == seconds
+    assert broker_at("127.0.0.1:10911", options).source.lease == seconds
 
 
 @every(
@@ -69,7 +70,7 @@ def test_a_running_broker_may_have_a_lease_of_its_own(options: dict[str, str], s
 )
 def test_anything_else_says_what_to_write(name: str, options: dict[str, str], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        open_broker(name, options)
+        broker_at(name, options)
 
 
 def test_without_a_name_it_is_the_embedded_broker() -> None:
@@ -91,12 +92,12 @@ def test_without_a_name_it_is_the_embedded_broker() -> None:
 )
 def test_what_the_embedded_broker_does_not_know(options: dict[str, str], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        open_fake(options)
+        broker_at(None, options)
 
 
 def test_a_way_that_is_not_offered() -> None:
     with pytest.raises(CannotRunError, match="write via=jars or via=container"):
-        open_broker("5.5.0", {"via": "pigeon"})
+        broker_at("5.5.0", {"via": "pigeon"})
 
 
 # --- properties -------------------------------------------------------------------------------------------------

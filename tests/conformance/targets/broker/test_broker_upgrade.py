@@ -12,7 +12,8 @@ from every import every
 from rocketmq_conformance.conformance.engine.handshake import profile_of
 from rocketmq_conformance.conformance.engine.plan import profile_json
 from rocketmq_conformance.conformance.engine.plan import profile_of as profile_read
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import broker_upgrade

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from broker_at import broker_at
 from waiting import wait_until
 
 from rocketmq_conformance.conformance.proof.broker_suites import prove_suite
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.conformance.targets.broker.container import ContainerProcess
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.models.outcome import Ok
@@ -41,7 +41,7 @@ def engine(*args: str) -> str:
 
 @pytest.fixture(scope="module")
 def adapter() -> Iterator[BrokerAdapter]:
-    made = open_broker(RELEASE, {"via": "container"})
+    made = broker_at(RELEASE, {"via": "container"})
     yield made
     made.close()
 
@@ -127,7 +127,7 @@ def test_a_frozen_broker_answers_when_it_goes_on(adapter: BrokerAdapter, process
 def test_the_second_start_takes_seconds_and_leaves_nothing(adapter: BrokerAdapter) -> None:
     adapter.hello()  # the image is there
     begun = time.monotonic()
-    other = open_broker(RELEASE, {"via": "container"})
+    other = broker_at(RELEASE, {"via": "container"})
     try:
         assert isinstance(other.source, StartedBroker)
         other.hello()
@@ -143,8 +143,8 @@ def test_it_goes_when_the_kit_is_killed(adapter: BrokerAdapter) -> None:
     adapter.hello()
     script = f"""
 import os, signal
-from rocketmq_conformance.conformance.targets.broker.address import open_broker
-adapter = open_broker({RELEASE!r}, {{"via": "container"}})
+from rocketmq_conformance.conformance.targets.opener import open_address
+adapter = open_address("broker:{RELEASE}?via=container")
 adapter.hello()
 print(adapter.source.broker.home, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

@@ -8,10 +8,11 @@ from zipfile import ZipFile
 import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.distribution import distribution
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.release import Release
 
 MANIFEST, POM = "META-INF/MANIFEST.MF", "META-INF/maven/org.apache.rocketmq/rocketmq-broker/pom.properties"

@@ -15,8 +15,9 @@ import pytest
 from every import every
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.broker import base_image, docker_engine, images
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.release import Release
 
 KIT = [sys.executable, "-m", "rocketmq_conformance"]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from broker_at import broker_at
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
@@ -13,7 +14,6 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable, route_of
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
@@ -99,8 +99,8 @@ def test_brokers_that_assign_ask_it_and_older_ones_are_by_themselves(monkeypatch
 
 
 def test_a_broker_of_somebody_else_has_no_routes_unless_it_says_so() -> None:
-    assert not open_broker("127.0.0.1:1").source.routed
-    assert open_broker("127.0.0.1:1", {"routes": "kit"}).source.routed
+    assert not broker_at("127.0.0.1:1").source.routed
+    assert broker_at("127.0.0.1:1", {"routes": "kit"}).source.routed
     with FakeBroker(Profile()) as broker:
         host, _, port = broker.address.rpartition(":")
         for routed in (False, True):
@@ -115,7 +115,7 @@ def test_a_broker_of_somebody_else_has_no_routes_unless_it_says_so() -> None:
 )
 def test_addresses_that_make_no_sense_are_refused(name: str, value: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        open_broker(name, {"routes": value})
+        broker_at(name, {"routes": value})
 
 
 # --- operations -------------------------------------------------------------------------------------------------

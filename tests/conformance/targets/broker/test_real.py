@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from broker_at import broker_at
 from waiting import wait_until
 
 from rocketmq_conformance.conformance import api
@@ -16,12 +17,11 @@ from rocketmq_conformance.conformance.properties.defaults import HERE, OFF, defa
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
-from rocketmq_conformance.conformance.targets.broker.address import open_broker
 from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import Broker, NameServer
 from rocketmq_conformance.conformance.targets.maven import class_path
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports.event import CONFORMS, RunEnded, RunStarted
@@ -35,7 +35,7 @@ RELEASE = "5.5.0"
 
 @pytest.fixture(scope="module")
 def adapter() -> Iterator[BrokerAdapter]:
-    made = open_broker(RELEASE)
+    made = broker_at(RELEASE)
     yield made
     made.close()
 
@@ -85,7 +85,7 @@ def test_others_know_how_long_its_locks_live(adapter: BrokerAdapter) -> None:
 
 def test_the_same_broker_by_its_address(adapter: BrokerAdapter) -> None:
     assert isinstance(adapter.source, StartedBroker)
-    other = open_broker(adapter.source.broker.address)
+    other = broker_at(adapter.source.broker.address)
     try:
         assert other.hello().broker == RELEASE
         other.reset_many([(0, broker_offsets.SUITE)])

@@ -14,11 +14,11 @@ from rocketmq_conformance.conformance.remoting.access import Access, Credentials
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX, access_of, settings_of
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
 from rocketmq_conformance.conformance.targets.broker.process import JavaProcess
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports.event import CONFORMS, RunEnded
 

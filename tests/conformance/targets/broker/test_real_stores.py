@@ -11,10 +11,10 @@ from waiting import wait_until
 
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.outcome import Err
 

@@ -14,7 +14,7 @@ from waiting import wait_until
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX
 from rocketmq_conformance.conformance.targets.broker.process import free_port
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.targets.client_program.program import Prog
 from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.outcome import Err, Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers, whole_push

@@ -16,11 +16,11 @@ from waiting import wait_until
 
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.engine.handshake import profile_of
-from rocketmq_conformance.conformance.targets.address import open_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.outcome import Ok, Outcome
 from rocketmq_conformance.reports.event import CaseEnded

@@ -15,7 +15,7 @@ from places import ROOT
 from waiting import alive, wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError, Case, Play
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.child_process import telling_lines
 from rocketmq_conformance.conformance.targets.client_program import connections
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_group import
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_of

@@ -14,11 +14,12 @@ from waiting import wait_until
 
 from rocketmq_conformance import Err, Ok, Operation, Outcome, run
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.targets.address import AddressError, is_program, open_address, through
+from rocketmq_conformance.conformance.targets.address import AddressError, parse_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import command
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
+from rocketmq_conformance.conformance.targets.opener import is_program, open_address
 from rocketmq_conformance.reports.event import CONFORMS, SuiteEnded
 from rocketmq_conformance.suites import whole_push
 
@@ -207,16 +208,15 @@ def test_settings_are_those_of_programs_and_others_are_the_factorys() -> None:
     assert (hello.name, hello.pace, hello.sides) == (address, 20, ("whole",))
     with pytest.raises(AddressError, match="no number of lanes"):
         open_address(f"{address}?lanes=0")
-    assert through(f"{address}?pace=2", "broker:5.5.0") == f"{address}?pace=2&through=broker:5.5.0"
-    assert through(address, "broker:5.5.0") == f"{address}?through=broker:5.5.0"
+    assert str(parse_address(f"{address}?pace=2").through("broker:5.5.0")) == f"{address}?pace=2&through=broker:5.5.0"
+    assert str(parse_address(address).through("broker:5.5.0")) == f"{address}?through=broker:5.5.0"
 
 
 def test_a_factory_that_needs_no_argument_makes_a_stepped_implementation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    assert not is_program("python:minimal_port:MinimalPort")
-    assert is_program("python:hosted_consumers:plain")
-    assert is_program("client:./consumer")
-    assert not is_program("port")
+    programs = ("python:hosted_consumers:plain", "client:./consumer")
+    others = ("python:minimal_port:MinimalPort", "port")
+    assert [one for one in (*programs, *others) if is_program(parse_address(one))] == list(programs)
 
 
 @pytest.mark.paced

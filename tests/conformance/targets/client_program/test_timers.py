@@ -9,10 +9,11 @@ import pytest
 from places import ROOT
 
 from rocketmq_conformance.conformance.fakes.group_case import DELAY, GroupCase
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.timers import STANDARD, overall_pace, timers_of, timing_of
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
+from rocketmq_conformance.conformance.targets.opener import open_address
 
 
 @pytest.mark.parametrize("pace", [0.5, 1.0, 3.0, 20.0, 1000.0])

@@ -19,10 +19,11 @@ from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import ENDED_ONCE
 from rocketmq_conformance.conformance.engine.whole_case import WholeCase
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
-from rocketmq_conformance.conformance.targets.address import AddressError, open_address
+from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.exec_client import lines, schema
 from rocketmq_conformance.conformance.targets.exec_client.greeting import greeting
 from rocketmq_conformance.conformance.targets.exec_client.lines import ProtocolError
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.conformance.targets.skeletons import SKELETONS
 from rocketmq_conformance.models.outcome import Err, Ok, Unsupported

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.engine.handshake import hello_of, profile_
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.targets.address import open_address
+from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.rebalance_orderly import initial_state, lock_holders
 from rocketmq_conformance.models.outcome import Ok
