@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Protocol, TypeVar, runtime_checkable
 
 from rocketmq_conformance.conformance.properties.found import FoundProperty
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Outcome, Result
 from rocketmq_conformance.models.profile import Profile
@@ -114,13 +113,23 @@ class Case:
     exchange: Exchange
     #: Makes the folder of the case, which is empty at first.
     folder: Callable[[], Path]
-    group: str = GROUP
-    #: Operations name queues by their position here.
-    queues: tuple[MessageQueue, ...] = QUEUES
-    #: The client ids of the group's members: an operation names a member by its position here.
-    clients: tuple[str, ...] = CLIENTS
     #: Seconds that an operation may take.
     patience: float = 60.0
+
+    @property
+    def group(self) -> str:
+        """The name of the group."""
+        return self.suite.topology.group
+
+    @property
+    def queues(self) -> tuple[MessageQueue, ...]:
+        """The queues: operations name one by its position here."""
+        return self.suite.topology.queues
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """The client ids of the group's members: an operation names a member by its position here."""
+        return self.suite.topology.clients
 
     @property
     def directory(self) -> Path:

@@ -26,10 +26,11 @@ from rocketmq_conformance.models.broker.reset import OFFLINE, ResetRequest, rese
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
 from rocketmq_conformance.models.client import switches as client_switches
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC, TOPIC_QUEUES
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import LAST, StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole import PUSH, consume
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Switch
@@ -41,6 +42,13 @@ MESSAGES, QUEUE_COUNT, EXPIRED, ARRIVING = 300, 4, 50, 1
 MESSAGES_EACH = MESSAGES // QUEUE_COUNT
 #: The group whose offsets are cloned, and its offset in each queue.
 DONOR, DONOR_OFFSET = "DONOR", 5
+GROUP, TOPIC = "G", "T"
+TOPOLOGY = Topology(
+    name="a new group",
+    group=GROUP,
+    topic=TOPIC,
+    queues=tuple(MessageQueue(TOPIC, "broker-a", number) for number in range(QUEUE_COUNT)),
+)
 
 
 class FolkloreStep(NamedTuple):
@@ -155,11 +163,6 @@ def _format_rows(rows: Sequence[Value], write: Callable[..., str]) -> str:
     return ", ".join(f"queue {row[0]} {text}" for row, text in zip(rows, texts, strict=True) if isinstance(row, tuple))
 
 
-def _queues() -> tuple[int, ...]:
-    """The queues of the topic, by their index in the fixtures."""
-    return TOPIC_QUEUES[TOPIC][:QUEUE_COUNT]
-
-
 def _broker(expired: int = 0) -> BrokerState:
     log = QueueLog(min=expired, first=expired, times=(0,) * (MESSAGES_EACH - expired))
     return BrokerState(
@@ -171,14 +174,14 @@ def _broker(expired: int = 0) -> BrokerState:
 
 
 def _consumption(rules: ProfileRules, broker: BrokerState) -> Prediction:
-    model = StartModel(Profile())
+    model = StartModel(Profile(), TOPOLOGY)
     model.client = model.store.client = rules.client
     model.store.broker = rules.broker
     rows: list[Value] = []
     whys: list[Reason] = []
-    for queue in _queues():
+    for queue in range(QUEUE_COUNT):
         done = consume(model, RemoteStore(broker=broker), PUSH, queue, LAST, ARRIVING)
-        rows.append((QUEUES[queue].id, done.first, done.messages, done.committed))
+        rows.append((queue, done.first, done.messages, done.committed))
         whys += done.reasons
     return Prediction(tuple(rows), tuple(dict.fromkeys(whys)))
 

@@ -1,5 +1,6 @@
 """The suite ``consume``: a concurrent listener whose consume requests end in the order of the plan."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.consume import (
@@ -18,11 +19,13 @@ from rocketmq_conformance.models.client.consume import (
 )
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.send_back import BACK_FAULTS
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import numbers
+from rocketmq_conformance.suites.values.topology import ORDINARY
 from rocketmq_conformance.suites.values.words import CONSUMED
 
 QUEUE = Values(*OWNED, weights=(3, 1, 1))
@@ -140,8 +143,8 @@ class Remove(Operation):
     size: Annotated[int, SIZE]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = ConsumeModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = ConsumeModel(profile, topology)
     return BoundModel(
         ConsumeState(),
         {
@@ -184,7 +187,7 @@ SUITE = Suite(
     name="consume",
     sentence="A concurrent listener: what is cached, sent back and committed when its requests end in any order.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=50,
     show=_show,
     rules=(

@@ -1,5 +1,6 @@
 """The suite ``consume-orderly``: an orderly listener whose runs begin by steps of the plan."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.consume import OWNED
@@ -18,11 +19,13 @@ from rocketmq_conformance.models.client.consume_orderly import (
 )
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.send_back import BACK_FAULTS
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import listed, numbers
+from rocketmq_conformance.suites.values.topology import ORDINARY
 from rocketmq_conformance.suites.values.words import CONSUMED
 
 QUEUE = Values(*OWNED, weights=(4, 1, 2))
@@ -116,8 +119,8 @@ class Update(Operation):
     offset: Annotated[int, Values(0, 3, 30)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = ConsumeOrderlyModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = ConsumeOrderlyModel(profile, topology)
     return BoundModel(
         ConsumeOrderlyState(),
         {
@@ -156,7 +159,7 @@ SUITE = Suite(
     name="consume-orderly",
     sentence="An orderly listener: batches in order, put back, sent on or committed, automatically or when it says so.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=50,
     show=_show,
     rules=(

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import GROUP, OTHER_GROUP
 from rocketmq_conformance.models.client.identity import (
     BROADCASTING,
     CLUSTERING,
@@ -17,11 +16,13 @@ from rocketmq_conformance.models.client.identity import (
     IdentityState,
 )
 from rocketmq_conformance.models.client.switches import LITE_PULL, STREAMS
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import bare, keyed, listed
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, OTHER_GROUP
 
 _CONSUMER = Values(*range(len(MODES)))
 _ANOTHER = " One that runs in its place is shut down."
@@ -169,8 +170,8 @@ class ReadOffset(_OfConsumer):
     pass
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = IdentityModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = IdentityModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -208,7 +209,7 @@ SUITE = Suite(
     name="identity",
     sentence="Who a consumer is: its client id, the client that it shares, its first timestamp, and its offset file.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=40,
     cases=200,  # a start of a real client takes milliseconds, and a case has many
     show=show,

@@ -1,16 +1,19 @@
 """The suite ``local-store``: an offset store on a file of its own, with restarts and damaged files."""
 
+from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import NO_QUEUE, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.local_store import BACKUP, DAMAGES, MAIN, LocalStore, LocalStoreModel
+from rocketmq_conformance.models.client.plan_words import NO_QUEUE
 from rocketmq_conformance.models.client.switches import FREEZES
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import OFFSETS
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND
+from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 
 #: The local store asks no broker: every queue is like any other. Null now and then.
 _QUEUE = Values(0, 1, 2, 3, NO_QUEUE, weights=(6, 4, 3, 2, 1))
@@ -75,8 +78,8 @@ class Damage(Operation):
     how: Annotated[str, Values(*DAMAGES)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = LocalStoreModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = LocalStoreModel(profile, topology)
     return BoundModel(
         LocalStore(),
         {
@@ -102,7 +105,7 @@ SUITE = Suite(
     name="local-store",
     sentence="A broadcasting consumer's offset store on its file, with restarts and damaged files.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=40,
     show=_show,
     rules=(

@@ -1,19 +1,21 @@
 """The suite ``pull``: the pull loop of one push consumer; the plan decides which pull, response or timer is next."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from rocketmq_conformance.models.client import pull_settings
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.pull import PullModel
 from rocketmq_conformance.models.client.pull_state import INITIALLY_OWNED, LARGE, PullState, initial_state
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, OFFSETS, Worded, bare, fields, plain
 from rocketmq_conformance.suites.values import environment
+from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.values.words import CONSUMED, TAGGED
 
 QUEUE = Values(*INITIALLY_OWNED, weights=(3, 2, 1))
@@ -248,10 +250,10 @@ class Route(environment.Route):
     queues: Annotated[int, Values(5, -1)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = PullModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = PullModel(profile, topology)
     return BoundModel(
-        initial_state(),
+        initial_state(topology),
         {
             Pull: model.pull,
             Found: model.found,
@@ -300,7 +302,7 @@ SUITE = Suite(
         "are 8 apart. The message at offset 14 has 1 MiB, all others have one byte."
     ),
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=60,
     show=_show,
     rules=(

@@ -1,5 +1,6 @@
 """The suite ``pull-result``: one pull of each kind of consumer, its request, and what comes of the answer."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.pull_result import (
@@ -12,11 +13,13 @@ from rocketmq_conformance.models.client.pull_result import (
 )
 from rocketmq_conformance.models.client.subscription import SQL92, TAG
 from rocketmq_conformance.models.client.switches import LIMITS_BYTES, LITE_PULL, PULLS_BY_SELECTOR, WAITS_BY_SELECTOR
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, keyed
+from rocketmq_conformance.suites.values.topology import ORDINARY
 from rocketmq_conformance.suites.values.words import TAGGED
 
 #: Messages (offset, tag) of an answer.
@@ -197,8 +200,8 @@ class SetTimes(Operation):
     plain: Annotated[int, Values(10_000, 3_000)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = PullResultModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = PullResultModel(profile, topology)
     return BoundModel(
         PullResultState(),
         {
@@ -227,7 +230,7 @@ SUITE = Suite(
         "settings, and know the broker's master (0) and a slave (1)."
     ),
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=30,
     cases=300,  # every answer is decided within a step
     show=show,

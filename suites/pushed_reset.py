@@ -1,8 +1,8 @@
 """The suite ``pushed-reset``: a consumer that a broker resets, what it does then, and when."""
 
+from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import GROUP, LOST_TOPIC, OTHER_GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.pushed_reset import PushedResetModel
 from rocketmq_conformance.models.client.pushed_reset_stages import (
     CPP,
@@ -15,12 +15,14 @@ from rocketmq_conformance.models.client.pushed_reset_stages import (
     PushedResetState,
 )
 from rocketmq_conformance.models.client.switches import LITE_PULL
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, OFFSETS, fields, keyed, text, worded
+from rocketmq_conformance.suites.values.topology import GROUP, LOST_TOPIC, ORDINARY, OTHER_GROUP, OTHER_TOPIC, TOPIC
 
 #: Queues 0 to 3 are the consumer's, 5 is that of another member.
 QUEUE = Values(0, 1, 2, 5, weights=(8, 4, 1, 1))
@@ -170,8 +172,8 @@ class Status(Operation):
     topic: Annotated[str, Values(TOPIC, "", OTHER_TOPIC, LOST_TOPIC)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = PushedResetModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = PushedResetModel(profile, topology)
 
     def start_lite(state: PushedResetState) -> Answer[PushedResetState]:
         return model.start(state, LITE)
@@ -210,7 +212,7 @@ SUITE = Suite(
     name="pushed-reset",
     sentence="A consumer that a broker resets: what it drops and commits, when it goes on, and what it says about it.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=40,
     show=_show,
     beginning="A push consumer with a concurrent listener and CONSUME_FROM_FIRST_OFFSET, to which the group's queues "

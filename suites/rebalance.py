@@ -1,8 +1,8 @@
 """The suite ``rebalance``: a group of three members, whose rounds are steps of the plan."""
 
+from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.group_state import (
     RebalanceState,
     initial_state,
@@ -13,15 +13,17 @@ from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, 
 from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.switches import NEARBY
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.suites.values.words import ASKED, ROUND
 
-MEMBER = Values(*range(len(CLIENTS)))
+MEMBER = Values(*range(len(ORDINARY.clients)))
 QUEUE = Values(0, 1, 2, 3, 5, 6, 7, 8, weights=(3, 3, 2, 2, 2, 1, 1, 1))
 #: Queues that listeners are slow with.
 SLOW = Values(0, 1)
@@ -188,10 +190,10 @@ class CommitElsewhere(environment.CommitElsewhere):
     offset: Annotated[int, OFFSET]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = RebalanceModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = RebalanceModel(profile, topology)
     return BoundModel(
-        initial_state(),
+        initial_state(topology),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -215,7 +217,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: RebalanceState) -> str:
+def _show(topology: Topology, state: RebalanceState) -> str:
     shown = [
         f"{number}: no member"
         if who is None
@@ -223,10 +225,10 @@ def _show(state: RebalanceState) -> str:
         for number, who in enumerate(state.members)
     ]
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in state.broker.stored.items()}
-    twice = sorted(queue for queue, members in owners(state).items() if len(members) > 1)
+    twice = sorted(queue for queue, members in owners(topology, state).items() if len(members) > 1)
     return (
         f"members {'; '.join(shown)}; listed {list(state.listed)}, routes {dict(state.routes)}, stored {stored}, "
-        f"owned twice {twice}, messages without owner {unowned_messages(state)}, clock {state.now}"
+        f"owned twice {twice}, messages without owner {unowned_messages(topology, state)}, clock {state.now}"
     )
 
 
@@ -234,9 +236,9 @@ SUITE = Suite(
     name="rebalance",
     sentence="A group of consumers: who owns which queue, where it goes on, and what is committed when a queue moves.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=60,
-    show=_show,
+    show=partial(_show, ORDINARY),
     rules=(
         *rules.ROUND,
         "REB-CLU-CONFIG",

@@ -1,16 +1,9 @@
 """The suite ``rebalance-broker``: a group of three members whose queues the broker assigns."""
 
+from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import (
-    ASSIGN_FAULTS,
-    CLIENTS,
-    NEXT_TOPIC,
-    OTHER_TOPIC,
-    RETRY_TOPIC,
-    TOPIC,
-    pop_retry_topic,
-)
+from rocketmq_conformance.models.client.plan_words import ASSIGN_FAULTS
 from rocketmq_conformance.models.client.rebalance_broker import (
     RebalanceBrokerModel,
     RebalanceBrokerState,
@@ -18,6 +11,7 @@ from rocketmq_conformance.models.client.rebalance_broker import (
 )
 from rocketmq_conformance.models.client.rebalance_broker_round import ODDITIES
 from rocketmq_conformance.models.client.start import FIRST, LAST
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import rebalance
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
@@ -28,9 +22,10 @@ from rocketmq_conformance.suites.declare.wording import OFFSETS, bare, fields, k
 from rocketmq_conformance.suites.rebalance import CommitElsewhere, Leave, ListMembers, Persist, Refresh
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.topology import NEXT_TOPIC, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.suites.values.words import ASKED
 
-MEMBER = Values(*range(len(CLIENTS)), weights=(6, 2, 1))
+MEMBER = Values(*range(len(ORDINARY.clients)), weights=(6, 2, 1))
 #: Topics that a plan subscribes to.
 TOPICS = Values(TOPIC, OTHER_TOPIC, NEXT_TOPIC, weights=(2, 1, 3))
 QUEUE = Values(0, 1, 3, 5, 9, 10, 12, weights=(3, 2, 1, 1, 2, 2, 1))
@@ -146,8 +141,8 @@ class Assign(environment.Assign):
             OTHER_TOPIC,
             NEXT_TOPIC,
             RETRY_TOPIC,
-            pop_retry_topic(TOPIC),
-            pop_retry_topic(NEXT_TOPIC),
+            ORDINARY.pop_retry_topic(TOPIC),
+            ORDINARY.pop_retry_topic(NEXT_TOPIC),
             weights=(6, 2, 3, 1, 2, 2),
         ),
     ]
@@ -165,17 +160,22 @@ class Route(environment.Route):
     topic: Annotated[
         str,
         Values(
-            TOPIC, OTHER_TOPIC, NEXT_TOPIC, pop_retry_topic(TOPIC), pop_retry_topic(NEXT_TOPIC), weights=(1, 1, 2, 1, 2)
+            TOPIC,
+            OTHER_TOPIC,
+            NEXT_TOPIC,
+            ORDINARY.pop_retry_topic(TOPIC),
+            ORDINARY.pop_retry_topic(NEXT_TOPIC),
+            weights=(1, 1, 2, 1, 2),
         ),
     ]
     queues: Annotated[int, Values(5, 1, 0, -1, weights=(2, 1, 1, 2))]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = RebalanceBrokerModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = RebalanceBrokerModel(profile, topology)
     group, of_group = model.group, model.of_group
     return BoundModel(
-        initial_state(),
+        initial_state(topology),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -216,7 +216,7 @@ SUITE = Suite(
     name="rebalance-broker",
     sentence="A group that leaves it to the broker who gets which queue: what is pulled, what is popped, who is asked.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=60,
     show=_show,
     rules=(

@@ -1,8 +1,8 @@
 """The suite ``rebalance-changed``: the notifications of a group's members when a round changed their queues."""
 
+from functools import partial
 from typing import Annotated, Any
 
-from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.rebalance_changed import (
     RebalanceChangedModel,
@@ -10,6 +10,7 @@ from rocketmq_conformance.models.client.rebalance_changed import (
     initial_state,
 )
 from rocketmq_conformance.models.client.rebalance_changed_round import NO_LIMIT
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -19,8 +20,9 @@ from rocketmq_conformance.suites.declare.wording import bare, fields, keyed, lis
 from rocketmq_conformance.suites.rebalance import ListMembers, Refresh, Unsubscribe
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 
-MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
+MEMBER = Values(*range(len(ORDINARY.clients)), weights=(4, 1, 1))
 BEAT_FAULT = Fault(Requests.HEARTBEATS, "answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))
 
 
@@ -114,11 +116,11 @@ class Route(environment.Route):
     queues: Annotated[int, Values(5, 2, 1, 0, -1, weights=(2, 1, 1, 1, 2))]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = RebalanceChangedModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = RebalanceChangedModel(profile, topology)
     group, of_group = model.group, model.of_group
     return BoundModel(
-        initial_state(),
+        initial_state(topology),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -155,7 +157,7 @@ SUITE = Suite(
     name="rebalance-changed",
     sentence="A group whose queues come and go: who is notified, and what becomes of the thresholds of a queue.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=60,
     show=_show,
     rules=(

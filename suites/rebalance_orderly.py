@@ -1,8 +1,8 @@
 """The suite ``rebalance-orderly``: a group of three members whose listeners take messages in order."""
 
+from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.group_state import owners
 from rocketmq_conformance.models.client.rebalance_orderly import (
     RebalanceOrderlyModel,
@@ -11,6 +11,7 @@ from rocketmq_conformance.models.client.rebalance_orderly import (
     lock_holders,
     relying_members,
 )
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -32,9 +33,10 @@ from rocketmq_conformance.suites.rebalance import (
 )
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.topology import ORDINARY
 from rocketmq_conformance.suites.values.words import ASKED, ROUND
 
-MEMBER = Values(*range(len(CLIENTS)), weights=(3, 3, 1))
+MEMBER = Values(*range(len(ORDINARY.clients)), weights=(3, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 3, weights=(6, 4, 1, 1, 1))
 #: Queues that listeners are slow with.
 SLOW = Values(0, 5, weights=(2, 1))
@@ -168,11 +170,11 @@ class LockElsewhere(environment.LockElsewhere):
     restarted: Annotated[bool, Values(False, True)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = RebalanceOrderlyModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = RebalanceOrderlyModel(profile, topology)
     group, of_group = model.group, model.of_group
     return BoundModel(
-        initial_state(),
+        initial_state(topology),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -199,7 +201,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: RebalanceOrderlyState) -> str:
+def _show(topology: Topology, state: RebalanceOrderlyState) -> str:
     shown = []
     for number, who in enumerate(state.group.members):
         if who is None:
@@ -218,11 +220,11 @@ def _show(state: RebalanceOrderlyState) -> str:
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in group.broker.stored.items()}
     later = [f"queue {queue} of {number} at {due}" for number, of in enumerate(state.later) for due, queue in of]
     twice = sorted(queue for queue, members in relying_members(state).items() if len(members) > 1)
-    unowned = sorted(queue for queue, members in owners(group).items() if not members)
+    unowned = sorted(queue for queue, members in owners(topology, group).items() if not members)
     return (
         f"members {'; '.join(shown)}; listed {list(group.listed)}, routes {dict(group.routes)}, stored {stored}, "
-        f"locks {lock_holders(state)}, unlocked later {later}, relied on twice {twice}, without owner {unowned}, "
-        f"clock {group.now}"
+        f"locks {lock_holders(topology, state)}, unlocked later {later}, relied on twice {twice}, "
+        f"without owner {unowned}, clock {group.now}"
     )
 
 
@@ -230,9 +232,9 @@ SUITE = Suite(
     name="rebalance-orderly",
     sentence="A group of orderly consumers: who locks which queue, who may consume, and when a lock is given back.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=60,
-    show=_show,
+    show=partial(_show, ORDINARY),
     rules=(
         "REB-LOCK-1",
         "REB-LOCK-2",

@@ -1,10 +1,11 @@
 """The suite ``rebalance-plain``: a group of three plain pull consumers."""
 
+from functools import partial
 from typing import Annotated, Any
 
-from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.rebalance_plain import RebalancePlainModel, RebalancePlainState, initial_state
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -13,9 +14,10 @@ from rocketmq_conformance.suites.declare.wording import bare, keyed, numbers, te
 from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.values.words import ROUND
 
-MEMBER = Values(*range(len(CLIENTS)), weights=(4, 1, 1))
+MEMBER = Values(*range(len(ORDINARY.clients)), weights=(4, 1, 1))
 TOPICS = Values(TOPIC, OTHER_TOPIC)
 QUEUE = Values(5, 0, 6, 8, 2, weights=(3, 2, 2, 2, 1))
 
@@ -95,11 +97,11 @@ class Route(environment.Route):
     queues: Annotated[int, Values(5, 2, 1, 0, -1)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = RebalancePlainModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = RebalancePlainModel(profile, topology)
     group, of_group = model.group, model.of_group
     return BoundModel(
-        initial_state(),
+        initial_state(topology),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -132,7 +134,7 @@ SUITE = Suite(
     name="rebalance-plain",
     sentence="A group of plain pull consumers: what they own, whose listeners are called, and what is committed.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=60,
     show=_show,
     rules=(

@@ -1,13 +1,14 @@
 """The suite ``rebalance-pull``: a group of three lite pull consumers."""
 
+from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.group_state import owners
 from rocketmq_conformance.models.client.member import CONFIG, LATER_STRATEGIES, STRATEGIES
 from rocketmq_conformance.models.client.rebalance_pull import RebalancePullModel, RebalancePullState, initial_state
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.switches import LITE_PULL
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import rebalance
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
@@ -17,9 +18,10 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import OFFSETS
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
+from rocketmq_conformance.suites.values.topology import ORDINARY
 from rocketmq_conformance.suites.values.words import ROUND
 
-MEMBER = Values(*range(len(CLIENTS)), weights=(6, 3, 1))
+MEMBER = Values(*range(len(ORDINARY.clients)), weights=(6, 3, 1))
 QUEUE = Values(0, 5, 1, 2, 6, 8, weights=(4, 4, 2, 2, 1, 1))
 TOPIC = Values("T", "U", weights=(3, 1))
 OFFSET = Values(1, 5, 6, 12)
@@ -157,11 +159,11 @@ class ListMembers(environment.ListMembers):
     members: Annotated[tuple[int, ...], LISTS]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = RebalancePullModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = RebalancePullModel(profile, topology)
     group, of_group = model.group, model.of_group
     return BoundModel(
-        initial_state(),
+        initial_state(topology),
         {
             Rebalance: model.rebalance,
             Join: model.join,
@@ -183,7 +185,7 @@ def _bind(profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: RebalancePullState) -> str:
+def _show(topology: Topology, state: RebalancePullState) -> str:
     shown = []
     for number, (who, kept) in enumerate(zip(state.group.members, state.kept, strict=True)):
         if who is None:
@@ -200,7 +202,7 @@ def _show(state: RebalancePullState) -> str:
         )
     group = state.group
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in group.broker.stored.items()}
-    twice = sorted(queue for queue, members in owners(group).items() if len(members) > 1)
+    twice = sorted(queue for queue, members in owners(topology, group).items() if len(members) > 1)
     return (
         f"members {'; '.join(shown)}; listed {list(group.listed)}, routes {dict(group.routes)}, stored {stored}, "
         f"owned twice {twice}, clock {group.now}"
@@ -211,9 +213,9 @@ SUITE = Suite(
     name="rebalance-pull",
     sentence="A group of lite pull consumers: what they own, what they pull all the same, and what they commit.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=60,
-    show=_show,
+    show=partial(_show, ORDINARY),
     rules=(
         "REB-VAR-SUB",
         "REB-VAR-UNSUB",

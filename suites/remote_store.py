@@ -1,11 +1,12 @@
 """The suite ``remote-store``: an offset store against a broker that answers, refuses and fails."""
 
+from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import initial_broker as initial_broker
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.client.switches import FREEZES
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
@@ -14,6 +15,7 @@ from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import OFFSETS
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values.client import ANY_QUEUE, FAULT, OFFSET, QUEUE, READ_KIND, ROUTED
+from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 
 _FLAG = Values(False, True)
 
@@ -79,10 +81,10 @@ class CommitElsewhere(environment.CommitElsewhere):
     offset: Annotated[int, OFFSET]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = RemoteStoreModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = RemoteStoreModel(profile, topology)
     return BoundModel(
-        RemoteStore(broker=initial_broker()),
+        RemoteStore(broker=initial_broker(topology)),
         {
             Update: model.update,
             Freeze: model.freeze,
@@ -106,7 +108,7 @@ SUITE = Suite(
     name="remote-store",
     sentence="A consumer's offset store against a broker that answers, refuses and fails.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=40,
     show=_show,
     rules=(

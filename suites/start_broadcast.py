@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import LOST_QUEUE
 from rocketmq_conformance.models.client.local_store import BACKUP, MAIN
 from rocketmq_conformance.models.client.start_broadcast import (
     StartBroadcastModel,
@@ -11,12 +10,14 @@ from rocketmq_conformance.models.client.start_broadcast import (
     initial_state,
 )
 from rocketmq_conformance.models.client.switches import LITE_PULL
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
+from rocketmq_conformance.suites.values.topology import LOST_QUEUE, ORDINARY
 
 OFFSET = Values(0, 1, 6, 12, 100)
 
@@ -95,10 +96,10 @@ class Damage(Operation):
     how: Annotated[str, Values("delete", "empty")]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = StartBroadcastModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = StartBroadcastModel(profile, topology)
     return BoundModel(
-        initial_state(),
+        initial_state(topology),
         {
             BeginPush: model.begin_push,
             BeginLitePull: model.begin_lite_pull,
@@ -128,7 +129,7 @@ SUITE = Suite(
     name="start-broadcast",
     sentence="Where a broadcasting consumer starts to pull: at the offset in its file.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=40,
     show=_show,
     rules=(

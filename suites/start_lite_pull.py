@@ -5,11 +5,13 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import LITE_PULL, LITE_STARTS
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Side, arguments, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 def _offered(profile: Profile) -> bool:
@@ -55,8 +57,8 @@ class StartAtTimeChecked(values.TimeArguments):
     pass
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = StartModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = StartModel(profile, topology)
     start, start_at_time = values.starts(model.lite_pull)
     return values.bound(
         model,
@@ -73,7 +75,7 @@ SUITE = Suite(
     name="start-lite-pull",
     sentence="Where a lite pull consumer starts to pull, and what it does when that cannot be determined.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=40,
     show=values.show,
     rules=(

@@ -1,12 +1,15 @@
 """The suite ``start-pull``: the offset at which a plain pull consumer starts a queue."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 @operation("Compute where to start: `fault` is how the broker would play a query.", weight=4)
@@ -21,8 +24,8 @@ class StartChecked(Operation):
     fault: Annotated[str, values.FAULT]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = StartModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = StartModel(profile, topology)
     return values.bound(model, {Start: model.pull, StartChecked: model.pull})
 
 
@@ -30,7 +33,7 @@ SUITE = Suite(
     name="start-pull",
     sentence="Where a pull consumer starts to pull: at 0, even if an offset is stored.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=20,
     show=values.show,
     rules=(

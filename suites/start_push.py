@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import start as values
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 @operation(
@@ -35,8 +37,8 @@ class StartAtTimeChecked(values.TimeArguments):
     pass
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = StartModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = StartModel(profile, topology)
     start, start_at_time = values.starts(model.push)
     return values.bound(
         model,
@@ -53,7 +55,7 @@ SUITE = Suite(
     name="start-push",
     sentence="Where a push consumer starts to pull, and what it does when that cannot be determined.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=40,
     show=values.show,
     rules=(

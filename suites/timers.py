@@ -1,12 +1,12 @@
 """The suite ``timers``: what a client does by itself, and when, on the clock of the case."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.switches import LITE_PULL
 from rocketmq_conformance.models.client.timers import (
     BEAT_EVERY,
-    GROUPS,
     ORDERLY,
     PERSIST_EVERY,
     PULL,
@@ -15,13 +15,15 @@ from rocketmq_conformance.models.client.timers import (
     TimersModel,
     TimersState,
 )
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import bare, listed
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-_CONSUMER = Values(*range(len(GROUPS)), weights=(2, 1))
+_CONSUMER = Values(0, 1, weights=(2, 1))
 _MODE = Values(CLUSTERING, BROADCASTING, weights=(3, 1))
 _SENT = (
     " Answers what it sends and writes meanwhile, in order, as pairs: route with the sorted topics that the name "
@@ -104,8 +106,8 @@ class Shutdown(_OfConsumer):
     pass
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = TimersModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = TimersModel(profile, topology)
     return BoundModel(
         TimersState(),
         {
@@ -130,7 +132,7 @@ SUITE = Suite(
     name="timers",
     sentence="What a client does by itself: when it persists, sends heartbeats, asks for routes, and locks queues.",
     side=Side.CLIENT,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=30,
     cases=200,  # a start of a real client takes milliseconds, and a case has many
     show=_show,

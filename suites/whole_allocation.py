@@ -1,14 +1,17 @@
 """The suite ``whole-allocation``: which queues whole push consumers take, among members that do not exist."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF, WholeAllocationModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 @operation(
@@ -32,8 +35,8 @@ class Crowd(Operation):
     after: Annotated[int, Values(0, 1, 3)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholeAllocationModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholeAllocationModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -52,7 +55,7 @@ SUITE = Suite(
     name="whole-allocation",
     sentence="The share of a topic's queues that push consumers take, among members that do not exist.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=8,
     cases=40,
     show=group.show,

@@ -1,8 +1,10 @@
 """The suite ``whole-broadcast``: whole broadcasting consumers of one group, judged from traffic and listeners."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_broadcast import WholeBroadcastModel, WholeBroadcastState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
@@ -10,6 +12,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 @group.MOVES.move(
@@ -20,8 +23,8 @@ class ComeBack(Operation):
     crashes: Annotated[bool, Values(False, True)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholeBroadcastModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholeBroadcastModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -48,7 +51,7 @@ SUITE = Suite(
     name="whole-broadcast",
     sentence="Broadcasting consumers as their users start them: every member gets all, and goes on by its own file.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=8,
     cases=40,
     show=_show,

@@ -1,9 +1,11 @@
 """The suite ``whole-brokers``: whole push consumers of a topic on two brokers, judged from the traffic at both."""
 
+from functools import partial
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_brokers import MOST, WholeBrokersModel, WholeBrokersState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
@@ -11,6 +13,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 def _queue(number: int) -> str:
@@ -95,8 +98,8 @@ class ComeBack(Operation):
     pass
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholeBrokersModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholeBrokersModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -126,7 +129,7 @@ SUITE = Suite(
     name="whole-brokers",
     sentence="Push consumers of a topic on two brokers: who pulls which queue of which, and where offsets are stored.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=10,
     cases=40,
     show=_show,

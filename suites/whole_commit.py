@@ -1,12 +1,14 @@
 """The suite ``whole-commit``: whole lite pull consumers that commit on demand alone, judged from traffic and polls."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import whole_end
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.switches import LITE_KEEPS_OTHERS
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_commit import WholeCommitModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_lite
@@ -16,6 +18,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, opera
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 def _commits(profile: Profile) -> bool:
@@ -92,8 +95,8 @@ class Commit(Operation):
     member: Annotated[int, _MEMBER]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholeCommitModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholeCommitModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -114,7 +117,7 @@ SUITE = Suite(
     name="whole-commit",
     sentence="Lite pull consumers that commit on demand alone: what is stored, and who is given what again.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=12,
     cases=40,
     show=group.show,

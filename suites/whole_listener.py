@@ -1,9 +1,11 @@
 """The suite ``whole-listener``: whole push consumers whose listeners fail or hold, judged from the traffic alone."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
-from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS, SUCCEEDS
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_listener import WholeListenerModel
 from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.profile import Profile
@@ -12,6 +14,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 _RETRY = (
     "the retry queue: its member, that member's offset, the stored offset, and the number of messages that wait at the "
@@ -86,8 +89,8 @@ class Refuse(Operation):
     refuses: Annotated[bool, Values(True, False)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholeListenerModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholeListenerModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -118,7 +121,7 @@ SUITE = Suite(
     name="whole-listener",
     sentence="Push consumers whose listeners fail or hold: what is committed, what is sent back, and what comes again.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=12,
     cases=40,
     show=_show,

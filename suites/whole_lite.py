@@ -1,10 +1,12 @@
 """The suite ``whole-lite``: whole lite pull consumers of one group, judged from traffic and what is polled."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.models.client.switches import LITE_STARTS
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_lite import WholeLiteModel
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
@@ -13,6 +15,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 def _has_starts(profile: Profile) -> bool:
@@ -38,8 +41,8 @@ class Seek(Operation):
     offset: Annotated[int, Values(3, 0, 12, 99)]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholeLiteModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholeLiteModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -61,7 +64,7 @@ SUITE = Suite(
     name="whole-lite",
     sentence="Lite pull consumers as their users poll them: who pulls which queue, from where, and what is committed.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=8,
     cases=40,
     show=group.show,

@@ -1,8 +1,10 @@
 """The suite ``whole-orderly``: whole orderly consumers of one group, judged from traffic, locks and listeners."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel
 from rocketmq_conformance.models.client.whole_push import has_no_members
 from rocketmq_conformance.models.profile import Profile
@@ -11,6 +13,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 @group.MOVES.move(
@@ -39,8 +42,8 @@ class RefuseLocks(Operation):
     code: Annotated[str, Values("SYSTEM_ERROR", "SYSTEM_BUSY", "no-field")]
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholeOrderlyModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholeOrderlyModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -65,7 +68,7 @@ SUITE = Suite(
     name="whole-orderly",
     sentence="Orderly consumers as their users start them: who has which lock and queue, and the order of consumption.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=8,
     cases=40,
     show=group.show,

@@ -1,10 +1,12 @@
 """The suite ``whole-orderly-listener``: whole orderly consumers whose listeners fail or hold what they are given."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
-from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, NOTHING, SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS, NOTHING, SUCCEEDS
 from rocketmq_conformance.models.client.start import FIRST, LAST
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_orderly_listener import (
     WholeOrderlyListenerModel,
     is_between,
@@ -18,6 +20,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 _GIVEN = "the messages that listeners were given since then, in the order of each queue"
 _AGAIN = (
@@ -122,8 +125,8 @@ def is_left_out(state: WholePushState, operation: Operation) -> bool:
             return False
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholeOrderlyListenerModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholeOrderlyListenerModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -154,7 +157,7 @@ SUITE = Suite(
     name="whole-orderly-listener",
     sentence="Orderly consumers whose listeners fail or hold: what is given again, to whom, and what is committed.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=18,
     cases=40,
     show=_show,

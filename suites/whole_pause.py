@@ -1,10 +1,12 @@
 """The suite ``whole-pause``: whole push consumers that are suspended and resumed, judged from the traffic alone."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_pause import WholePauseModel, may_go, suspended
 from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.profile import Profile
@@ -13,6 +15,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 _GOES = "Nothing happens while another member is suspended and a third one runs."
 _MEMBER = Values(0, 1, 2, weights=(10, 10, 1))
@@ -89,8 +92,8 @@ def is_left_out(state: WholePushState, operation: Operation) -> bool:
             return False
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholePauseModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholePauseModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -114,7 +117,7 @@ SUITE = Suite(
     name="whole-pause",
     sentence="Push consumers that are suspended and resumed: who has their queues meanwhile, and what they are given.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=24,
     cases=40,
     show=_show,

@@ -1,10 +1,12 @@
 """The suite ``whole-push``: whole push consumers of one group, judged from the traffic at their broker alone."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     CUT,
@@ -32,6 +34,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, opera
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 _LOCKED, _RESET = ("WHOLE-LOCK", "PULL-PRE-LOCK"), ("WHOLE-RESET", "WHOLE-RESET-LITE", "WHOLE-SEEK")
 MOVES = whole.Moves(
@@ -157,8 +160,8 @@ class Mend(Operation):
     pass
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholePushModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholePushModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -196,7 +199,7 @@ SUITE = Suite(
     name="whole-push",
     sentence="Push consumers as their users start them: who pulls which queue, from where, and what is committed.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=8,
     cases=40,
     show=show,

@@ -1,19 +1,23 @@
 """The suite ``whole-subscriptions``: whole push consumers that subscribe to another topic while they run, judged from
 the traffic alone."""
 
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client import whole_end
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.client.topology import Topology
+from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
 from rocketmq_conformance.models.client.whole_push import WholePushState
-from rocketmq_conformance.models.client.whole_subscriptions import COUNTS, WholeSubscriptionsModel, is_subscribed
+from rocketmq_conformance.models.client.whole_subscriptions import WholeSubscriptionsModel, is_subscribed
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.values import whole
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 _TOPICS = "for each member the topics that its last heartbeat named"
 _MEMBER = Values(0, 1, 2, weights=(6, 6, 1))
@@ -21,8 +25,8 @@ _MEMBER = Values(0, 1, 2, weights=(6, 6, 1))
 
 def _queue(number: int) -> str:
     """A queue by its topic."""
-    first, _ = COUNTS
-    return f"topic 0, queue {number}" if number < first else f"topic 1, queue {number - first}"
+    other = number - OTHER_QUEUES
+    return f"topic 0, queue {number}" if other < 0 else f"topic 1, queue {other}"
 
 
 MOVES = whole.Moves(
@@ -93,8 +97,8 @@ class Unsubscribe(Operation):
     pass
 
 
-def _bind(profile: Profile) -> BoundModel:
-    model = WholeSubscriptionsModel(profile)
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
+    model = WholeSubscriptionsModel(profile, topology)
     return BoundModel(
         model.initial(),
         {
@@ -119,7 +123,7 @@ SUITE = Suite(
     name="whole-subscriptions",
     sentence="Push consumers that subscribe to another topic while they run: who has its queues, and what is given.",
     side=Side.WHOLE,
-    bind=_bind,
+    bind=partial(_bind, ORDINARY),
     steps=16,
     cases=40,
     show=_show,

@@ -106,7 +106,7 @@ def listen(
     """
     rows, suite = shrunk.judged.rows, judge.suite
     messages: list[list[Message]] = []
-    with stage.listening() as recorder:
+    with stage.listening(suite) as recorder:
 
         def do(row: Row) -> Outcome:
             outcome = stage.do(suite, row)

@@ -70,7 +70,9 @@ class Stage:
         self._clock = clock
         #: Measures time for an adapter whose clock is real; None when it is virtual.
         self.times: Timekeeper | None = None
+        #: The world of the case that began last, and those of all topologies so far.
         self.world = ClientCase(profile)
+        self._worlds = {self.world.topology.name: self.world}
         #: Called before each call of the adapter: a sign of life for a watchdog.
         self.beat: Callable[[], None] = _nothing
         #: Set while messages are recorded: the recorder, and the layer that answers instead of the fake broker.
@@ -92,6 +94,7 @@ class Stage:
         if isinstance(self.adapter, adapters.FollowsProfile):
             self.adapter.follow(profile)
         self.world = ClientCase(profile.judged())
+        self._worlds = {self.world.topology.name: self.world}
 
     def keep_time(self, pace: float) -> None:
         """Measure time from now on: the adapter's clock is real, and ``pace`` times faster than standard."""
@@ -99,6 +102,7 @@ class Stage:
 
     def begin(self, suite: Suite, number: int) -> None:
         """Begin a case."""
+        self.world = self._world_of(suite)
         self.world.begin()
         self._folder_begun = False
         exchange = (self._recording or self.world).exchange
@@ -113,6 +117,13 @@ class Stage:
             with self.guarded("the end of a case"):
                 self._ender.end_case()
 
+    def _world_of(self, suite: Suite) -> ClientCase:
+        """The world of a suite's cases."""
+        found = self._worlds.get(suite.topology.name)
+        if found is None:
+            found = self._worlds[suite.topology.name] = ClientCase(self.world.broker.profile, suite.topology)
+        return found
+
     def _case(self, suite: Suite, number: int, exchange: Exchange) -> Case:
         return Case(suite, number, self.profile, self._name_server, exchange, self._case_folder, patience=self.patience)
 
@@ -126,6 +137,7 @@ class Stage:
         The world moves on as the implementation says which step it has reached.
         """
         adapter = cast(WholeCases, self.adapter)  # plays_whole has asked
+        self.world = self._world_of(suite)
         self.world.begin()
         self._folder_begun = False
         has = self._offered(suite)
@@ -160,7 +172,7 @@ class Stage:
         if operation.spec.side is Side.WORLD:
             played_by(self.world, operation)(*args)
             if self._recorder:
-                record_environment(suite.operation(row), self._recorder.record)
+                record_environment(suite.topology, suite.operation(row), self._recorder.record)
             return Ok()
         if at not in self._offered(suite):
             return Unsupported(f"{self.profile} does not have it")
@@ -221,20 +233,20 @@ class Stage:
         return outcome
 
     @contextmanager
-    def listening(self) -> Iterator[MessageRecorder]:
-        """Record the messages between the implementation and its brokers, in cases that begin inside."""
-        recorder = MessageRecorder()
-        recording = RecordingBroker(self.world.broker, recorder.record)
+    def listening(self, suite: Suite) -> Iterator[MessageRecorder]:
+        """Record the messages between the implementation and its brokers, in cases of a suite that begin inside."""
+        recorder, world = MessageRecorder(), self._world_of(suite)
+        recording = RecordingBroker(world.door, recorder.record)
         self._recorder, self._recording = recorder, recording
         talks = self.adapter if isinstance(self.adapter, adapters.RecordsMessages) else None
         try:
-            self.world.broker.answer_by(recording)
+            world.answer_by(recording)
             if talks:
                 talks.record_messages(recorder.record)
             yield recorder
         finally:
             self._recorder = self._recording = None
-            self.world.broker.answer_by(None)
+            world.answer_by(None)
             if talks:
                 talks.record_messages(None)
 
@@ -243,11 +255,11 @@ class Stage:
         methods = self.adapter.calls(suite) if isinstance(self.adapter, InProcess) and not self.times else None
         if methods is None:
             return None
-        has = self._offered(suite)
+        has, world = self._offered(suite), self._world_of(suite)
         return [
-            played_by(self.world, operation)
+            played_by(world, operation)
             if operation.spec.side is Side.WORLD
-            else self._armed(operation.spec, methods[operation])
+            else _armed(world, operation.spec, methods[operation])
             if at in has and operation in methods
             else _not_offered
             for at, operation in enumerate(suite.operations)
@@ -319,7 +331,8 @@ class Stage:
             pass  # the verdict is known; anything that cannot be released ends with the process
         finally:
             self._alarm.remove()
-            self.world.broker.stop()
+            for world in self._worlds.values():
+                world.broker.stop()
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -336,57 +349,8 @@ class Stage:
         self.settle()
         return with_commits(spec, outcome, self.world.take_commits())
 
-    def _armed(self, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
-        if spec.duration:
-            return self._timed(call)
-        if spec.faults:
-            call = self._with_faults(spec, call)
-        if spec.effect or spec.commits:
-            call = self._with_commits(spec, call)
-        return call
-
-    def _with_faults(self, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
-        """The call with its faults played."""
-        script = self.world.broker.script
-        first, last, calm = _stretch(spec)
-        more = last < len(spec.domains)
-        kinds = [requests for _, requests in spec.faults]
-        handlers, overlays = script.handlers, dict[tuple[str, ...], Overlay]()
-
-        def faulty(*args: Any) -> Result:
-            faults = args[first:last]
-            if faults == calm:
-                return call(*args[:first], *args[last:]) if more else call(*args[:first])
-            overlay = overlays.get(faults)
-            if overlay is None:
-                overlay = overlays[faults] = script.overlay(zip(kinds, faults, strict=True))
-            handlers.update(overlay.armed)
-            result = call(*args[:first], *args[last:])
-            handlers.update(overlay.honest)
-            return result
-
-        return faulty
-
-    def _with_commits(self, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
-        """The call with the commits that reached the broker as its result, or as the last part of it."""
-        take, alone = self.world.take_commits, spec.effect
-
-        def with_commits(*args: Any) -> Result:
-            return judged_with(call(*args), take(), alone=alone)
-
-        return with_commits
-
-    def _timed(self, call: Callable[..., Result]) -> Callable[..., Result]:
-        def timed(millis: int) -> Result:
-            result = call(millis)
-            self.world.pass_time(millis)
-            return result
-
-        return timed
-
     def _name_server(self) -> str:
-        broker = self.world.broker
-        return broker.address if broker.running else broker.open()
+        return self.world.name_server()
 
     def _case_folder(self) -> Path:
         """The folder of the case. It is emptied when a case asks for it, which most cases never do."""
@@ -398,6 +362,58 @@ class Stage:
             self._folder.mkdir()
         self._folder_begun = True
         return self._folder
+
+
+def _armed(world: ClientCase, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
+    if spec.duration:
+        return _timed(world, call)
+    if spec.faults:
+        call = _with_faults(world, spec, call)
+    if spec.effect or spec.commits:
+        call = _with_commits(world, spec, call)
+    return call
+
+
+def _with_faults(world: ClientCase, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
+    """The call with its faults played."""
+    script = world.broker.script
+    first, last, calm = _stretch(spec)
+    more = last < len(spec.domains)
+    kinds = [requests for _, requests in spec.faults]
+    handlers, overlays = script.handlers, dict[tuple[str, ...], Overlay]()
+
+    def faulty(*args: Any) -> Result:
+        faults = args[first:last]
+        if faults == calm:
+            return call(*args[:first], *args[last:]) if more else call(*args[:first])
+        overlay = overlays.get(faults)
+        if overlay is None:
+            overlay = overlays[faults] = script.overlay(zip(kinds, faults, strict=True))
+        handlers.update(overlay.armed)
+        result = call(*args[:first], *args[last:])
+        handlers.update(overlay.honest)
+        return result
+
+    return faulty
+
+
+def _with_commits(world: ClientCase, spec: OperationSpec, call: Callable[..., Result]) -> Callable[..., Result]:
+    """The call with the commits that reached the broker as its result, or as the last part of it."""
+    take, alone = world.take_commits, spec.effect
+
+    def with_commits(*args: Any) -> Result:
+        return judged_with(call(*args), take(), alone=alone)
+
+    return with_commits
+
+
+def _timed(world: ClientCase, call: Callable[..., Result]) -> Callable[..., Result]:
+    def timed(millis: int) -> Result:
+        result = call(millis)
+        world.pass_time(millis)
+        return result
+
+    return timed
 
 
 def _nothing() -> None:

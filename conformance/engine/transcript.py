@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.adapter import Answered, RecordMessage
 from rocketmq_conformance.conformance.engine.documents import json_of
-from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.client_case import Door
 from rocketmq_conformance.conformance.remoting.codes import Request, request_name, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.values import environment
 
@@ -67,8 +67,8 @@ class MessageRecorder:
 class RecordingBroker:
     """A layer over the fake broker that records its requests and responses, at both doors."""
 
-    def __init__(self, broker: FakeBroker, record: RecordMessage) -> None:
-        self._broker = broker.dispatcher
+    def __init__(self, door: Door, record: RecordMessage) -> None:
+        self._broker = door
         self._record = record
 
     def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
@@ -109,12 +109,12 @@ def _receiver(code: int) -> str:
     return NAME_SERVER if code == Request.GET_ROUTEINFO_BY_TOPIC else BROKER
 
 
-def record_environment(operation: Operation, record: RecordMessage) -> None:
+def record_environment(topology: Topology, operation: Operation, record: RecordMessage) -> None:
     """Record what an operation of the world does."""
     if isinstance(operation, environment.CommitElsewhere):
         queue, offset = operation.args
-        topic, _, number = QUEUES[queue]
-        ext = {"consumerGroup": GROUP, "topic": topic, "queueId": str(number), "commitOffset": str(offset)}
+        topic, _, number = topology.queues[queue]
+        ext = {"consumerGroup": topology.group, "topic": topic, "queueId": str(number), "commitOffset": str(offset)}
         record(OTHER, BROKER, request_text(Request.UPDATE_CONSUMER_OFFSET, ext))
     else:
         record(BROKER, BROKER, str(operation))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from rocketmq_conformance.conformance.adapter import Answered
@@ -52,6 +52,8 @@ class Administration:
         self._started = started
         #: Readable queues by topic, where routes are set instead of being those of the broker's own topics.
         self.routes: Mapping[str, int] | None = None
+        #: The name, address and settings of a topic at each broker, by its readable queues; None where there is one.
+        self.spread: Callable[[str, int], Sequence[tuple[str, str, Topic]]] | None = None
 
     def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
         """The handlers that replace them over a connection, by request code: routes depend on the client's version."""
@@ -92,6 +94,9 @@ class Administration:
             settings = self._storage.state.topics.get(topic)
         else:
             queues = self.routes.get(topic, NO_ROUTE)
+            if queues != NO_ROUTE and self.spread is not None:
+                brokers = self.spread(topic, queues)
+                return 0, "", {}, routes.route_of_many(brokers, self._cluster, standard, self._form)
             if queues != NO_ROUTE:
                 return 0, "", {}, _ordinary_route(self._name, self._cluster, self.address, queues, standard, self._form)
             settings = None

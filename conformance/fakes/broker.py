@@ -48,11 +48,11 @@ from rocketmq_conformance.models.broker.own_names import OwnNames
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored, Topic
 from rocketmq_conformance.models.broker.timer import SECOND
 from rocketmq_conformance.models.broker.wire import WireRules
-from rocketmq_conformance.models.client.fixtures import BROKER
 from rocketmq_conformance.models.client.switches import BRIEF_HEARTBEATS
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites.values.topology import BROKER
 
 T = TypeVar("T")
 CLUSTER = "DefaultCluster"
@@ -203,9 +203,9 @@ class FakeBroker:
         """Take encrypted connections alone when the TCP door is opened the next time; None: plain ones."""
         self._listener.tls = context
 
-    def open_name_server(self) -> str:
-        """Let the name server listen on a port of its own, too, until the broker stops; its address. Clients have a
-        connection to each then."""
+    def open_another(self) -> str:
+        """Listen on one more port until the broker stops, such as one for the name server alone; its address. Clients
+        have a connection to each then."""
         return self._listener.open_another()
 
     @property

@@ -6,49 +6,66 @@ routes and assignments change, locks are lost, time passes. The broker decides h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 
 from rocketmq_conformance.conformance.fakes.assignments import Assignments
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.cluster_door import ClusterDoor
+from rocketmq_conformance.conformance.fakes.dispatch import Dispatcher
 from rocketmq_conformance.conformance.fakes.responses import document
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.server import Handler
 from rocketmq_conformance.models.broker import lock
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_GROUP, QUEUES
-from rocketmq_conformance.models.client.group_state import ROUTES, listed_ids, readable_queues
+from rocketmq_conformance.models.client.group_state import readable_queues
 from rocketmq_conformance.models.client.initial_broker import initial_broker, reshaped
-from rocketmq_conformance.models.client.rebalance_broker import MORE_ROUTES
+from rocketmq_conformance.models.client.rebalance_broker import more_routes
 from rocketmq_conformance.models.client.rebalance_broker_round import (
-    INITIAL_ASSIGNMENTS,
     TopicAssignment,
     assignment_body,
+    initial_assignments,
     topic_assignment,
 )
 from rocketmq_conformance.models.client.rebalance_orderly import STRANGER
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-_INITIAL = initial_broker()
-_ROUTES: Mapping[str, int] = {**ROUTES, **MORE_ROUTES}
-_LISTED: Mapping[str, tuple[str, ...]] = {GROUP: CLIENTS, OTHER_GROUP: CLIENTS}
+#: Answers requests at both doors of a fake broker.
+Door = Dispatcher | ClusterDoor
 
 
 class ClientCase:
     """The broker of client cases, one after the other. ``now`` is its clock: ms since the case began."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, topology: Topology = ORDINARY) -> None:
         self.now = 0
-        self.broker = FakeBroker(profile, clock=self._clock)
-        self.exchange = self.broker.exchange
+        self.topology = topology
+        self.broker = FakeBroker(profile, name=topology.brokers[0], clock=self._clock)
+        #: Answers requests at both doors.
+        self.door: Door = self.broker.dispatcher
+        if len(topology.brokers) > 1:
+            self._cluster = ClusterDoor(self.broker.dispatcher, topology)
+            self.door, self.broker.administration.spread = self._cluster, self._cluster.spread
+            self.answer_by(None)
+        self.exchange = self.door.exchange
         self._script = self.broker.script
         self._storage = self.broker.storage
         self._consumers = self.broker.consumers
         self._assignments: Assignments = self.broker.assignments
         self._administration = self.broker.administration
         self._record = self.broker.record
+        self._record.keys = {place: at for at, place in enumerate(topology.places) if at not in topology.unrouted}
+        # mappings are replaced, never changed: a case begins with those of the one before
+        self._initial = initial_broker(topology)
+        self._routes = {**topology.routes, **more_routes(topology)}
+        self._listed = {name: topology.clients for name in (topology.group, topology.other_group) if name}
+        assignments = initial_assignments(topology)
+        self._assigned = {topic: self._assignment_text(topic, given) for topic, given in assignments.items()}
         #: The effects that reached the broker since the last call and show in no response.
         self.take_commits: Callable[[], tuple[Value, ...]] = self._record.take
         broker = self.broker
@@ -62,11 +79,25 @@ class ClientCase:
         """Begin a case: everything is as ``models.client.initial_broker`` has it."""
         self.now = 0
         self._script.calm()
-        self._storage.begin(_INITIAL)
-        self._consumers.begin(_LISTED)
-        self._administration.routes = _ROUTES
-        self._assignments.given = _ASSIGNED
+        self._storage.begin(self._initial)
+        self._consumers.begin(self._listed)
+        self._administration.routes = self._routes
+        self._assignments.given = self._assigned
         self._record.clear()
+
+    def answer_by(self, handler: Handler | None) -> None:
+        """Let another handler answer over TCP, such as one that records the messages; None: the case's own."""
+        self.broker.answer_by(handler or self.door)
+
+    def name_server(self) -> str:
+        """The address of the name server; opens the TCP doors on first use."""
+        if self.broker.running:
+            return self.broker.address
+        address = self.broker.open()
+        if self.door is not self.broker.dispatcher:
+            others = (self.broker.open_another() for _ in self.topology.brokers[1:])
+            self._cluster.addresses = (address, *others)
+        return address
 
     # --- what there is --------------------------------------------------------------------------------------
 
@@ -94,31 +125,32 @@ class ClientCase:
     def commit_elsewhere(self, queue: int, offset: int) -> Result:
         """Another member of the group commits."""
         storage = self._storage
-        topic, _, number = QUEUES[queue]
-        storage.state = commit_offset(storage.rules, storage.state, GROUP, topic, number, offset)[0]
+        storage.state = commit_offset(storage.rules, storage.state, *self.topology.stored_keys[queue], offset)[0]
         return None
 
     def shape(self, queue: int, shape: str) -> Result:
         """Put a queue into one of ``models.client.initial_broker.SHAPES``."""
-        topic, _, number = QUEUES[queue]
-        self._storage.reshape(reshaped(self._storage.state, queue, shape), topic, number)
+        place = self.topology.places[queue]
+        self._storage.reshape(reshaped(self._storage.state, place, shape), *place)
         return None
 
     def list_members(self, members: tuple[int, ...]) -> Result:
         """List the client ids of these members from now on."""
-        self._consumers.listed = {GROUP: listed_ids(members)}
+        clients = self.topology.clients
+        self._consumers.listed = {self.topology.group: tuple([clients[member] for member in members])}
         return None
 
     def assign(self, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Result:
         """Assign these queues of a topic from now on."""
         before = self._assignments.given or {}
-        self._assignments.given = {**before, topic: _assignment_text(topic, topic_assignment(topic, pull, pop, oddity))}
+        given = topic_assignment(self.topology, topic, pull, pop, oddity)
+        self._assignments.given = {**before, topic: self._assignment_text(topic, given)}
         return None
 
     def route(self, topic: str, queues: int) -> Result:
         """Give a topic's route so many readable queues, or as many as there are; -1 takes the route away."""
         before = self._administration.routes or {}
-        self._administration.routes = {**before, topic: readable_queues(topic, queues)}
+        self._administration.routes = {**before, topic: readable_queues(self.topology, topic, queues)}
         return None
 
     def forget_locks(self) -> Result:
@@ -130,18 +162,18 @@ class ClientCase:
         """A client of the group that is no member asks for a lock, of a broker that may have just restarted."""
         if restarted:
             self.forget_locks()
-        self._consumers.locks = lock.lock(self._consumers.locks, GROUP, STRANGER, QUEUES[queue], self.now)[0]
+        locks, group, place = self._consumers.locks, self.topology.group, self.topology.queues[queue]
+        self._consumers.locks = lock.lock(locks, group, STRANGER, place, self.now)[0]
         return None
+
+    def _assignment_text(self, topic: str, given: TopicAssignment) -> bytes:
+        return _assignment_text(topic, given, self.topology.brokers[0])
 
     def _clock(self) -> int:
         return self.now
 
 
 @lru_cache(maxsize=1024)
-def _assignment_text(topic: str, given: TopicAssignment) -> bytes:
+def _assignment_text(topic: str, given: TopicAssignment, broker: str) -> bytes:
     """The body of an assignment."""
-    return document(assignment_body(given, topic))
-
-
-#: The assignment of each topic in the initial state.
-_ASSIGNED: Mapping[str, bytes] = {topic: _assignment_text(topic, given) for topic, given in INITIAL_ASSIGNMENTS.items()}
+    return document(assignment_body(given, topic, broker))

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.responses import CODES, PlainHandler, document
 from rocketmq_conformance.conformance.fakes.send_backs import SEND, SEND_BACK, SEND_SHORT, place_of
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.models.client.fixtures import NEGATIVE_OFFSET, nth_assignment_fault
+from rocketmq_conformance.models.client.plan_words import NEGATIVE_OFFSET, nth_assignment_fault
 from rocketmq_conformance.models.client.send_back import LOG_DISTANCE, is_refused
 from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
 
@@ -78,7 +78,7 @@ class FaultScript:
         self._calm.update({code: handler for code, handler in handlers.items() if code in _KIND_OF})
 
     def arm(self, kind: Requests, fault: str) -> None:
-        """Play the requests of a kind by ``fault`` from now on (``models.client.fixtures`` has those of each kind)."""
+        """Play the requests of a kind by ``fault`` from now on (``plan_words`` has those of each kind)."""
         self.handlers.update(self._play(kind, fault))
 
     def overlay(self, faults: Iterable[tuple[Requests, str]]) -> Overlay:

@@ -18,14 +18,6 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import GARBAGE, Peer
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
-from rocketmq_conformance.models.client.fixtures import (
-    BROKER,
-    GROUP,
-    OTHER_TOPIC,
-    RETRY_TOPIC,
-    STORED_KEYS,
-    TOPIC,
-)
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
@@ -38,6 +30,7 @@ from rocketmq_conformance.models.client.whole_subscriptions import with_other_to
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 
 #: Seconds by which a late answer is late, for clients whose timers are standard.
 DELAY = 1.0
@@ -121,7 +114,7 @@ class GroupCase(WatchedCase):
         """Let clients connect; host:port of the name server, which has a port of its own."""
         self.broker.encrypt(self.guard.context)
         self.broker.open()
-        return self.broker.open_name_server()
+        return self.broker.open_another()
 
     def close(self) -> None:
         """End it."""
@@ -141,7 +134,7 @@ class GroupCase(WatchedCase):
     def prepare(self, queues: int, shape: str, stored: int, where: str = LAST) -> None:
         """Have a topic of so many queues of a shape, with the same stored offset in each (-1: none), for consumers that
         begin at ``where``."""
-        self.begin(initial_broker(self.broker.storage.rules, Setting(queues, shape, stored)))
+        self.begin(initial_broker(self.broker.storage.rules, ORDINARY, Setting(queues, shape, stored)))
         self._where = where
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
@@ -221,7 +214,7 @@ class GroupCase(WatchedCase):
 
     def add_other_topic(self) -> None:
         """Have another topic, whose queues and stored offsets are like those of the first one."""
-        self.broker.storage.begin(with_other_topic(self.broker.state))
+        self.broker.storage.begin(with_other_topic(ORDINARY, self.broker.state))
         self._has_other = True
         self.traffic.watch_other(OTHER_TOPIC)
 
@@ -305,12 +298,13 @@ class GroupCase(WatchedCase):
     @property
     def seen(self) -> Sequence[int]:
         """The numbers of the queues that answers show."""
-        return [number_of(queue) for queue in seen_queues(self.broker.state)]
+        return [number_of(ORDINARY, queue) for queue in seen_queues(ORDINARY, self.broker.state)]
 
     def stored(self) -> tuple[int, ...]:
         """The stored offset of each queue, -1 for none."""
         stored = self.broker.state.stored
-        return tuple(stored.get(STORED_KEYS[queue], -1) for queue in seen_queues(self.broker.state))
+        seen = seen_queues(ORDINARY, self.broker.state)
+        return tuple(stored.get(ORDINARY.stored_keys[queue], -1) for queue in seen)
 
     def offers(self, queue: int, offset: int) -> bool:
         """Is an offset between min and max of a queue, both included?"""

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocketmq_conformance.models.client.effects import AWAITED, AWAITED_UNLOCK
-from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.plan_words import NO_QUEUE
 from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Value
 
 #: A message that was sent back, as ``models.client.sent_back`` describes it.
 SentBackMessage = tuple[Value, ...]
 
-#: The index of each queue of a client case, by topic and queue id.
-INDEX = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES) if at != LOST_QUEUE}
-
 
 class Record:
     """Records effects that no response shows, until ``take``."""
 
     def __init__(self) -> None:
+        #: The key of each queue of a client case, by its place.
+        self.keys: Mapping[tuple[str, int], int] = {}
         #: Is the request that is being answered one way?
         self.one_way = False
-        #: Commits that arrived, whatever became of them: the queue (see ``INDEX``, -1: none of the case's), the offset,
+        #: Commits that arrived, whatever became of them: the queue's key (-1: none of the case's), the offset,
         #: and ``AWAITED`` when the request was not one way.
         self.commits: list[tuple[Value, ...]] = []
         #: Requests to unlock that were not one way.
@@ -46,7 +45,7 @@ class Record:
         """A commit arrived, with these header fields."""
         queue, offset = parse_number(ext.get("queueId"), 32), parse_number(ext.get("commitOffset"), 64)
         if queue is not None and offset is not None:
-            commit = INDEX.get((ext["topic"], queue), NO_QUEUE), offset
+            commit = self.keys.get((ext["topic"], queue), NO_QUEUE), offset
             self.commits.append(commit if self.one_way else (*commit, AWAITED))
 
     def unlock(self) -> None:

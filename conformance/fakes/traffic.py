@@ -18,14 +18,10 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import first_offset
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.pull import COMMIT
-from rocketmq_conformance.models.broker.state import DEAD
-from rocketmq_conformance.models.client.fixtures import (
-    GROUP,
-    RETRY_PREFIX,
-    TOPIC,
-)
+from rocketmq_conformance.models.broker.state import DEAD, RETRY
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, RETRIES
 from rocketmq_conformance.models.java_text import parse_number
+from rocketmq_conformance.suites.values.topology import GROUP, TOPIC
 
 _ROUTE = Request.GET_ROUTEINFO_BY_TOPIC
 #: Seconds in which a client pulls again whose pull found nothing.
@@ -70,7 +66,7 @@ class Traffic:
         again: float = AGAIN,
     ) -> None:
         self._broadcasting, self._owner, self._time_again = broadcasting, owner, again
-        self._group, self._topic, self._retry_topic = group, topic, f"{RETRY_PREFIX}{group}"
+        self._group, self._topic, self._retry_topic = group, topic, f"{RETRY}{group}"
         #: The number of the first queue of each topic.
         self._first = {topic: 0}
         #: The topics that each client subscribes to, as its last heartbeat said.

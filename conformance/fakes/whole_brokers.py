@@ -18,11 +18,12 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.broker.wire import WireRules
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, NOTHING, TOPIC
+from rocketmq_conformance.models.client.plan_words import NOTHING
 from rocketmq_conformance.models.client.whole_brokers import MOST, SECOND, number_of, numbers, place_of
 from rocketmq_conformance.models.client.whole_push import NO_OWNER
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, TOPIC
 
 #: The names of the brokers, in their order.
 NAMES = BROKER, "broker-b"

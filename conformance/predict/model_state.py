@@ -10,19 +10,19 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from rocketmq_conformance.conformance.predict.facts import BrokerFacts, QueueFacts, retry_topic
+from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFacts, QueueFacts
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.configuration import SETTINGS
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.models.client.topology import Topology
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release
 
-#: The queues of the fixtures that stand for a queue of an ordinary topic, and of the group's retry topic.
-_ORDINARY = next(at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC)
-_RETRY = next(at for at, queue in enumerate(QUEUES) if queue.topic == RETRY_TOPIC)
+#: The key of a stored offset: group, topic and number of a queue.
+StoredKey = tuple[str, str, int]
 #: A Java on which brokers see what is in memory: whether they do is what they were observed to answer.
 JAVA_SHOWING_PAGES = 11
 
@@ -34,8 +34,6 @@ class ModelQueue:
     facts: QueueFacts
     #: The offsets by their number.
     offsets: tuple[int, ...]
-    #: The queue of the fixtures that stands for it.
-    index: int
 
     def number(self, offset: int) -> int:
         """The number of an offset that matters."""
@@ -54,25 +52,34 @@ class ModelQueue:
         times = tuple(at + (number > found) - (number < found) for number in range(begin, end))
         return QueueLog(self.number(facts.min), begin, times, hot)
 
-    def broker(self, time: int | None, hot: bool) -> BrokerState:
-        """A broker that has this queue, and what the group stored of it."""
-        topic, _, number = QUEUES[self.index]
-        stored = {} if self.facts.stored is None else {(GROUP, topic, number): self.number(self.facts.stored)}
+    def broker(self, key: StoredKey, time: int | None, hot: bool) -> BrokerState:
+        """A broker that has this queue, and what the group stored of it by this key."""
+        group, topic, number = key
         return BrokerState(
             topics={topic: Topic.of(number + 1)},
-            groups=frozenset({GROUP}),
+            groups=frozenset({group}),
             logs={(topic, number): self.log(time, hot)},
-            stored=stored,
+            stored={} if self.facts.stored is None else {key: self.number(self.facts.stored)},
         )
 
 
-def model_queue(facts: QueueFacts, group: str) -> ModelQueue:
+def topology_of(facts: GroupFacts) -> Topology:
+    """The queues of a group as the models know them, in their order."""
+    return Topology(
+        name=facts.group,
+        group=facts.group,
+        topic=facts.queues[0].topic,
+        queues=tuple(MessageQueue(queue.topic, queue.broker, queue.queue) for queue in facts.queues),
+    )
+
+
+def model_queue(facts: QueueFacts) -> ModelQueue:
     """A queue of a group's topic."""
     last = max(facts.min, facts.max - 1)
     maybe = (facts.stored, facts.answer, facts.found)
     known = {0, facts.min, last, facts.max, *(offset for offset in maybe if offset is not None)}
     offsets = tuple(sorted(offset for offset in known if offset >= 0))
-    return ModelQueue(facts, offsets, _RETRY if facts.topic == retry_topic(group) else _ORDINARY)
+    return ModelQueue(facts, offsets)
 
 
 def broker_profile(broker: BrokerFacts, client: Release = NEWEST, java: int = JAVA_SHOWING_PAGES) -> Profile:
@@ -82,12 +89,11 @@ def broker_profile(broker: BrokerFacts, client: Release = NEWEST, java: int = JA
     return profile.configured(known).judged()
 
 
-def is_hot(rules: BrokerRules, queue: ModelQueue, time: int | None) -> bool | None:
+def is_hot(rules: BrokerRules, queue: ModelQueue, key: StoredKey, time: int | None) -> bool | None:
     """Does the broker take message 0 to be in memory? That follows from what it answers to the group; None when no
     belief of the broker explains its answer."""
-    topic, _, number = QUEUES[queue.index]
     for hot in (True, False):
-        answer = query_offset(rules, queue.broker(time, hot), GROUP, topic, number)[1]
+        answer = query_offset(rules, queue.broker(key, time, hot), *key)[1]
         offset = None if isinstance(answer, Err) else answer
         if (offset if offset is None else queue.offset(int(str(offset)))) == queue.facts.answer:
             return hot

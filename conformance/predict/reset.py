@@ -147,7 +147,7 @@ def reset_queues(facts: GroupFacts, target: str, online: bool) -> tuple[QueueRes
     found: list[QueueReset] = []
     commits = False
     for broker in facts.brokers:
-        queues = [model_queue(queue, facts.group) for queue in facts.queues if queue.broker == broker.name]
+        queues = [model_queue(queue) for queue in facts.queues if queue.broker == broker.name]
         if REFUSED in (each.way for each in found):
             found += [QueueReset(facts=each.facts, way=NOT_ASKED, after=None, rules=()) for each in queues]
         elif queues:

@@ -21,13 +21,12 @@ from rocketmq_conformance.conformance.predict.facts import (
     QueueFacts,
     retry_topic,
 )
-from rocketmq_conformance.conformance.predict.model_state import ModelQueue, broker_profile, is_hot, model_queue
+from rocketmq_conformance.conformance.predict.model_state import broker_profile, is_hot, model_queue, topology_of
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
 from rocketmq_conformance.models.broker.names import LONGEST_GROUP, LONGEST_NEW_GROUP, allowed
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.switches import LITE_PULLS, NEW_GROUP_NAMES
 from rocketmq_conformance.models.client import whole
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.client.local_store import LocalStore
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore
@@ -169,10 +168,9 @@ def queue_starts(facts: GroupFacts, consumer: Consumer) -> tuple[QueueStart, ...
     """The start of each queue."""
     if refuses_name(consumer.client, facts.group):
         return tuple(QueueStart(facts=queue, start=None, first=None, source=NONE) for queue in facts.queues)
-    models = {broker.name: StartModel(broker_profile(broker, min(consumer.client, KNOWN))) for broker in facts.brokers}
-    return tuple(
-        _queue_start(models[queue.broker], facts, facts.broker(queue.broker), queue, consumer) for queue in facts.queues
-    )
+    topology, client = topology_of(facts), min(consumer.client, KNOWN)
+    models = {broker.name: StartModel(broker_profile(broker, client), topology) for broker in facts.brokers}
+    return tuple(_queue_start(models[queue.broker], facts, at, consumer) for at, queue in enumerate(facts.queues))
 
 
 def summary(starts: Sequence[QueueStart]) -> str:
@@ -189,11 +187,10 @@ def _others(facts: GroupFacts, consumer: Consumer) -> tuple[tuple[str, str], ...
     return grouped(every, lambda release: summary(queue_starts(facts, replace(consumer, client=release))))
 
 
-def _queue_start(
-    model: StartModel, facts: GroupFacts, broker: BrokerFacts, queue: QueueFacts, consumer: Consumer
-) -> QueueStart:
-    mapped = model_queue(queue, facts.group)
-    hot = is_hot(model.store.broker, mapped, facts.time)
+def _queue_start(model: StartModel, facts: GroupFacts, at: int, consumer: Consumer) -> QueueStart:
+    queue, key = facts.queues[at], model.topology.stored_keys[at]
+    mapped, broker = model_queue(queue), facts.broker(queue.broker)
+    hot = is_hot(model.store.broker, mapped, key, facts.time)
     if hot is None and consumer.model == CLUSTERING and consumer.kind != PULL:
         beside = f"; off its default: {', '.join(broker.doubts)}" if broker.doubts else ""
         answer = "QUERY_NOT_FOUND" if queue.answer is None else queue.answer
@@ -204,8 +201,8 @@ def _queue_start(
             source=UNKNOWN,
             unknown=f"{broker.name} ({broker.release}) answers {answer}, which the model does not expect{beside}",
         )
-    state = RemoteStore(broker=mapped.broker(facts.time, hot is not False))
-    found, whys = _decide(model, state, mapped, consumer)
+    state = RemoteStore(broker=mapped.broker(key, facts.time, hot is not False))
+    found, whys = _decide(model, state, at, consumer)
     if not isinstance(found, int) or found < 0:
         return QueueStart(
             facts=queue,
@@ -230,7 +227,7 @@ def _queue_start(
             lag=queue.kept(mapped.offset(found), queue.max),
             unserved=unserved,
         )
-    first, pulls = whole.first_message(model, state.broker, _WHOLE[consumer.kind], mapped.index, found)[1:]
+    first, pulls = whole.first_message(model, state.broker, _WHOLE[consumer.kind], at, found)[1:]
     return _compared(
         QueueStart(
             facts=queue,
@@ -255,11 +252,9 @@ def _unserved(broker: BrokerFacts, consumer: Consumer) -> str:
     return REJECTED_PULLS if broker.slave and release >= SLAVES_REJECT and not reads else ""
 
 
-def _decide(
-    model: StartModel, state: RemoteStore, mapped: ModelQueue, consumer: Consumer
-) -> tuple[Expected, tuple[Reason, ...]]:
+def _decide(model: StartModel, state: RemoteStore, at: int, consumer: Consumer) -> tuple[Expected, tuple[Reason, ...]]:
     """The start in the numbers of the models, with the reasons of the broker, the store and the decision."""
-    at, broker = mapped.index, state.broker
+    broker = state.broker
     how = (consumer.where, consumer.timestamp, consumer.zone, model.client.checked_start)
     if consumer.kind == PULL:
         _, found, why = model.pull(state, at, "answer")
@@ -268,9 +263,8 @@ def _decide(
         decide = model.lite_pull_from_file if consumer.kind == LITE else model.push_from_file
         _, found, why = decide(LocalStore(), broker, at, *how, "answer")
         return found, (why,)
-    topic, _, number = QUEUES[at]
     set_zero = False if model.client.asks_no_zero else None
-    asked = query_offset(model.store.broker, broker, GROUP, topic, number, set_zero)[2]
+    asked = query_offset(model.store.broker, broker, *model.topology.stored_keys[at], set_zero)[2]
     read = model.store.read(state, at, MEMORY_THEN_STORE if consumer.kind == LITE else STORE, "answer")[2]
     start = model.lite_pull if consumer.kind == LITE else model.push
     _, found, why = start(state, at, *how, "answer", "answer")

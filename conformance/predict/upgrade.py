@@ -20,7 +20,6 @@ from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.search import search
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.release import Release, Switch, changes, switches_of
 
 #: From Java 14 on a broker takes every message to be in memory (BQ-MEM-2).
@@ -145,16 +144,16 @@ def _taken_along(facts: GroupFacts, broker: BrokerFacts, queue: QueueFacts, rele
     """A queue as a broker of a release shows it to the group."""
     if Release.parse(broker.release) == release:
         return queue
-    mapped = model_queue(queue, facts.group)
+    mapped, key = model_queue(queue), (facts.group, queue.topic, queue.queue)
     before = BrokerRules.of(broker_profile(broker))
     after = BrokerRules.of(broker_profile(_broker(broker, release), java=java))
-    hot = is_hot(before, mapped, facts.time)
+    hot = is_hot(before, mapped, key, facts.time)
     if hot is None:
         return queue
-    topic, _, number = QUEUES[mapped.index]
-    state = mapped.broker(facts.time, hot)
+    _, topic, number = key
+    state = mapped.broker(key, facts.time, hot)
     log = reopened(after, state.logs[topic, number])
-    answer = query_offset(after, state._replace(logs={(topic, number): log}), GROUP, topic, number)[1]
+    answer = query_offset(after, state._replace(logs={(topic, number): log}), *key)[1]
     found = queue.found
     if found is not None and not log.times:
         # with no message left a search leads to min, which the new broker determined again

@@ -28,7 +28,6 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.search import max_offset, min_offset, search
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.offset_table import STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore
@@ -40,6 +39,7 @@ from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.reports.proof import PAIR
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.pair import PairedClient
@@ -64,12 +64,14 @@ class PairState:
     """The model's state of client and broker."""
 
     def __init__(self, client: Release, broker: Release, java: int) -> None:
-        self.model = StartModel(Profile(client, broker, java))
+        self.model = StartModel(Profile(client, broker, java), ORDINARY)
         rules = self.model.store.broker
         self.broker = BrokerState(
             topics={TOPIC: Topic.of(len(_SHAPES))},
             groups=frozenset({GROUP}),
-            logs={(TOPIC, QUEUES[at].id): reopened(rules, log_of_shape(shape)) for at, shape in _SHAPES.items()},
+            logs={
+                (TOPIC, ORDINARY.queues[at].id): reopened(rules, log_of_shape(shape)) for at, shape in _SHAPES.items()
+            },
         )
 
 
@@ -148,10 +150,12 @@ class _Table:
             stands = self._stands_at(queue)
         self._state = after
         observed: Result = stands if answered is None else answered
-        self._tally.add(offset, why, observed, lambda: f"commit {offset} in {QUEUES[queue]}, one way {one_way}")
+        self._tally.add(
+            offset, why, observed, lambda: f"commit {offset} in {ORDINARY.queues[queue]}, one way {one_way}"
+        )
 
     def _stands_at(self, queue: int) -> Result:
-        topic, _, number = QUEUES[queue]
+        topic, _, number = ORDINARY.queues[queue]
         return responses.number(self._cluster.ask(requests.query(self._group, topic, number, None)))
 
     def _check(self, what: str, queue: int, answer: Answer[RemoteStore], call: Callable[[], Result]) -> None:
@@ -168,7 +172,7 @@ def _bounds(tally: Tally, state: PairState, client: PairedClient) -> None:
     """Max, min and every search of each queue."""
     broker, rules = state.broker, state.model.store.broker
     for queue, shape in _SHAPES.items():
-        topic, _, number = QUEUES[queue]
+        topic, _, number = ORDINARY.queues[queue]
         asked: list[tuple[str, Answer[BrokerState], Result]] = [
             ("max", max_offset(broker, topic, number), client.max(queue)),
             ("min", min_offset(broker, topic, number), client.min(queue)),

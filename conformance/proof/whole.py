@@ -34,7 +34,6 @@ from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.client import switches as client_switches
-from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
@@ -44,6 +43,7 @@ from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rule import Reason
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
@@ -168,7 +168,7 @@ def prove_release(text: str, fake: bool = False, rule: str = "") -> Tally:
     from rocketmq_conformance.conformance.targets.java_client.whole import quick_release
 
     release, classes = Release.parse(text), quick_release(text)
-    model = StartModel(Profile(release, release, needs.java_feature(needs.java())))
+    model = StartModel(Profile(release, release, needs.java_feature(needs.java())), ORDINARY)
     tally = Tally(WHOLE, text)
     every = [case for case in cases() if _is_about(rule, expected(model, case)[1])]
     life = WholeGroupModel(model)
@@ -226,7 +226,7 @@ def prove_scripted(text: str, only: str = "", rule: str = "") -> Tally:
 
     classes = quick_release(text)
     tally = Tally(SCRIPTED, text)
-    life = WholeGroupModel(StartModel(Profile(classes.release, classes.release)))
+    life = WholeGroupModel(StartModel(Profile(classes.release, classes.release), ORDINARY))
     kinds = {PUSH, ORDERLY} | ({LITE} if client_switches.LITE_STARTS.on(classes.release) else set())
     demands = client_switches.LITE_KEEPS_OTHERS.on(classes.release)
     every = [

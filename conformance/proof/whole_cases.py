@@ -11,7 +11,6 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
-from rocketmq_conformance.models.client.fixtures import GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
@@ -50,7 +49,8 @@ from rocketmq_conformance.models.client.whole_moves import (
     UnlockElsewhere,
     Unsubscribe,
 )
-from rocketmq_conformance.models.client.whole_subscriptions import COUNTS, subscribing
+from rocketmq_conformance.models.client.whole_subscriptions import subscribing
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, OTHER_TOPIC, TOPIC
 
 KINDS = (PUSH, ORDERLY, LITE)
 #: 2024-07-01T00:00Z, the time of offset 6.
@@ -80,7 +80,7 @@ class TableCase(NamedTuple):
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the queues of its topics."""
-        others = range(OTHER_QUEUES, OTHER_QUEUES + COUNTS[1]) if self.other else ()
+        others = range(OTHER_QUEUES, OTHER_QUEUES + len(ORDINARY.topic_queues[OTHER_TOPIC])) if self.other else ()
         return *range(self.queues), *others
 
     def place_of(self, number: int) -> tuple[str, int]:
@@ -94,7 +94,7 @@ class TableCase(NamedTuple):
         stored = {} if self.stored is None else {(GROUP, TOPIC, number): self.stored for number in ids}
         logs = {(TOPIC, number): log for number in ids}
         broker = BrokerState({TOPIC: Topic.of(self.queues)}, frozenset({GROUP}), logs, stored)
-        group = WholeGroup(self.kind, self.where, broker, TIME, on_demand=self.on_demand)
+        group = WholeGroup(self.kind, self.where, broker, ORDINARY, TIME, on_demand=self.on_demand)
         return subscribing(group) if self.other else group
 
 

@@ -18,7 +18,6 @@ from rocketmq_conformance.conformance.proof.whole_cases import TIME, TableCase
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.waiting import wait_until
-from rocketmq_conformance.models.client.fixtures import BROKER, OTHER_TOPIC
 from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
@@ -41,6 +40,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Unsubscribe,
 )
 from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.suites.values.topology import BROKER, OTHER_TOPIC
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease

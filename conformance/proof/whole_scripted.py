@@ -28,7 +28,6 @@ from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import RESETS_AT_ONCE
@@ -50,9 +49,9 @@ from rocketmq_conformance.models.client.whole_moves import (
     UnlockElsewhere,
     Unsubscribe,
 )
-from rocketmq_conformance.models.client.whole_subscriptions import COUNTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY, OTHER_TOPIC, TOPIC
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
@@ -149,7 +148,7 @@ class ScriptedCase(PlayedCase):
         self._connection = self._open.enter_context(Connection(host, int(port)))
         self.broker.create_topic(TOPIC, self.case.queues)
         if self.case.other:
-            self.broker.create_topic(OTHER_TOPIC, COUNTS[1])
+            self.broker.create_topic(OTHER_TOPIC, len(ORDINARY.topic_queues[OTHER_TOPIC]))
         self.broker.create_group(self.group)
         for number in self.case.numbers:
             topic, queue = self.case.place_of(number)
@@ -291,7 +290,7 @@ def play_cases(
     CannotRunError when a consumer does not start at all.
     """
     profile = Profile(classes.release, classes.release)
-    life = WholeGroupModel(StartModel(profile))
+    life = WholeGroupModel(StartModel(profile, ORDINARY))
 
     def opened(number: int, attempt: int) -> ScriptedCase:
         case, parts = every[number]
@@ -317,7 +316,7 @@ def prove_cases(tally: Tally, classes: JavaRelease, every: Sequence[TableCase], 
     A case that differs is played once more when the others are done, and that counts: on a busy machine a client's
     timers may come so late that a look is over before them.
     """
-    life = WholeGroupModel(StartModel(Profile(classes.release, classes.release)))
+    life = WholeGroupModel(StartModel(Profile(classes.release, classes.release), ORDINARY))
     observed = dict(zip(every, play_cases(classes, [(case, {}) for case in every], limit), strict=True))
     again = [case for case in every if observed[case] != expected(life, case)[0]]
     observed.update(zip(again, play_cases(classes, [(case, {}) for case in again], limit), strict=True))

@@ -83,6 +83,8 @@ class Peer(asyncio.Protocol):
         self._buffer = bytearray()
         #: ``host:port`` of the other end.
         self.address = ""
+        #: The same of this end: which of a server's ports it is.
+        self.reached = ""
         #: No two connections of a server have the same number.
         self.number = 0
 
@@ -126,6 +128,8 @@ class Peer(asyncio.Protocol):
         transport.set_write_buffer_limits(high=_UNREAD)
         name = transport.get_extra_info("peername")
         self.address = f"{name[0]}:{name[1]}" if name else ""
+        own = transport.get_extra_info("sockname")
+        self.reached = f"{own[0]}:{own[1]}" if own else ""
         self._listener.joined(self)
 
     def data_received(self, data: bytes) -> None:

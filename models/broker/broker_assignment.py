@@ -13,7 +13,6 @@ from rocketmq_conformance.models.broker import assignment, members
 from rocketmq_conformance.models.broker.assignment import (
     LMQ_PREFIX,
     NO_MODES,
-    RETRY_PREFIX,
     AssignmentRequest,
     Mode,
     Modes,
@@ -23,7 +22,7 @@ from rocketmq_conformance.models.broker.assignment import (
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.members import NO_GROUPS, Consumer, Groups
 from rocketmq_conformance.models.broker.pull import RegisteredSubscription
-from rocketmq_conformance.models.client.fixtures import BROKER
+from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, reasons_by_kind
@@ -33,19 +32,21 @@ GROUPS = ("G0", "G1", "G!")
 KNOWN_GROUP, ILLEGAL_GROUP = 0, 2
 #: Topics by index: on one broker, on several, with one queue, with no readable queue, without a route, the retry
 #: topics of two groups, of which only the first has a route, and a light message queue.
-TOPICS = ("T0", "T1", "T2", "T3", "T4", f"{RETRY_PREFIX}G0", f"{RETRY_PREFIX}G1", f"{LMQ_PREFIX}L")
+TOPICS = ("T0", "T1", "T2", "T3", "T4", f"{RETRY}G0", f"{RETRY}G1", f"{LMQ_PREFIX}L")
 #: Client ids by index, in an order that is not Java's; the last one is blank.
 CLIENTS = ("c2", "c10", "C3", "\u00e9", " ")
 #: Connections over which members register.
 CONNECTIONS = 5
 
+#: The name of the broker that is asked.
+BROKER = "broker-a"
 #: The name server's routes: (broker, number of queues, are they readable?) by topic.
 ROUTES: dict[str, tuple[tuple[str, int, bool], ...]] = {
     "T0": ((BROKER, 4, True),),
     "T1": (("broker-c", 2, False), ("broker-b", 2, True), (BROKER, 3, True)),
     "T2": (("broker-b", 1, True),),
     "T3": ((BROKER, 2, False),),
-    f"{RETRY_PREFIX}G0": ((BROKER, 1, True),),
+    f"{RETRY}G0": ((BROKER, 1, True),),
 }
 
 _CREATED = reasons_by_kind(("BQ-TOPIC-1",), "new topic", "same again")
@@ -88,7 +89,7 @@ class BrokerAssignmentModel:
         consumer = Consumer(GROUPS[group], {TOPICS[0]: RegisteredSubscription(None, 0)})
         known = group == KNOWN_GROUP or self.rules.creates_groups
         groups, _, why = members.heartbeat(self.rules, state.members, connection, CLIENTS[client], consumer, known)
-        topics = state.topics | {RETRY_PREFIX + GROUPS[group]} if known else state.topics
+        topics = state.topics | {RETRY + GROUPS[group]} if known else state.topics
         return BrokerAssignmentState(topics, groups, state.modes), None, why
 
     def unregister(self, state: BrokerAssignmentState, connection: int, group: int) -> Answer[BrokerAssignmentState]:

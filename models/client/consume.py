@@ -35,6 +35,7 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     with_odd_bytes,
 )
 from rocketmq_conformance.models.client.send_back import SentBackMessage, send_back
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Err, having_sent
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, accident, reasons_by_kind
@@ -263,12 +264,13 @@ def with_begin_time(messages: tuple[CachedMessage, ...], now: int) -> tuple[Cach
 
 
 class ConsumeModel:
-    """The rules for one profile; every method is pure."""
+    """The rules for one profile and topology; every method is pure."""
 
-    __slots__ = ("rules",)
+    __slots__ = ("rules", "topology")
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, topology: Topology) -> None:
         self.rules = ClientRules.of(profile)
+        self.topology = topology
 
     def begin(self, state: ConsumeState, mode: str, max_times: int, batch: int) -> Answer[ConsumeState]:
         """A new consumer with new process queues."""
@@ -392,7 +394,7 @@ class ConsumeModel:
         for message in bad:
             if rules.skips_uncached and message.offset not in cached.tree:
                 continue
-            back = send_back(message, level, max_times, fault, rules.copies_origin)
+            back = send_back(self.topology, message, level, max_times, fault, rules.copies_origin)
             if back is None:
                 serial, queue, offset, size, times, _ = message
                 kept.append(CachedMessage(serial, queue, offset, size, times + 1, began))
@@ -430,7 +432,7 @@ class ConsumeModel:
             if now - message.began <= TIMEOUT:
                 kind = kind or "too young"
                 break
-            back = send_back(message, CLEAN_LEVEL, max_times, fault, self.rules.copies_origin)
+            back = send_back(self.topology, message, CLEAN_LEVEL, max_times, fault, self.rules.copies_origin)
             if back is None:
                 kind = kind or "not sent back"
                 continue

@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.consume import NEW_QUEUES, NO_OFFSET, QUEUE_NUMBERS
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING
 from rocketmq_conformance.models.client.process_queue_contents import (
     FAILED,
@@ -39,6 +38,7 @@ from rocketmq_conformance.models.client.process_queue_contents import (
     with_odd_bytes,
 )
 from rocketmq_conformance.models.client.send_back import SentBackMessage, copy_of, first_topic, is_refused
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import having_sent
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
@@ -170,12 +170,13 @@ def _refused(why: Reason) -> Reason:
 
 
 class ConsumeOrderlyModel:
-    """The rules for one profile; every method is pure."""
+    """The rules for one profile and topology; every method is pure."""
 
-    __slots__ = ("rules",)
+    __slots__ = ("rules", "topology")
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, topology: Topology) -> None:
         self.rules = ClientRules.of(profile)
+        self.topology = topology
 
     def begin(self, state: ConsumeOrderlyState, mode: str, max_times: int, batch: int) -> Answer[ConsumeOrderlyState]:
         """A new consumer with new process queues."""
@@ -279,9 +280,9 @@ class ConsumeOrderlyModel:
         for message in messages:
             serial, queue, offset, size, times, began = message
             if times >= most and size and not is_refused(fault, offset):
-                topic = first_topic(queue) if rules.orderly_topic else QUEUES[queue].topic
+                topic = first_topic(self.topology, queue) if rules.orderly_topic else self.topology.topic_of[queue]
                 copy_times = times + 1 if rules.orderly_times else times
-                gone.append(copy_of(message, topic, most, copy_times, rules.orderly_origin))
+                gone.append(copy_of(self.topology, message, topic, most, copy_times, rules.orderly_origin))
                 tried.append(message)
             else:
                 waits = True

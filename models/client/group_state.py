@@ -6,30 +6,27 @@ The list of members and the routes are the environment's to change, and need not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.broadcast import NO_FILES, NOTHING_PERSISTED, FilesById
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, ROUND_QUEUES, TOPIC_QUEUES
 from rocketmq_conformance.models.client.initial_broker import initial_broker
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, TOPICS, Member, new_member
+from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, new_member, subscribed_topics
 from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE, RebalanceRound
 from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.rule import Answer
 
-#: Routes in the initial state: readable queues by topic.
-ROUTES: Mapping[str, int] = {topic: len(queues) for topic, queues in TOPIC_QUEUES.items()}
-
 
 class RebalanceState(NamedTuple):
-    """A group and its environment. Queues are indexes of the fixtures, times ms of the case's clock."""
+    """A group and its environment. Queues are given by key, times ms of the case's clock."""
 
     broker: BrokerState
-    routes: Mapping[str, int] = ROUTES
+    #: Readable queues by topic.
+    routes: Mapping[str, int]
     #: The client ids that brokers list, in their order.
-    listed: tuple[str, ...] = CLIENTS
+    listed: tuple[str, ...]
     now: int = 0
     members: tuple[Member | None, ...] = ()
     #: Of broadcasting members, by client id.
@@ -60,32 +57,30 @@ def widen(
     return of_group
 
 
-def initial_state() -> RebalanceState:
-    """The initial state: three new members."""
-    return RebalanceState(
-        initial_broker(), members=tuple(begun_member(client, CLUSTERING, LAST, "AVG", ROUTES) for client in CLIENTS)
+def initial_state(topology: Topology) -> RebalanceState:
+    """The initial state: new members."""
+    routes = topology.routes
+    members = tuple(
+        begun_member(topology, client, CLUSTERING, LAST, "AVG", topology.routes) for client in topology.clients
     )
+    return RebalanceState(initial_broker(topology), routes, topology.clients, members=members)
 
 
-def client_id(member: int, twin: bool) -> str:
+def client_id(topology: Topology, member: int, twin: bool) -> str:
     """The client id of a member, or that of the next one."""
-    return CLIENTS[(member + twin) % len(CLIENTS)]
+    return topology.clients[(member + twin) % len(topology.clients)]
 
 
-@lru_cache(maxsize=256)
-def listed_ids(members: tuple[int, ...]) -> tuple[str, ...]:
-    """The client ids of these members, in this order."""
-    return tuple([CLIENTS[member] for member in members])
-
-
-def readable_queues(topic: str, queues: int) -> int:
+def readable_queues(topology: Topology, topic: str, queues: int) -> int:
     """Readable queues of a route that should have so many."""
-    return min(queues, len(ROUND_QUEUES[topic]))
+    return min(queues, len(topology.topic_queues[topic]))
 
 
-def begun_member(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
+def begun_member(
+    topology: Topology, client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]
+) -> Member:
     """A push consumer that has begun: it knows these routes."""
-    topics = TOPICS[mode]
+    topics = subscribed_topics(topology, mode)
     return new_member(client, mode, where, strategy, topics, known_routes(topics, routes))
 
 
@@ -118,23 +113,22 @@ def files_after(files: FilesById, current: RebalanceRound) -> FilesById:
 # --- the group as a whole ---------------------------------------------------------------------------------------
 
 
-def owners(state: RebalanceState) -> dict[int, tuple[int, ...]]:
+def owners(topology: Topology, state: RebalanceState) -> dict[int, tuple[int, ...]]:
     """The members, by number, that own each queue of the topics that have a route."""
     return {
         queue: tuple(number for number, who in enumerate(state.members) if who is not None and queue in who.table)
-        for topic, queues in TOPIC_QUEUES.items()
-        for queue in queues[: max(0, state.routes[topic])]
+        for topic in topology.routes
+        for queue in topology.topic_queues[topic][: max(0, state.routes[topic])]
     }
 
 
-def unowned_messages(state: RebalanceState) -> dict[int, int]:
+def unowned_messages(topology: Topology, state: RebalanceState) -> dict[int, int]:
     """Number of messages that wait in queues without owner: from the group's stored offset, or from min, to max."""
     found = {}
-    for queue, members in owners(state).items():
+    for queue, members in owners(topology, state).items():
         if not members:
-            topic, _, number = QUEUES[queue]
-            log = state.broker.logs[topic, number]
-            found[queue] = log.max - max(log.min, state.broker.stored.get((GROUP, topic, number), log.min))
+            log = state.broker.logs[topology.places[queue]]
+            found[queue] = log.max - max(log.min, state.broker.stored.get(topology.stored_keys[queue], log.min))
     return found
 
 

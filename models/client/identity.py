@@ -24,8 +24,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import GROUP
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
@@ -229,20 +229,21 @@ _OFFSET = reasons_by_kind(
 class IdentityModel:
     """The rules of one profile; every method is pure. Consumers are given by their place."""
 
-    __slots__ = ("client",)
+    __slots__ = ("client", "topology")
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, topology: Topology) -> None:
         self.client = ClientRules.of(profile)
+        self.topology = topology
 
     def initial(self) -> IdentityState:
         """A process with push consumers of one group, not started."""
-        return IdentityState(_first_consumers(Moment(0, "UTC")))
+        return IdentityState(_first_consumers(self.topology.group, Moment(0, "UTC")))
 
     # --- the process ----------------------------------------------------------------------------------------
 
     def begin_process(self, state: IdentityState, folder: str) -> Answer[IdentityState]:
         """OFF-L-DIR: all consumers are gone; ``folder`` is the property, or "" for none."""
-        made = _first_consumers(Moment(state.now, state.zone))
+        made = _first_consumers(self.topology.group, Moment(state.now, state.zone))
         after = IdentityState(made, state.now, state.zone, folder=folder or HOME_FOLDER, files=state.files)
         return after, None, _PROCESS
 
@@ -427,8 +428,8 @@ class IdentityModel:
         return state, held.offset, _OFFSET["broadcasting, none" if held.offset < 0 else "broadcasting"]
 
 
-def _first_consumers(made: Moment) -> tuple[Consumer, ...]:
-    return tuple(Consumer(PUSH, mode, GROUP, made) for mode in MODES)
+def _first_consumers(group: str, made: Moment) -> tuple[Consumer, ...]:
+    return tuple(Consumer(PUSH, mode, group, made) for mode in MODES)
 
 
 def client_id(consumer: Consumer) -> ClientId:

@@ -1,11 +1,11 @@
-"""Fixture: the broker of a client case in its initial state, and the shapes that a queue of it can take."""
+"""The cluster of a client case in its initial state, and the shapes that a queue of it can take."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic, broker_state
-from rocketmq_conformance.models.client.fixtures import GROUP, LOST_QUEUE, OTHER_GROUP, QUEUES
+from rocketmq_conformance.models.client.topology import Topology
 
 #: 2024-01-01T00:00Z, and the distance of neighbouring times: a time zone that is off by half an hour shows.
 EPOCH = 1_704_067_200_000
@@ -22,8 +22,6 @@ TIMES = (
     *(SUMMER, SUMMER + GAP),
     *(CLOCKS_BACK - GAP, CLOCKS_BACK, CLOCKS_BACK + GAP, CLOCKS_BACK + 2 * GAP),
 )
-
-_EXPIRED = {QUEUES[at] for at in (5, 6, 8)}
 
 SHAPES = ("young", "empty", "expired", "gone", "cold")
 
@@ -48,23 +46,22 @@ def log_of_shape(shape: str) -> QueueLog:
             return QueueLog(times=TIMES)
 
 
-def initial_broker() -> BrokerState:
-    """The initial state: both groups, topics T, U, NEXT and all retry topics, nothing stored; all queues are young but
-    some of those that only groups rebalance: these begin where ConsumeFromWhere says."""
-    known = [queue for at, queue in enumerate(QUEUES) if at != LOST_QUEUE]
+def initial_broker(topology: Topology) -> BrokerState:
+    """The initial state: the groups, all topics that have a route, nothing stored; all queues are young but those that
+    have expired: these begin where ConsumeFromWhere says."""
+    known = [at for at in range(len(topology.queues)) if at not in topology.unrouted]
     topics: dict[str, int] = {}
-    for queue in known:
-        topics[queue.topic] = max(topics.get(queue.topic, 0), queue.id + 1)
+    for topic, number in (topology.places[at] for at in known):
+        topics[topic] = max(topics.get(topic, 0), number + 1)
     return BrokerState(
         topics={topic: Topic.of(queues) for topic, queues in topics.items()},
-        groups=frozenset({GROUP, OTHER_GROUP}),
-        logs={(queue.topic, queue.id): log_of_shape("expired" if queue in _EXPIRED else "young") for queue in known},
+        groups=frozenset({topology.group, topology.other_group}),
+        logs={topology.places[at]: log_of_shape("expired" if at in topology.expired else "young") for at in known},
         stored={},  # copied with each commit: a dict is copied several times as fast as a view of one
     )
 
 
-def reshaped(broker: BrokerState, queue: int, shape: str) -> BrokerState:
-    """The broker with one queue in another shape; stored offsets stay."""
-    topic, _, number = QUEUES[queue]
+def reshaped(broker: BrokerState, place: tuple[str, int], shape: str) -> BrokerState:
+    """The broker with the queue at a place in another shape; stored offsets stay."""
     topics, groups, logs, stored, pending, disabled = broker
-    return broker_state((topics, groups, {**logs, (topic, number): log_of_shape(shape)}, stored, pending, disabled))
+    return broker_state((topics, groups, {**logs, place: log_of_shape(shape)}, stored, pending, disabled))

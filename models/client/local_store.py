@@ -24,7 +24,6 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import NO_QUEUE
 from rocketmq_conformance.models.client.offset_table import (
     MEMORY,
     NO_QUEUE_READ,
@@ -34,6 +33,8 @@ from rocketmq_conformance.models.client.offset_table import (
     with_frozen,
     without,
 )
+from rocketmq_conformance.models.client.plan_words import NO_QUEUE
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
@@ -106,7 +107,7 @@ _NOTHING: Table = MappingProxyType({})
 
 
 class LocalStore(NamedTuple):
-    """The store of one consumer and its two files. Keys are queue indexes of the fixtures."""
+    """The store of one consumer and its two files. Keys are those of the topology's queues."""
 
     memory: Table = _NOTHING
     frozen: frozenset[int] = frozenset()
@@ -144,12 +145,13 @@ def _files_of(state: LocalStore, source: str) -> tuple[File, ...]:
 
 
 class LocalStoreModel:
-    """The store's rules for one profile; every method is pure."""
+    """The store's rules for one profile and topology; every method is pure."""
 
-    __slots__ = ("client",)
+    __slots__ = ("client", "topology")
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, topology: Topology) -> None:
         self.client = ClientRules.of(profile)
+        self.topology = topology
 
     def update(self, state: LocalStore, queue: int, offset: int, increase_only: bool) -> Answer[LocalStore]:
         """OFF-UPD-1."""
@@ -261,7 +263,7 @@ class LocalStoreModel:
 
     def clone(self, state: LocalStore, topic: str) -> Answer[LocalStore]:
         """OFF-R-CLONE: sorted (queue, offset) pairs."""
-        pairs, why = cloned(state.memory, topic)
+        pairs, why = cloned(state.memory, topic, self.topology)
         return state, pairs, why
 
     def restart(self, state: LocalStore) -> Answer[LocalStore]:

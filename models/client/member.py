@@ -5,13 +5,13 @@ the remote store, broadcasting ones in the local one (REB-BC-STORE): what both h
 
 A share is the answer of the allocation models (ALLOC-*) to the queues and client ids as a rebalance sorts them
 (REB-CLU-2): no rule of allocation is repeated here. Strategies that are configured have one configuration, which stands
-with the fixtures.
+with the topology.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,18 +23,9 @@ from rocketmq_conformance.models.allocation.consistent_hash import by_consistent
 from rocketmq_conformance.models.allocation.machine_room import by_machine_room
 from rocketmq_conformance.models.allocation.nearby import nearby
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import (
-    ALLOWED_ROOMS,
-    CONFIGURED,
-    OTHER_TOPIC,
-    QUEUE_ROOMS,
-    QUEUES,
-    RETRY_TOPIC,
-    ROUND_QUEUES,
-    TOPIC,
-    VIRTUAL_NODES,
-)
+from rocketmq_conformance.models.client.member_settings import VIRTUAL_NODES
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.message_queue import sort_ids, sort_queues
 
@@ -43,17 +34,10 @@ CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 CONFIG = "CONFIG"
 STRATEGIES = ("AVG", "AVG_BY_CIRCLE", CONFIG, "MACHINE_ROOM")
 LATER_STRATEGIES = ("CONSISTENT_HASH", "MACHINE_ROOM_NEARBY")
-#: The subscriptions of a new member; only clusters have a retry topic.
-TOPICS = {
-    CLUSTERING: frozenset({TOPIC, OTHER_TOPIC, RETRY_TOPIC}),
-    BROADCASTING: frozenset({TOPIC, OTHER_TOPIC}),
-}
-
-_POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
 
 
 class Member(NamedTuple):
-    """A push consumer with a concurrent listener, and its client instance. Queues are indexes of the fixtures."""
+    """A push consumer with a concurrent listener, and its client instance. Queues are given by key."""
 
     client: str
     mode: str
@@ -72,6 +56,13 @@ class Member(NamedTuple):
 
 
 _member = maker(Member)
+
+
+@lru_cache(maxsize=64)
+def subscribed_topics(topology: Topology, mode: str) -> frozenset[str]:
+    """The subscriptions of a new member; only clusters have a retry topic."""
+    topics = {topology.topic, topology.other_topic}
+    return frozenset(topics | {topology.retry_topic} if mode == CLUSTERING else topics)
 
 
 def new_member(
@@ -120,32 +111,34 @@ Division = Callable[[str, str, str, int, tuple[str, ...]], tuple[int, ...] | Non
 
 
 @lru_cache(maxsize=64)
-def division_of(rules: ClientRules) -> Division:
-    """How clients with these rules divide queues, by strategy, client id, topic, number of queues, and client ids."""
+def division_of(rules: ClientRules, topology: Topology) -> Division:
+    """How clients with these rules divide the queues of a topology, by strategy, client id, topic, number of queues,
+    and client ids."""
+    keys = {queue: at for at, queue in enumerate(topology.queues)}
+
     strategies: dict[str, Callable[[str, Queues, Members], Shares]] = {
         "AVG": averagely,
         "AVG_BY_CIRCLE": by_circle,
-        CONFIG: lambda me, queues, members: by_config(tuple([QUEUES[at] for at in CONFIGURED])),
-        "MACHINE_ROOM": lambda me, queues, members: by_machine_room(rules, me, queues, members, ALLOWED_ROOMS),
+        CONFIG: lambda me, queues, members: by_config(tuple([topology.queues[at] for at in topology.configured])),
+        "MACHINE_ROOM": lambda me, queues, members: by_machine_room(rules, me, queues, members, topology.allowed_rooms),
         "CONSISTENT_HASH": lambda me, queues, members: by_consistent_hash(me, queues, members, VIRTUAL_NODES),
-        "MACHINE_ROOM_NEARBY": _nearby,
+        "MACHINE_ROOM_NEARBY": partial(_nearby, topology.queue_rooms),
     }
 
     @lru_cache(maxsize=1 << 14)
     def share_of(strategy: str, client: str, topic: str, count: int, listed: tuple[str, ...]) -> tuple[int, ...] | None:
-        queues = sort_queues([QUEUES[at] for at in ROUND_QUEUES[topic][:count]])
+        queues = sort_queues([topology.queues[at] for at in topology.topic_queues[topic][:count]])
         assert queues is not None  # small ids have an order
         mine, _ = strategies[strategy](client, queues, sort_ids(listed))
-        return tuple([_POSITIONS[queue] for queue in mine]) if isinstance(mine, tuple) else None  # type: ignore[index]
+        return tuple([keys[queue] for queue in mine]) if isinstance(mine, tuple) else None  # type: ignore[index]
 
     return share_of
 
 
-def _nearby(me: str, queues: Queues, members: Members) -> Shares:
+def _nearby(rooms: tuple[str, str], me: str, queues: Queues, members: Members) -> Shares:
     """MACHINE_ROOM_NEARBY around AVG, where a queue's room goes by its id."""
     housed = {
-        (topic, f"{QUEUE_ROOMS[number % 2]}@{broker}", number): (topic, broker, number)
-        for topic, broker, number in queues
+        (topic, f"{rooms[number % 2]}@{broker}", number): (topic, broker, number) for topic, broker, number in queues
     }
     mine, why = nearby(me, tuple(housed), members, "AVG")
     return (tuple([housed[queue] for queue in mine]), why) if isinstance(mine, tuple) else (mine, why)  # type: ignore[index]

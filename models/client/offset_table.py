@@ -1,6 +1,6 @@
 """The offset table in a consumer's memory: the part that remote and local stores share (OFF-UPD-1, OFF-FRZ-1).
 
-Memory maps queues, given by their index in the fixtures, to offsets in messages. Some of its entries are frozen. The
+Memory maps queues, given by their key, to offsets in messages. Some of its entries are frozen. The
 functions take both and return them as they are afterwards (the same objects when nothing changes), with the reason.
 """
 
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rocketmq_conformance.models.client.fixtures import NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.plan_words import NO_QUEUE
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.rule import Reason, Rule, reasons_by_kind
 
 RULES = (
@@ -93,9 +94,9 @@ def without(memory: Memory, frozen: Frozen, queue: int, reasons: Mapping[str, Re
     return left, frozen - {queue}, why
 
 
-def cloned(memory: Memory, topic: str) -> tuple[tuple[tuple[int, int], ...], Reason]:
+def cloned(memory: Memory, topic: str, topology: Topology) -> tuple[tuple[tuple[int, int], ...], Reason]:
     """OFF-R-CLONE: sorted (queue, offset) pairs."""
     if not topic:
         return tuple(sorted(memory.items())), _CLONE["all topics"]
-    pairs = [pair for pair in memory.items() if QUEUES[pair[0]].topic == topic]
+    pairs = [pair for pair in memory.items() if topology.topic_of[pair[0]] == topic]
     return tuple(sorted(pairs)), _CLONE["one topic"]

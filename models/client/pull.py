@@ -21,7 +21,6 @@ with its messages until the plan finishes it.
 from __future__ import annotations
 
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.offset_table import updated
 from rocketmq_conformance.models.client.pull_request import NO_BROKER, TOO_OLD, UNREACHED, ask, locate
 from rocketmq_conformance.models.client.pull_state import (
@@ -38,6 +37,7 @@ from rocketmq_conformance.models.client.pull_state import (
     without_item,
 )
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
@@ -133,13 +133,14 @@ _LOSE = reasons_by_kind(("PULL-OWN-1",), "lost", "lost, offset sent", "not owned
 
 
 class PullModel:
-    """The operations of the loop for one profile; every method is pure."""
+    """The operations of the loop for one profile and topology; every method is pure."""
 
-    __slots__ = ("client", "failure", "store")
+    __slots__ = ("client", "failure", "store", "topic_of")
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, topology: Topology) -> None:
         self.client = ClientRules.of(profile)
-        self.store = RemoteStoreModel(profile)
+        self.store = RemoteStoreModel(profile, topology)
+        self.topic_of = topology.topic_of
         #: Ms by which a failed pull is put off.
         self.failure = 1_000 if self.client.retries_sooner else 3_000
 
@@ -160,7 +161,7 @@ class PullModel:
         gate = self._gate(state, request)
         if gate is not None:
             return self._put_off(state, number, *gate)
-        topic = QUEUES[queue].topic
+        topic = self.topic_of[queue]
         subscription = state.subscriptions[topic]
         broker = locate(state.broker, topic)
         if broker is None:
@@ -188,7 +189,7 @@ class PullModel:
             return CACHED_DELAY, _GATES["too large"]
         if cached and cached[-1] - cached[0] > MAX_SPAN:
             return CACHED_DELAY, _GATES["too far apart"]
-        if QUEUES[request.queue].topic not in state.subscriptions:
+        if self.topic_of[request.queue] not in state.subscriptions:
             return self.failure, _UNSUBSCRIBED
         return None
 
@@ -334,7 +335,7 @@ class PullModel:
         """Send a queue's offset in memory, if there is one, to the broker, if it can be found."""
         if queue not in state.store.memory:
             return state, ()
-        broker = locate(state.broker, QUEUES[queue].topic)
+        broker = locate(state.broker, self.topic_of[queue])
         if broker is None:
             return state, ()
         store, sent, _ = self.store.persist(state.store, queue)

@@ -27,9 +27,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.client.pull_request import EXPRESSION, SUSPEND, KnownBroker, ask, node_to_ask
 from rocketmq_conformance.models.client.subscription import SQL92, Subscription, by_sql, by_tags
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule
@@ -178,10 +178,11 @@ _WHY = {
 
 
 class PullResultModel:
-    """The handlers of one profile."""
+    """The handlers of one profile and topology."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, topology: Topology) -> None:
         self._rules = ClientRules.of(profile)
+        self._topology = topology
 
     def set_times(self, state: PullResultState, suspend: int, waiting: int, plain: int) -> Answer[PullResultState]:
         """The application changes the times of its consumers."""
@@ -236,9 +237,9 @@ class PullResultModel:
         version = TIME if wanted.kind == SQL92 else "0"
         kind = wanted.kind if rules.names_pulled_tags else None
         request = "LITE_PULL_MESSAGE" if lite and rules.lite_requests else "PULL_MESSAGE"
-        position = (GROUP, QUEUES[queue].topic, QUEUES[queue].id, offset, most)
+        position = self._position(queue, offset, most)
         suspend = LITE_SUSPEND if lite else times.suspend
-        sent = request, node, timeout, *position, flag, 0, suspend, wanted.text, version, kind, *self._end(size)
+        sent = request, node, timeout, *position, flag, 0, suspend, wanted.text, version, kind, *self._end(queue, size)
         result, ending = _result(answer, wanted)
         return self._suggest(state, answer, caller, queue), (*sent, *result), _WHY[way, ending, node > 0]
 
@@ -251,12 +252,12 @@ class PullResultModel:
         asked, _ = ask(self._rules, broker, False, queue, offset, held, wanted, posts)
         assert asked is not None  # every known node is new enough
         _, node, _, commit, flag, text, kind = asked
-        position = (GROUP, QUEUES[queue].topic, QUEUES[queue].id, offset, most)
+        position = self._position(queue, offset, most)
         sent = "PULL_MESSAGE", node, PUSH_TIMEOUT, *position, flag, commit, PUSH_SUSPEND, text, TIME, kind
         result, ending = _result(answer, wanted)
         given = (result[-1] or (),)  # the listener is given messages, and the status is the consumer's own
         why = _WHY[PUSH, ending, bool(node)]
-        return self._suggest(state, answer, PUSH, queue), (*sent, *self._end(PUSH_BYTES), *given), why
+        return self._suggest(state, answer, PUSH, queue), (*sent, *self._end(queue, PUSH_BYTES), *given), why
 
     def _broker(self, state: PullResultState, caller: str, queue: int) -> KnownBroker:
         return KnownBroker(NODES, suggested={queue: state.suggested.get((caller, queue), 0)})
@@ -267,10 +268,15 @@ class PullResultModel:
             return state
         return state._replace(suggested={**state.suggested, (caller, queue): answer.suggested})
 
-    def _end(self, size: int) -> tuple[Value, ...]:
+    def _position(self, queue: int, offset: int, most: int) -> tuple[str, str, int, int, int]:
+        """The group, the queue as its broker knows it, the offset and the most messages."""
+        topic, _, number = self._topology.queues[queue]
+        return self._topology.group, topic, number, offset, most
+
+    def _end(self, queue: int, size: int) -> tuple[Value, ...]:
         """The fields that came last: the bytes that are taken, and the broker's name; None of one that is not sent."""
-        rules = self._rules
-        return size if rules.limits_bytes else None, BROKER if rules.names_broker else None
+        rules, name = self._rules, self._topology.queues[queue].broker
+        return size if rules.limits_bytes else None, name if rules.names_broker else None
 
 
 def _result(answer: BrokerAnswer, wanted: Subscription) -> tuple[tuple[Value, ...], str]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC
 from rocketmq_conformance.models.client.initial_broker import initial_broker
 from rocketmq_conformance.models.client.pull_request import KnownBroker
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.subscription import Subscription
+from rocketmq_conformance.models.client.topology import Topology
 
 Item = TypeVar("Item")
 
@@ -20,7 +20,6 @@ MAX_MESSAGES, MAX_MIB, MAX_SPAN = 3, 0, 8
 LARGE, LARGE_BYTES = 14, 1 << 20
 #: Queues that the consumer owns when a case begins, and where they begin.
 INITIALLY_OWNED, FIRST_OFFSET = (0, 1, 2), 5
-TOPICS = (TOPIC, OTHER_TOPIC)
 
 TaggedOffset = tuple[int, str]
 Commits = tuple[tuple[int, int], ...]
@@ -68,13 +67,13 @@ class PullState(NamedTuple):
     timers: tuple[tuple[int, bool], ...] = ()
 
 
-def initial_state() -> PullState:
+def initial_state(topology: Topology) -> PullState:
     """The initial state: a consumer that has just gained its queues, and wants everything."""
     return PullState(
-        RemoteStore(broker=initial_broker()),
+        RemoteStore(broker=initial_broker(topology)),
         KnownBroker(),
         PullSettings(),
-        MappingProxyType(dict.fromkeys(TOPICS, Subscription())),
+        MappingProxyType(dict.fromkeys((topology.topic, topology.other_topic), Subscription())),
         {number: PullRequest(queue, FIRST_OFFSET) for number, queue in enumerate(INITIALLY_OWNED)},
         {queue: number for number, queue in enumerate(INITIALLY_OWNED)},
         ready=tuple(range(len(INITIALLY_OWNED))),

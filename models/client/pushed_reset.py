@@ -16,7 +16,6 @@ from __future__ import annotations
 from functools import cache
 
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC_OF
 from rocketmq_conformance.models.client.offset_table import UNFROZEN, cloned, updated
 from rocketmq_conformance.models.client.pushed_reset_stages import (
     CPP,
@@ -35,6 +34,7 @@ from rocketmq_conformance.models.client.pushed_reset_stages import (
     ResetConsumer,
     waits_for,
 )
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
@@ -142,12 +142,13 @@ _STATUS |= reasons_by_kind(("RST-STATUS", "OFF-R-CLONE"), "all topics", "one top
 
 
 class PushedResetModel:
-    """The operations of such a consumer for one profile; every method is pure."""
+    """The operations of such a consumer for one profile and topology; every method is pure."""
 
-    __slots__ = ("rules",)
+    __slots__ = ("rules", "topology")
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, topology: Topology) -> None:
         self.rules = ClientRules.of(profile)
+        self.topology = topology
 
     def initial(self) -> PushedResetState:
         """A push consumer that was just started."""
@@ -169,7 +170,7 @@ class PushedResetModel:
         self, state: PushedResetState, queue: int, offset: int, topic: str, body: str
     ) -> Answer[PushedResetState]:
         """RST-*: a request for one queue."""
-        return self.reset(state, GROUP, (queue,), offset, topic, body)
+        return self.reset(state, self.topology.group, (queue,), offset, topic, body)
 
     def reset(
         self, state: PushedResetState, group: str, queues: tuple[int, ...], offset: int, topic: str, body: str
@@ -179,8 +180,8 @@ class PushedResetModel:
         if body == CPP:
             return state, ((), ()), _UNREAD
         named = () if body == NO_BODY else tuple((queue, offset + at) for at, queue in enumerate(queues))
-        offsets = tuple(sorted((queue, to) for queue, to in named if TOPIC_OF[queue] == topic))
-        applies = group == GROUP and state.kind in {PUSH, ORDERLY}
+        offsets = tuple(sorted((queue, to) for queue, to in named if self.topology.topic_of[queue] == topic))
+        applies = group == self.topology.group and state.kind in {PUSH, ORDERLY}
         consumer = ResetConsumer(self.rules, state)
         consumer.resets.append(PendingReset(offsets, applies=applies))
         at = len(consumer.resets) - 1
@@ -191,7 +192,7 @@ class PushedResetModel:
         return consumer.state(), consumer.answer(), why
 
     def _begun(self, consumer: ResetConsumer, at: int, group: str, body: str) -> Reason:
-        if group != GROUP:
+        if group != self.topology.group:
             return _OTHERS["unknown group"]
         if consumer.kind in {PULL, LITE}:
             return _OTHERS[consumer.kind]
@@ -273,9 +274,9 @@ class PushedResetModel:
 
     def status(self, state: PushedResetState, group: str, topic: str) -> Answer[PushedResetState]:
         """RST-STATUS: the (queue, offset) pairs that the client answers, sorted."""
-        if group != GROUP or state.kind == LITE:
-            return state, (), _STATUS["unknown group" if group != GROUP else LITE]
-        pairs, _ = cloned(state.memory, topic)
+        if group != self.topology.group or state.kind == LITE:
+            return state, (), _STATUS["unknown group" if group != self.topology.group else LITE]
+        pairs, _ = cloned(state.memory, topic, self.topology)
         return state, pairs, _STATUS["one topic" if topic else "all topics"]
 
 

@@ -19,14 +19,12 @@ from rocketmq_conformance.models.client.broadcast import (
     file_store,
     files_of,
 )
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.group_state import (
     RebalanceState,
     begun_member,
     client_id,
     files_after,
     known_routes,
-    listed_ids,
     readable_queues,
     rebalance_state,
     with_broker,
@@ -57,6 +55,7 @@ from rocketmq_conformance.models.client.rebalance_round import (
 )
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.fast_tuples import replaced
 from rocketmq_conformance.models.outcome import Err, Value
 from rocketmq_conformance.models.profile import Profile
@@ -122,12 +121,13 @@ _TICK = Reason(("REB-DROP-EXPIRY",), "time passes")
 
 
 class RebalanceModel:
-    """The operations of a group for one profile; every method is pure. Members are given by number."""
+    """The operations of a group for one profile and topology; every method is pure. Members are given by number."""
 
-    __slots__ = ("rebalancing", "start", "store")
+    __slots__ = ("rebalancing", "start", "store", "topology")
 
-    def __init__(self, profile: Profile) -> None:
-        self.start = StartModel(profile)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        self.topology = topology
+        self.start = StartModel(profile, topology)
         self.rebalancing: RebalanceRoundModel[RebalanceRound] = RebalanceRoundModel(self.start)
         self.store = self.rebalancing.store
 
@@ -161,7 +161,7 @@ class RebalanceModel:
         self, state: RebalanceState, member: int, twin: bool, mode: str, where: str, strategy: str
     ) -> Answer[RebalanceState]:
         """REB-BEGIN-1: the member begins, a twin with the next member's client id; a running one is gone at once."""
-        began = begun_member(client_id(member, twin), mode, where, strategy, state.routes)
+        began = begun_member(self.topology, client_id(self.topology, member, twin), mode, where, strategy, state.routes)
         return self.begin(state, member, began, twin)
 
     def begin(self, state: RebalanceState, member: int, began: Member, twin: bool) -> Answer[RebalanceState]:
@@ -177,7 +177,7 @@ class RebalanceModel:
         who = state.members[member]
         if who is None:
             return state, None, _JOIN["no member"]
-        began = begun_member(who.client, who.mode, who.where, who.strategy, state.routes)
+        began = begun_member(self.topology, who.client, who.mode, who.where, who.strategy, state.routes)
         return self.begin(state, member, began, False)
 
     def leave(self, state: RebalanceState, member: int) -> Answer[RebalanceState]:
@@ -269,7 +269,7 @@ class RebalanceModel:
         if owned.pulled != state.now:
             table = {**who.table, queue: owned._replace(pulled=state.now)}
             after = with_member(state, member, who._replace(table=table))
-        if QUEUES[queue].topic not in who.topics:
+        if self.topology.topic_of[queue] not in who.topics:
             return after, None, PULL_REASONS["no subscription"]
         return after, *pulled(who, queue, owned.offset)
 
@@ -339,12 +339,13 @@ class RebalanceModel:
     def list_members(self, state: RebalanceState, members: tuple[int, ...]) -> Answer[RebalanceState]:
         """The brokers list the client ids of these members from now on."""
         broker, routes, _, now, who, files = state
-        return rebalance_state((broker, routes, listed_ids(members), now, who, files)), None, _LISTED
+        listed = tuple([self.topology.clients[member] for member in members])
+        return rebalance_state((broker, routes, listed, now, who, files)), None, _LISTED
 
     def route(self, state: RebalanceState, topic: str, queues: int) -> Answer[RebalanceState]:
         """The name server's route of a topic has so many readable queues, or all it has; -1: there is no route."""
         why = _ROUTED["the route is lost" if queues == NO_ROUTE else "the route changes"]
-        queues = readable_queues(topic, queues)
+        queues = readable_queues(self.topology, topic, queues)
         broker, routes, listed, now, members, files = state
         return rebalance_state((broker, {**routes, topic: queues}, listed, now, members, files)), None, why
 

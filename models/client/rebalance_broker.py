@@ -7,28 +7,26 @@ BQ-ASSIGN-*, and a member's handling of an assignment does not depend on the oth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.client import group_state as group
 from rocketmq_conformance.models.client.broadcast import NO_FILES
-from rocketmq_conformance.models.client.fixtures import CLIENTS, NEXT_TOPIC, OTHER_TOPIC, TOPIC, pop_retry_topic
 from rocketmq_conformance.models.client.group_state import (
-    ROUTES,
     RebalanceState,
     rebalance_state,
     widen,
 )
 from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.rebalance_broker_round import (
-    INITIAL_ASSIGNMENTS,
     RebalanceBrokerMember,
     RebalanceBrokerRound,
     RebalanceBrokerRoundModel,
     TopicAssignment,
+    initial_assignments,
     topic_assignment,
 )
 from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, NO_ROUTE, listed_members
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -44,11 +42,6 @@ RULES = (
     ),
 )
 
-#: Routes of the topics of these groups only, by readable queues.
-MORE_ROUTES: Mapping[str, int] = MappingProxyType(
-    {NEXT_TOPIC: 1, pop_retry_topic(TOPIC): 1, pop_retry_topic(OTHER_TOPIC): 1, pop_retry_topic(NEXT_TOPIC): NO_ROUTE}
-)
-
 _POP = reasons_by_kind(("POP-PRE-DROP",), "popped", "dropped", "no subscription", "no member")
 _ASSIGN = Reason(("REB-BRK-1",), "the assignment changes")
 #: The same of clients that ask no broker and pop from no queue.
@@ -60,18 +53,29 @@ class RebalanceBrokerState(NamedTuple):
     """A group, the broker's assignments, and the members' additions for them."""
 
     group: RebalanceState
-    assignments: Mapping[str, TopicAssignment] = INITIAL_ASSIGNMENTS
+    assignments: Mapping[str, TopicAssignment]
     #: Of each member.
-    sides: tuple[RebalanceBrokerMember, ...] = (RebalanceBrokerMember(),) * len(CLIENTS)
+    sides: tuple[RebalanceBrokerMember, ...]
 
 
 _state = maker(RebalanceBrokerState)
 
 
-def initial_state() -> RebalanceBrokerState:
-    """The initial state: three new members."""
-    state = group.initial_state()
-    return RebalanceBrokerState(state._replace(routes={**ROUTES, **MORE_ROUTES}))
+def more_routes(topology: Topology) -> dict[str, int]:
+    """Routes of the topics of these groups only, by readable queues: the last one has none yet."""
+    names = [topic for topic in topology.topic_queues if topic not in topology.routes]
+    last = topology.pop_retry_topic(topology.next_topic)
+    return {topic: NO_ROUTE if topic == last else len(topology.topic_queues[topic]) for topic in names}
+
+
+def initial_state(topology: Topology) -> RebalanceBrokerState:
+    """The initial state: new members."""
+    state = group.initial_state(topology)
+    return RebalanceBrokerState(
+        state._replace(routes={**state.routes, **more_routes(topology)}),
+        initial_assignments(topology),
+        (RebalanceBrokerMember(),) * len(state.members),
+    )
 
 
 class RebalanceBrokerModel:
@@ -81,8 +85,8 @@ class RebalanceBrokerModel:
     #: An operation that has nothing to do with assignments.
     of_group = staticmethod(widen(_state))
 
-    def __init__(self, profile: Profile) -> None:
-        self.group = RebalanceModel(profile)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        self.group = RebalanceModel(profile, topology)
         self.rebalancing = RebalanceBrokerRoundModel(self.group.rebalancing.start)
         assigns = self.rebalancing.assigned
         #: The reasons of pops, by kind, and of assignments that change.
@@ -165,6 +169,6 @@ class RebalanceBrokerModel:
         self, state: RebalanceBrokerState, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str
     ) -> Answer[RebalanceBrokerState]:
         """The broker assigns these queues of a topic from now on."""
-        given = topic_assignment(topic, pull, pop, oddity)
+        given = topic_assignment(self.group.topology, topic, pull, pop, oddity)
         before, assignments, sides = state
         return _state((before, {**assignments, topic: given}, sides)), None, self.assigned

@@ -17,21 +17,13 @@ three times only to see whether there is an answer, and notes the outcome for as
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.fixtures import (
-    BROKER,
-    QUEUES,
-    RETRY_PREFIX,
-    ROUND_QUEUES,
-    TOPIC,
-    nth_assignment_fault,
-    pop_retry_topic,
-)
+from rocketmq_conformance.models.broker.state import RETRY, BrokerState
 from rocketmq_conformance.models.client.member import CLUSTERING, Member, after_round, with_topics
+from rocketmq_conformance.models.client.plan_words import nth_assignment_fault
 from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, is_expired
 from rocketmq_conformance.models.client.rebalance_round import (
     ALIGNED,
@@ -42,6 +34,7 @@ from rocketmq_conformance.models.client.rebalance_round import (
     round_reason,
 )
 from rocketmq_conformance.models.client.start import FIRST, StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Reason, Rule
 
@@ -185,10 +178,11 @@ def rebalance_broker_reason(met: int, events: int, mode: str, reports: bool) -> 
     return Reason(tuple(dict.fromkeys((*rules, *every.rules))), kind)
 
 
-@lru_cache(maxsize=1 << 12)
-def topic_assignment(topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> TopicAssignment:
+def topic_assignment(
+    topology: Topology, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str
+) -> TopicAssignment:
     """An assignment of those of these queues that the topic has."""
-    queues = ROUND_QUEUES[topic]
+    queues = topology.topic_queues[topic]
     kept = tuple([queue for queue in pull if queue < len(queues)])
     return TopicAssignment(
         kept, tuple([queue for queue in pop if queue < len(queues)]), oddity, tuple([queues[queue] for queue in kept])
@@ -234,10 +228,17 @@ class RebalanceBrokerRound(RebalanceRound):
 class RebalanceBrokerRoundModel(RebalanceRoundModel[RebalanceBrokerRound]):
     """The rounds of members whose queues the broker assigns, for one profile; pure but for the round under way."""
 
-    __slots__ = ("assigned", "pops_born", "probes", "probes_once")
+    __slots__ = ("_order", "_retries", "assigned", "pops_born", "probes", "probes_once")
 
     def __init__(self, start: StartModel) -> None:
         super().__init__(start)
+        #: All topics in the order of a round. No topic that a round adds or takes away is next to the one that causes
+        #: it: a hash table would have gone on to the neighbour already.
+        self._order = in_hash_order(frozenset(self.topic_queues))
+        #: The retry topics of popped messages, by topic; these have none themselves.
+        self._retries = {
+            topic: self.topology.pop_retry_topic(topic) for topic in self.topic_queues if not topic.startswith(RETRY)
+        }
         self.assigned = start.client.assigned
         self.probes = start.client.probes
         self.probes_once = start.client.probes_once
@@ -253,7 +254,7 @@ class RebalanceBrokerRoundModel(RebalanceRoundModel[RebalanceBrokerRound]):
         """Run a round that has begun: is it balanced? None when the client does not report it."""
         by_broker = self.assigned and current.member.mode == CLUSTERING
         balanced = True
-        for topic in _ORDER:
+        for topic in self._order:
             if topic not in current.topics:
                 continue
             if by_broker and (not self.probes or self._broker_assigns(current, topic, routes)):
@@ -304,11 +305,11 @@ class RebalanceBrokerRoundModel(RebalanceRoundModel[RebalanceBrokerRound]):
             return False
         current.extra_events |= _ASSIGNED
         pull, pop, _, wanted = current.assignments.get(topic, NO_ASSIGNMENT)
-        retry = _RETRIES.get(topic)
+        retry = self._retries.get(topic)
         if retry is not None and bool(pull) != bool(pop):
             self._subscribe(current, retry, all_pulled=not pop)
         table, now = current.table, current.now
-        for queue in ROUND_QUEUES[topic] if table else ():
+        for queue in self.topic_queues[topic] if table else ():
             if queue in table and (queue not in wanted or is_expired(table[queue], now)):
                 self.drop(current, queue)
         if current.pops:
@@ -316,7 +317,7 @@ class RebalanceBrokerRoundModel(RebalanceRoundModel[RebalanceBrokerRound]):
         even = True
         for queue in wanted:
             if queue not in current.table and not self.add(current, queue):
-                even = even and QUEUES[queue].id in pop  # a popped queue is no missing queue
+                even = even and self.topology.places[queue][1] in pop  # a popped queue is no missing queue
         if pop:
             self._add_pops(current, topic, pop)
         return even
@@ -360,8 +361,9 @@ class RebalanceBrokerRoundModel(RebalanceRoundModel[RebalanceBrokerRound]):
         if not popped:
             return even
         current.extra_events |= _LEFT
-        pulled = {QUEUES[queue].id for queue in ROUND_QUEUES[topic] if queue in current.table}
-        return pulled | popped == {QUEUES[queue].id for queue in target}
+        places = self.topology.places
+        pulled = {places[queue][1] for queue in self.topic_queues[topic] if queue in current.table}
+        return pulled | popped == {places[queue][1] for queue in target}
 
     def _give_up(self, current: RebalanceBrokerRound) -> None:
         """REB-TRUNC-1, REB-BRK-PROBE: give up the queues of topics that are not subscribed to any more."""
@@ -374,18 +376,13 @@ class RebalanceBrokerRoundModel(RebalanceRoundModel[RebalanceBrokerRound]):
             current.marks = {topic: mark for topic, mark in current.marks.items() if topic in topics}
 
 
-#: All topics in the order of a round. No topic that a round adds or takes away is next to the one that causes it: a
-#: hash table would have gone on to the neighbour already.
-_ORDER = in_hash_order(frozenset(ROUND_QUEUES))
-#: The retry topics of popped messages, by topic; these have none themselves.
-_RETRIES = {topic: pop_retry_topic(topic) for topic in ROUND_QUEUES if not topic.startswith(RETRY_PREFIX)}
-
-
-def assignment_body(given: TopicAssignment, topic: str) -> dict[str, list[dict[str, Value | dict[str, Value]]]]:
+def assignment_body(
+    given: TopicAssignment, topic: str, broker: str
+) -> dict[str, list[dict[str, Value | dict[str, Value]]]]:
     """The body of an assignment, as a JSON object."""
 
     def queue(number: int) -> dict[str, Value]:
-        return {"brokerName": BROKER, "queueId": number, "topic": topic}
+        return {"brokerName": broker, "queueId": number, "topic": topic}
 
     def listed(numbers: Iterable[int], mode: str) -> list[dict[str, Value | dict[str, Value]]]:
         return [{"messageQueue": queue(number), "mode": mode} for number in numbers]
@@ -398,12 +395,11 @@ def assignment_body(given: TopicAssignment, topic: str) -> dict[str, list[dict[s
     return {"messageQueueAssignments": entries}
 
 
-#: The broker's assignments in the initial state.
-INITIAL_ASSIGNMENTS: Mapping[str, TopicAssignment] = MappingProxyType(
-    {
+def initial_assignments(topology: Topology) -> dict[str, TopicAssignment]:
+    """The broker's assignments in the initial state."""
+    return {
         topic: NO_ASSIGNMENT
-        if topic == pop_retry_topic(TOPIC)
-        else topic_assignment(topic, tuple(range(len(queues))), (), "")
-        for topic, queues in ROUND_QUEUES.items()
+        if topic == topology.pop_retry_topic(topology.topic)
+        else topic_assignment(topology, topic, tuple(range(len(queues))), (), "")
+        for topic, queues in topology.topic_queues.items()
     }
-)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.client import group_state as group
 from rocketmq_conformance.models.client.broadcast import NO_FILES
-from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.group_state import RebalanceState, rebalance_state, widen
 from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.rebalance_changed_round import (
@@ -16,6 +15,7 @@ from rocketmq_conformance.models.client.rebalance_changed_round import (
 )
 from rocketmq_conformance.models.client.rebalance_round import listed_members
 from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -41,15 +41,16 @@ class RebalanceChangedState(NamedTuple):
     """A group, and its members' additional states."""
 
     group: RebalanceState
-    sides: tuple[RebalanceChangedMember, ...] = (RebalanceChangedMember(),) * len(CLIENTS)
+    sides: tuple[RebalanceChangedMember, ...]
 
 
 _state, _side = maker(RebalanceChangedState), maker(RebalanceChangedMember)
 
 
-def initial_state() -> RebalanceChangedState:
-    """The initial state: three new members."""
-    return RebalanceChangedState(group.initial_state())
+def initial_state(topology: Topology) -> RebalanceChangedState:
+    """The initial state: new members."""
+    state = group.initial_state(topology)
+    return RebalanceChangedState(state, (RebalanceChangedMember(),) * len(state.members))
 
 
 class RebalanceChangedModel:
@@ -59,8 +60,8 @@ class RebalanceChangedModel:
     #: Wraps an operation that has nothing to do with changed queues.
     of_group = staticmethod(widen(_state))
 
-    def __init__(self, profile: Profile) -> None:
-        self.group = RebalanceModel(profile)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        self.group = RebalanceModel(profile, topology)
         self.rebalancing = RebalanceChangedRoundModel(self.group.rebalancing.start)
 
     def rebalance(

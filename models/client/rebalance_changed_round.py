@@ -22,7 +22,6 @@ from functools import cache
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.fixtures import RETRY_TOPIC, ROUND_QUEUES
 from rocketmq_conformance.models.client.member import CLUSTERING, Member
 from rocketmq_conformance.models.client.rebalance_round import RebalanceRound, RebalanceRoundModel, round_reason
 from rocketmq_conformance.models.client.start import StartModel
@@ -203,7 +202,7 @@ class RebalanceChangedRoundModel(RebalanceRoundModel[RebalanceChangedRound]):
     def unknown(self, current: RebalanceChangedRound, topic: str) -> bool:
         """REB-MQC-NONE."""
         even = super().unknown(current, topic)
-        if not self.notifies_of_unknown or topic == RETRY_TOPIC:
+        if not self.notifies_of_unknown or topic == self.topology.retry_topic:
             return even
         current.extra_events |= _NONE
         return self._call_listener(current, topic, (), ())
@@ -216,9 +215,11 @@ class RebalanceChangedRoundModel(RebalanceRoundModel[RebalanceChangedRound]):
 
     def changed(self, current: RebalanceChangedRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-MQC-VERSION: is the topic balanced?"""
-        if self._call_listener(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target):
+        if self._call_listener(current, topic, self.topic_queues[topic][: current.member.seen[topic]], target):
             return even
-        return topic == RETRY_TOPIC  # the listener's exception is swallowed for it, but it counts as not balanced
+        return (
+            topic == self.topology.retry_topic
+        )  # the listener's exception is swallowed for it, but it counts as not balanced
 
     def _call_listener(
         self, current: RebalanceChangedRound, topic: str, every: tuple[int, ...], mine: tuple[int, ...]
@@ -247,7 +248,7 @@ class RebalanceChangedRoundModel(RebalanceRoundModel[RebalanceChangedRound]):
         current.changes.append((topic, beat, (every, mine)))
         current.extra_events |= _LISTENED
         if current.fails:
-            current.extra_events |= _RETRY_FAILED if topic == RETRY_TOPIC else _FAILED
+            current.extra_events |= _RETRY_FAILED if topic == self.topology.retry_topic else _FAILED
         return not current.fails
 
     def _shares(self, current: RebalanceChangedRound, count: int) -> tuple[int, int]:

@@ -22,9 +22,9 @@ from rocketmq_conformance.models.broker.lock import NO_LOCKS, Locks
 from rocketmq_conformance.models.client import group_state as group
 from rocketmq_conformance.models.client.broadcast import NO_FILES, file_store
 from rocketmq_conformance.models.client.effects import AWAITED_UNLOCK
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, MEMBER_TIME, QUEUES
 from rocketmq_conformance.models.client.group_state import RebalanceState, rebalance_state, widen
 from rocketmq_conformance.models.client.member import BROADCASTING, Member, with_memory, with_queues, with_taken
+from rocketmq_conformance.models.client.member_settings import MEMBER_TIME
 from rocketmq_conformance.models.client.offset_table import UNFROZEN, updated
 from rocketmq_conformance.models.client.process_queue import (
     PULL_REASONS,
@@ -42,7 +42,9 @@ from rocketmq_conformance.models.client.rebalance_orderly_round import (
 )
 from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, listed_members
 from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.fast_tuples import maker, replaced
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
@@ -134,15 +136,15 @@ class RebalanceOrderlyState(NamedTuple):
     group: RebalanceState
     locks: Locks = NO_LOCKS
     #: Of each member: when (ms of the case's clock) it unlocks which queue.
-    later: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(CLIENTS)
+    later: tuple[tuple[tuple[int, int], ...], ...] = ()
 
 
 _state = maker(RebalanceOrderlyState)
 
 
-def initial_state() -> RebalanceOrderlyState:
-    """The initial state: three new members, and no locks."""
-    return RebalanceOrderlyState(group.initial_state())
+def initial_state(topology: Topology) -> RebalanceOrderlyState:
+    """The initial state: new members, and no locks."""
+    return RebalanceOrderlyState(group.initial_state(topology), later=((),) * len(topology.clients))
 
 
 def relies_on_lock(queue: ProcessQueue, now: int) -> bool:
@@ -153,12 +155,13 @@ def relies_on_lock(queue: ProcessQueue, now: int) -> bool:
 class RebalanceOrderlyModel:
     """The operations of a group with orderly listeners, for one profile; every method is pure."""
 
-    __slots__ = ("checked", "group", "rebalancing", "skips_dropped", "start")
+    __slots__ = ("checked", "group", "rebalancing", "skips_dropped", "start", "topology")
     #: An operation that has nothing to do with locks.
     of_group = staticmethod(widen(_state))
 
-    def __init__(self, profile: Profile) -> None:
-        self.group = RebalanceModel(profile)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        self.topology = topology
+        self.group = RebalanceModel(profile, topology)
         self.start = self.group.rebalancing.start
         self.rebalancing = RebalanceOrderlyRoundModel(self.start)
         self.checked = self.start.client.checked_start
@@ -214,7 +217,7 @@ class RebalanceOrderlyModel:
         elif lock_fault != "answer":
             why = _LEAVE["unlocking fails"]
         else:
-            locks = lock.unlock_batch(locks, GROUP, who.client, [QUEUES[queue] for queue in mine])[0]
+            locks = lock.unlock_batch(locks, self.topology.group, who.client, self._named(mine))[0]
             sent, why = (*sent, AWAITED_UNLOCK), _LEAVE["unlocks"]
         return RebalanceOrderlyState(after, locks, replaced(state.later, member, ())), sent, why
 
@@ -228,16 +231,20 @@ class RebalanceOrderlyModel:
             kind = "broadcasting" if who.mode == BROADCASTING else "failed" if mine else "nothing to lock"
             return state, _locked_queues(who), _RENEW[kind]
         now = state.group.now
-        asked = [QUEUES[queue] for queue in mine]
-        locks, granted, _ = lock.lock_batch(state.locks, GROUP, who.client, asked, now)
+        queues = self.topology.queues
+        locks, granted, _ = lock.lock_batch(state.locks, self.topology.group, who.client, self._named(mine), now)
         assert isinstance(granted, tuple)  # no member is without client id
         table = {**who.table}
         for queue in mine:
             owned = table[queue]
-            table[queue] = confirmed(owned, now) if QUEUES[queue] in granted else unlocked(owned)
+            table[queue] = confirmed(owned, now) if queues[queue] in granted else unlocked(owned)
         why = _RENEW["all granted" if len(granted) == len(mine) else "some lost"]
         who = with_queues(who, who.memory, table)
         return _with(state, member, who, locks), _locked_queues(who), why
+
+    def _named(self, queues: Sequence[int]) -> list[MessageQueue]:
+        """Queues as the broker knows them."""
+        return [self.topology.queues[queue] for queue in queues]
 
     def _renewed(self, who: Member) -> Sequence[int]:
         """The queues whose locks are renewed, and released in the end."""
@@ -268,7 +275,7 @@ class RebalanceOrderlyModel:
             why = _PULL_AGAIN[offset >= 0, who.mode == BROADCASTING]
         who = _with_queue(who, queue, owned)
         after = _state((group.with_member(before, member, who), locks, later))
-        if QUEUES[queue].topic not in who.topics:
+        if self.topology.topic_of[queue] not in who.topics:
             return after, None, PULL_REASONS["no subscription"]
         answer, plain = pulled(who, queue, owned.offset)
         return after, answer, why or plain
@@ -371,7 +378,7 @@ class RebalanceOrderlyModel:
         if who.mode == BROADCASTING or relies_on_lock(owned, now):
             return locks, owned, _TURN["consumed"]
         if lock_fault == "answer":
-            locks, granted, _ = lock.lock(locks, GROUP, who.client, QUEUES[queue], now)
+            locks, granted, _ = lock.lock(locks, self.topology.group, who.client, self.topology.queues[queue], now)
             if granted is True:
                 return locks, confirmed(owned, now), _TURN["locked again"]
         return locks, None, _TURN["lock refused"]
@@ -409,7 +416,7 @@ class RebalanceOrderlyModel:
             for due, queue in tasks:
                 if due <= now:
                     assert who is not None  # a member that ends has no delayed unlocks any more
-                    locks = lock.unlock(locks, GROUP, who.client, QUEUES[queue])[0]
+                    locks = lock.unlock(locks, self.topology.group, who.client, self.topology.queues[queue])[0]
                     why = _UNLOCKED
             left.append(tuple([task for task in tasks if task[0] > now]))
         return _state((after, locks, tuple(left))), None, why
@@ -423,7 +430,9 @@ class RebalanceOrderlyModel:
     ) -> Answer[RebalanceOrderlyState]:
         """Another client of the group asks for a lock, of a broker that may have just restarted."""
         before = NO_LOCKS if restarted else state.locks
-        locks, granted, _ = lock.lock(before, GROUP, STRANGER, QUEUES[queue], state.group.now)
+        locks, granted, _ = lock.lock(
+            before, self.topology.group, STRANGER, self.topology.queues[queue], state.group.now
+        )
         why = _LOCKED["a stranger locks" if granted is True else "a stranger is refused"]
         return _state((state.group, locks, state.later)), None, why
 
@@ -471,10 +480,9 @@ def relying_members(state: RebalanceOrderlyState) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def lock_holders(state: RebalanceOrderlyState) -> dict[int, str]:
+def lock_holders(topology: Topology, state: RebalanceOrderlyState) -> dict[int, str]:
     """The holder of each queue's lock at the broker, by client id, expired or not."""
-    positions = {queue: at for at, queue in enumerate(QUEUES)}
     return {
-        positions[queue]: kept.client or "no client"  # type: ignore[index]
+        topology.queues.index(queue): kept.client or "no client"
         for (_, queue), kept in state.locks.items()
     }

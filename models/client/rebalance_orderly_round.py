@@ -19,7 +19,6 @@ from functools import cache
 from rocketmq_conformance.models.broker import lock
 from rocketmq_conformance.models.broker.lock import Locks
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, Member
 from rocketmq_conformance.models.client.process_queue import ProcessQueue, process_queue
 from rocketmq_conformance.models.client.rebalance_round import RebalanceRound, RebalanceRoundModel, round_reason
@@ -148,7 +147,7 @@ class RebalanceOrderlyRoundModel(RebalanceRoundModel[RebalanceOrderlyRound]):
         granted = False
         if current.lock_fault == "answer":
             current.locks, answer, _ = lock.lock(
-                current.locks, GROUP, current.member.client, QUEUES[queue], current.now
+                current.locks, self.topology.group, current.member.client, self.topology.queues[queue], current.now
             )
             granted = answer is True
         if not granted:
@@ -197,7 +196,9 @@ class RebalanceOrderlyRoundModel(RebalanceRoundModel[RebalanceOrderlyRound]):
     def _unlock(self, current: RebalanceOrderlyRound, queue: int, event: int) -> None:
         current.extra_events |= event
         if current.lock_fault == "answer":  # a failed one-way request shows nowhere
-            current.locks = lock.unlock(current.locks, GROUP, current.member.client, QUEUES[queue])[0]
+            current.locks = lock.unlock(
+                current.locks, self.topology.group, current.member.client, self.topology.queues[queue]
+            )[0]
 
 
 def is_lock_refused(current: RebalanceOrderlyRound) -> bool:

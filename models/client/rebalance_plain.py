@@ -21,15 +21,13 @@ from typing import NamedTuple
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client import group_state as group
 from rocketmq_conformance.models.client.broadcast import NO_FILES
-from rocketmq_conformance.models.client.fixtures import CLIENTS, OTHER_TOPIC, RETRY_TOPIC, ROUND_QUEUES, TOPIC
 from rocketmq_conformance.models.client.group_state import (
-    ROUTES,
     RebalanceState,
     known_routes,
     widen,
     with_member,
 )
-from rocketmq_conformance.models.client.member import Member, with_topics
+from rocketmq_conformance.models.client.member import BROADCASTING, Member, subscribed_topics, with_topics
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
 from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.rebalance_round import (
@@ -40,6 +38,7 @@ from rocketmq_conformance.models.client.rebalance_round import (
     round_reason,
 )
 from rocketmq_conformance.models.client.start import LAST, StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -80,8 +79,6 @@ RULES = (
     ),
 )
 
-#: The subscriptions of a new plain pull consumer; it has no retry topic.
-TOPICS = frozenset({TOPIC, OTHER_TOPIC})
 #: Time of the last pull of a process queue that does not expire.
 _NEVER_EXPIRES = 1 << 62
 _EXTRA_EVENTS = (
@@ -149,7 +146,7 @@ class RebalancePlainRoundModel(RebalanceRoundModel[RebalancePlainRound]):
 
     def changed(self, current: RebalancePlainRound, topic: str, target: tuple[int, ...], even: bool) -> bool:
         """REB-VAR-PLAIN-MQC."""
-        self._call_listener(current, topic, ROUND_QUEUES[topic][: current.member.seen[topic]], target)
+        self._call_listener(current, topic, self.topic_queues[topic][: current.member.seen[topic]], target)
         return even
 
     def _call_listener(
@@ -176,7 +173,7 @@ class RebalancePlainState(NamedTuple):
 
     group: RebalanceState
     #: Of each member: readable queues of the registered topics, from the name server's last answer to its client.
-    clients: tuple[Mapping[str, int], ...] = (known_routes(TOPICS, ROUTES),) * len(CLIENTS)
+    clients: tuple[Mapping[str, int], ...]
 
 
 _state = maker(RebalancePlainState)
@@ -185,12 +182,14 @@ _state = maker(RebalancePlainState)
 class RebalancePlainModel:
     """The operations of a group of plain pull consumers, for one profile; every method is pure."""
 
-    __slots__ = ("group", "rebalancing")
+    __slots__ = ("group", "rebalancing", "topics", "topology")
     #: Wraps an operation that is the same for every kind of group.
     of_group = staticmethod(widen(_state))
 
-    def __init__(self, profile: Profile) -> None:
-        self.group = RebalanceModel(profile)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        self.topology = topology
+        self.topics = subscribed_topics(topology, BROADCASTING)
+        self.group = RebalanceModel(profile, topology)
         self.rebalancing = RebalancePlainRoundModel(self.group.rebalancing.start)
 
     def rebalance(
@@ -221,8 +220,8 @@ class RebalancePlainModel:
         after, result, why = self.group.join(state.group, member, twin, mode, LAST, "AVG")
         who = after.members[member]
         assert who is not None  # it has just begun
-        clients = replaced(state.clients, member, known_routes(TOPICS, after.routes))
-        return _state((with_member(after, member, _without_retry_topic(who)), clients)), result, why
+        clients = replaced(state.clients, member, known_routes(self.topics, after.routes))
+        return _state((with_member(after, member, _without_retry_topic(self.topology, who)), clients)), result, why
 
     def refresh(self, state: RebalancePlainState, member: int) -> Answer[RebalancePlainState]:
         """REB-VAR-PLAIN-ROUTE."""
@@ -232,7 +231,7 @@ class RebalancePlainModel:
             return state, None, _REFRESHED["no member"]
         client = clients[member]
         unknown = who.topics.difference(who.seen)
-        answers = known_routes(TOPICS, before.routes)
+        answers = known_routes(self.topics, before.routes)
         news = {topic: queues for topic, queues in answers.items() if client.get(topic) != queues or topic in unknown}
         if not news:
             return state, None, _REFRESHED["nothing new"]
@@ -243,15 +242,17 @@ class RebalancePlainModel:
         return _state((before, replaced(clients, member, {**client, **news}))), None, why
 
 
-def initial_state() -> RebalancePlainState:
-    """The initial state: three new plain pull consumers."""
-    state = group.initial_state()
-    return RebalancePlainState(
-        state._replace(members=tuple(None if who is None else _without_retry_topic(who) for who in state.members))
+def initial_state(topology: Topology) -> RebalancePlainState:
+    """The initial state: new plain pull consumers."""
+    state, known = (
+        group.initial_state(topology),
+        known_routes(subscribed_topics(topology, BROADCASTING), topology.routes),
     )
+    members = tuple(None if who is None else _without_retry_topic(topology, who) for who in state.members)
+    return RebalancePlainState(state._replace(members=members), (known,) * len(members))
 
 
-def _without_retry_topic(who: Member) -> Member:
-    """A new member without the retry topic."""
-    seen = {topic: count for topic, count in who.seen.items() if topic != RETRY_TOPIC}
-    return who._replace(topics=TOPICS, seen=seen)
+def _without_retry_topic(topology: Topology, who: Member) -> Member:
+    """A new member without the retry topic: a plain pull consumer subscribes as a broadcasting one does."""
+    seen = {topic: count for topic, count in who.seen.items() if topic != topology.retry_topic}
+    return who._replace(topics=subscribed_topics(topology, BROADCASTING), seen=seen)

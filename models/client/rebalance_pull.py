@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.client import group_state as group
 from rocketmq_conformance.models.client.broadcast import NO_FILES, file_store, files_of
-from rocketmq_conformance.models.client.fixtures import CLIENTS, MEMBER_TIME, OTHER_TOPIC, TOPIC, TOPIC_OF
 from rocketmq_conformance.models.client.group_state import (
     RebalanceState,
     client_id,
@@ -21,7 +20,15 @@ from rocketmq_conformance.models.client.group_state import (
     widen,
     with_member,
 )
-from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member, new_member, with_memory
+from rocketmq_conformance.models.client.member import (
+    BROADCASTING,
+    CLUSTERING,
+    Member,
+    new_member,
+    subscribed_topics,
+    with_memory,
+)
+from rocketmq_conformance.models.client.member_settings import MEMBER_TIME
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, UNFROZEN
 from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.rebalance_pull_round import (
@@ -39,6 +46,7 @@ from rocketmq_conformance.models.client.rebalance_pull_round import (
 from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, listed_members
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
 from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.fast_tuples import maker, replaced
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -103,9 +111,6 @@ RULES = (
     ),
 )
 
-#: The subscriptions of a new lite pull consumer.
-TOPICS = frozenset({TOPIC, OTHER_TOPIC})
-
 _PULL = reasons_by_kind(("LITE-PULL",), "first pull", "goes on", "nothing assigned", "no member")
 _PULL |= reasons_by_kind(("LITE-PULL", "REB-MQC-UNKNOWN"), "dropped")
 _PULL |= reasons_by_kind(("LITE-PULL", "START-LITE-1"), "no start")
@@ -128,33 +133,39 @@ class RebalancePullState(NamedTuple):
     """A group of lite pull consumers, and each one's state beside the table."""
 
     group: RebalanceState
-    kept: tuple[RebalancePullMember, ...] = (NEW_PULL_MEMBER,) * len(CLIENTS)
+    kept: tuple[RebalancePullMember, ...]
 
 
 _state = maker(RebalancePullState)
 
 
-def initial_state() -> RebalancePullState:
-    """The initial state: three new lite pull consumers."""
-    state = group.initial_state()
-    members = tuple([_new_member(client, CLUSTERING, LAST, "AVG", state.routes) for client in CLIENTS])
-    return RebalancePullState(state._replace(members=members))
+def initial_state(topology: Topology) -> RebalancePullState:
+    """The initial state: new lite pull consumers."""
+    state = group.initial_state(topology)
+    members = tuple(
+        [_new_member(topology, client, CLUSTERING, LAST, "AVG", state.routes) for client in topology.clients]
+    )
+    return RebalancePullState(state._replace(members=members), (NEW_PULL_MEMBER,) * len(members))
 
 
-def _new_member(client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]) -> Member:
-    """A new member: it has no retry topic."""
-    return new_member(client, mode, where, strategy, TOPICS, known_routes(TOPICS, routes))
+def _new_member(
+    topology: Topology, client: str, mode: str, where: str, strategy: str, routes: Mapping[str, int]
+) -> Member:
+    """A new member: it has no retry topic, as if it were broadcasting."""
+    topics = subscribed_topics(topology, BROADCASTING)
+    return new_member(client, mode, where, strategy, topics, known_routes(topics, routes))
 
 
 class RebalancePullModel:
     """The operations of a group of lite pull consumers, for one profile; every method is pure."""
 
-    __slots__ = ("client", "group", "rebalancing", "start", "store")
+    __slots__ = ("client", "group", "rebalancing", "start", "store", "topology")
     #: Wraps an operation that has nothing to do with assignments.
     of_group = staticmethod(widen(_state))
 
-    def __init__(self, profile: Profile) -> None:
-        self.group = RebalanceModel(profile)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        self.topology = topology
+        self.group = RebalanceModel(profile, topology)
         self.start = self.group.rebalancing.start
         self.store = self.group.store
         self.client = self.start.client
@@ -190,7 +201,7 @@ class RebalancePullModel:
     ) -> Answer[RebalancePullState]:
         """REB-BEGIN-1."""
         before = state.group
-        began = _new_member(client_id(member, twin), mode, where, strategy, before.routes)
+        began = _new_member(self.topology, client_id(self.topology, member, twin), mode, where, strategy, before.routes)
         after, result, why = self.group.begin(before, member, began, twin)
         return _state((after, replaced(state.kept, member, NEW_PULL_MEMBER))), result, why
 
@@ -199,7 +210,7 @@ class RebalancePullModel:
         who = state.group.members[member]
         if who is None:
             return state, None, NO_MEMBER
-        began = _new_member(who.client, who.mode, who.where, who.strategy, state.group.routes)
+        began = _new_member(self.topology, who.client, who.mode, who.where, who.strategy, state.group.routes)
         after, result, why = self.group.begin(state.group, member, began, False)
         return _state((after, replaced(state.kept, member, NEW_PULL_MEMBER))), result, why
 
@@ -224,7 +235,7 @@ class RebalancePullModel:
             return state, None, _UNSUBSCRIBE["no member"]
         lite = state.kept[member]
         after = _state((self.group.unsubscribe(state.group, member, topic)[0], state.kept))
-        assigned = {queue: held for queue, held in lite.assigned.items() if TOPIC_OF[queue] != topic}
+        assigned = {queue: held for queue, held in lite.assigned.items() if self.topology.topic_of[queue] != topic}
         if len(assigned) == len(lite.assigned):
             return after, None, _UNSUBSCRIBE["nothing assigned"]
         return _with(after, member, pull_member((assigned, lite.pulled, lite.caches))), None, _UNSUBSCRIBE["pulls end"]

@@ -22,9 +22,9 @@ from functools import cache
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.fixtures import MEMBER_TIME, TOPIC_OF
 from rocketmq_conformance.models.client.local_store import LocalStore
 from rocketmq_conformance.models.client.member import Member, after_round
+from rocketmq_conformance.models.client.member_settings import MEMBER_TIME
 from rocketmq_conformance.models.client.process_queue import ProcessQueue, process_queue
 from rocketmq_conformance.models.client.rebalance_round import (
     ALIGNED,
@@ -254,7 +254,7 @@ class RebalancePullRoundModel(RebalanceRoundModel[RebalancePullRound]):
         """The assigned queues of the topic become these."""
         assigned = dict(current.assigned)
         for queue, held in current.assigned.items():
-            if TOPIC_OF[queue] == topic and queue not in target:
+            if self.topic_of[queue] == topic and queue not in target:
                 current.extra_events |= _AWAY
                 current.gone.append(held.number)
                 del assigned[queue]

@@ -30,15 +30,9 @@ from typing import Generic, TypeVar
 
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog
 from rocketmq_conformance.models.client.broadcast import NO_FILES, file_store, files_of, offset_in
-from rocketmq_conformance.models.client.fixtures import (
-    MEMBER_TIME,
-    ROUND_QUEUES,
-    STORED_KEYS,
-    TOPIC_OF,
-    TOPIC_QUEUES,
-)
 from rocketmq_conformance.models.client.local_store import LocalStore
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, CONFIG, Member, after_round, division_of
+from rocketmq_conformance.models.client.member_settings import MEMBER_TIME
 from rocketmq_conformance.models.client.offset_table import UNFROZEN
 from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue
 from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
@@ -251,7 +245,7 @@ RoundT = TypeVar("RoundT", bound=RebalanceRound)
 
 
 class RebalanceRoundModel(Generic[RoundT]):
-    """The rounds of a member for one profile; pure, but for a cache of starts."""
+    """The rounds of a member for one profile and topology; pure, but for a cache of starts."""
 
     __slots__ = (
         "_file_starts",
@@ -264,6 +258,10 @@ class RebalanceRoundModel(Generic[RoundT]):
         "share_of",
         "start",
         "store",
+        "stored_keys",
+        "topic_of",
+        "topic_queues",
+        "topology",
     )
 
     def __init__(self, start: StartModel) -> None:
@@ -273,7 +271,10 @@ class RebalanceRoundModel(Generic[RoundT]):
         self.reports = start.client.reports_balance
         self.balances_all = start.client.balances_all
         self.nothing_is_unknown = start.client.nothing_is_unknown
-        self.share_of = division_of(start.client)
+        self.topology = start.topology
+        self.topic_of, self.topic_queues = start.topology.topic_of, start.topology.topic_queues
+        self.stored_keys = start.topology.stored_keys
+        self.share_of = division_of(start.client, start.topology)
         #: Starts computed so far, while queues have these logs: by queue, ConsumeFromWhere, faults, stored offset.
         self._logs: Mapping[tuple[str, int], QueueLog] = {}
         self._starts: dict[tuple[int, str, str, str, int | None], tuple[int, int | None]] = {}
@@ -301,7 +302,7 @@ class RebalanceRoundModel(Generic[RoundT]):
         for topic in in_hash_order(member.topics):
             even = self._topic(current, topic, routes, members)
             balanced = even and (balanced or not self.balances_all)
-        if len(member.topics) < len(TOPIC_QUEUES):
+        if len(member.topics) < len(self.topology.routes):
             self.truncate(current, member.topics)
         return balanced if self.reports else None
 
@@ -312,7 +313,7 @@ class RebalanceRoundModel(Generic[RoundT]):
         if member.mode == BROADCASTING:
             if count is None:
                 return self.unknown(current, topic)
-            return self._align(current, topic, ROUND_QUEUES[topic][:count])
+            return self._align(current, topic, self.topic_queues[topic][:count])
         if count is None or (count == 0 and self.nothing_is_unknown):
             if not self.nothing_is_unknown and routes[topic] != NO_ROUTE:
                 self.learn(current, topic, routes[topic])
@@ -323,7 +324,7 @@ class RebalanceRoundModel(Generic[RoundT]):
         target = self.share_of(member.strategy, member.client, topic, count, listed)
         if target is None:
             return self.refused(current, topic)
-        if member.strategy != CONFIG or all(TOPIC_OF[queue] == topic for queue in target):
+        if member.strategy != CONFIG or all(self.topic_of[queue] == topic for queue in target):
             return self._align(current, topic, target)
         current.events |= _FOREIGN
         self._align(current, topic, target)
@@ -352,7 +353,7 @@ class RebalanceRoundModel(Generic[RoundT]):
         if table:
             # as `is_expired` says, without a call for each queue: every step of a group comes here
             overdue = current.now - PULL_EXPIRY
-            for queue in ROUND_QUEUES[topic]:
+            for queue in self.topic_queues[topic]:
                 if queue not in table:
                     continue
                 if queue not in target:
@@ -421,7 +422,7 @@ class RebalanceRoundModel(Generic[RoundT]):
         if broker.logs is not self._logs:
             self._forget_starts(broker)
         where, fault, bound_fault = current.member.where, current.fault, current.bound_fault
-        key = queue, where, fault, bound_fault, broker.stored.get(STORED_KEYS[queue])
+        key = queue, where, fault, bound_fault, broker.stored.get(self.stored_keys[queue])
         found = self._starts.get(key)
         if found is None:
             store, offset = self.started(RemoteStore(broker=broker), queue, where, fault, bound_fault)
@@ -466,7 +467,7 @@ class RebalanceRoundModel(Generic[RoundT]):
 
     def truncate(self, current: RoundT, topics: frozenset[str]) -> None:
         """REB-TRUNC-1: only these topics are subscribed to."""
-        lost = [queue for queue in current.table if TOPIC_OF[queue] not in topics]
+        lost = [queue for queue in current.table if self.topic_of[queue] not in topics]
         if lost:
             current.events |= _TRUNCATED
             current.table = {queue: kept for queue, kept in current.table.items() if queue not in lost}

@@ -25,7 +25,6 @@ from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.effects import AWAITED
-from rocketmq_conformance.models.client.fixtures import GROUP, LOST_QUEUE, NO_QUEUE, QUEUES
 from rocketmq_conformance.models.client.offset_table import (
     MEMORY,
     NO_QUEUE_READ,
@@ -35,6 +34,8 @@ from rocketmq_conformance.models.client.offset_table import (
     with_frozen,
     without,
 )
+from rocketmq_conformance.models.client.plan_words import NO_QUEUE
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.fast_tuples import maker
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
@@ -95,7 +96,7 @@ TRANSPORT_FAULTS = frozenset({"silent", "cut"})
 
 
 class RemoteStore(NamedTuple):
-    """The store of one consumer, and the broker behind it. Keys are queue indexes of the fixtures."""
+    """The store of one consumer, and the broker behind it. Keys are those of the topology's queues."""
 
     memory: Mapping[int, int] = MappingProxyType({})
     frozen: frozenset[int] = frozenset()
@@ -127,13 +128,17 @@ _COMMIT = reasons_by_kind(
 
 
 class RemoteStoreModel:
-    """The store's rules for one profile; every method is pure."""
+    """The store's rules for one profile and topology; every method is pure."""
 
-    __slots__ = ("broker", "client")
+    __slots__ = ("broker", "client", "keys", "topology", "unrouted")
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, topology: Topology) -> None:
         self.client = ClientRules.of(profile)
         self.broker = BrokerRules.of(profile)
+        self.topology = topology
+        #: The group's stored offsets by queue, and the queues whose broker has no address.
+        self.keys = topology.stored_keys
+        self.unrouted = topology.unrouted
 
     def update(self, state: RemoteStore, queue: int, offset: int, increase_only: bool) -> Answer[RemoteStore]:
         """OFF-UPD-1."""
@@ -159,12 +164,11 @@ class RemoteStoreModel:
 
     def fetch(self, state: RemoteStore, queue: int, fault: str) -> Answer[RemoteStore]:
         """Ask the broker and refresh memory with its answer."""
-        if queue == LOST_QUEUE:
+        if queue in self.unrouted:
             return state, -2, _NO_ROUTE
         if fault == "answer":
-            topic, _, number = QUEUES[queue]
             set_zero = False if self.client.asks_no_zero else None
-            _, answered, _ = query_offset(self.broker, state.broker, GROUP, topic, number, set_zero)
+            _, answered, _ = query_offset(self.broker, state.broker, *self.keys[queue], set_zero)
             if isinstance(answered, int):
                 return self._refreshed(state, queue, answered)
             why = _ASKED_NO_ZERO if self.client.asks_no_zero else _NO_OFFSET
@@ -196,7 +200,7 @@ class RemoteStoreModel:
         held = state.memory.get(queue)
         if held is None:
             return state, (), _ONE["no entry"]
-        if queue == LOST_QUEUE:
+        if queue in self.unrouted:
             return state, (), _ONE["no broker"]
         broker = self._stored(state.broker, queue, held)
         return remote_store((state.memory, state.frozen, broker)), ((queue, held),), _ONE["entry"]
@@ -206,7 +210,7 @@ class RemoteStoreModel:
         if not queues:
             return state, (), _ALL["nothing asked"]
         kept = {queue: offset for queue, offset in state.memory.items() if queue in queues}
-        sent = tuple(sorted([pair for pair in kept.items() if pair[0] != LOST_QUEUE]))
+        sent = tuple(sorted([pair for pair in kept.items() if pair[0] not in self.unrouted]))
         broker = state.broker
         for queue, offset in sent:
             broker = self._stored(broker, queue, offset)
@@ -221,12 +225,12 @@ class RemoteStoreModel:
 
     def clone(self, state: RemoteStore, topic: str) -> Answer[RemoteStore]:
         """OFF-R-CLONE: sorted (queue, offset) pairs."""
-        pairs, why = cloned(state.memory, topic)
+        pairs, why = cloned(state.memory, topic, self.topology)
         return state, pairs, why
 
     def commit(self, state: RemoteStore, queue: int, offset: int, one_way: bool, fault: str) -> Answer[RemoteStore]:
         """OFF-R-UPD: the commits that reach the broker, or the error that the caller sees, with them."""
-        if queue == LOST_QUEUE:
+        if queue in self.unrouted:
             return state, UNROUTED, _COMMIT["no broker"]
         if fault == "answer":
             state = remote_store((state.memory, state.frozen, self._stored(state.broker, queue, offset)))
@@ -241,10 +245,8 @@ class RemoteStoreModel:
 
     def commit_elsewhere(self, state: RemoteStore, queue: int, offset: int) -> Answer[RemoteStore]:
         """Another member of the group commits: an operation of the environment, judged by BQ-UPDATE-2."""
-        topic, _, number = QUEUES[queue]
-        broker, result, why = commit_offset(self.broker, state.broker, GROUP, topic, number, offset)
+        broker, result, why = commit_offset(self.broker, state.broker, *self.keys[queue], offset)
         return remote_store((state.memory, state.frozen, broker)), result, why
 
     def _stored(self, broker: BrokerState, queue: int, offset: int) -> BrokerState:
-        topic, _, number = QUEUES[queue]
-        return commit_offset(self.broker, broker, GROUP, topic, number, offset)[0]
+        return commit_offset(self.broker, broker, *self.keys[queue], offset)[0]

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rocketmq_conformance.models.client.fixtures import QUEUES, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.process_queue_contents import CachedMessage
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Rule
 
@@ -69,16 +69,15 @@ def message_id(queue: int, offset: int) -> str:
     return f"ID-{queue}-{offset}"
 
 
-@lru_cache
-def origin_id(queue: int, offset: int) -> str:
+def origin_id(topology: Topology, queue: int, offset: int) -> str:
     """The id that a message of the retry topic had when it was first sent; "" for other messages."""
-    return f"ORIGIN-{offset}" if QUEUES[queue].topic == RETRY_TOPIC else ""
+    return f"ORIGIN-{offset}" if topology.topic_of[queue] == topology.retry_topic else ""
 
 
-@lru_cache
-def first_topic(queue: int) -> str:
+def first_topic(topology: Topology, queue: int) -> str:
     """The topic that messages of a queue were first sent to."""
-    return TOPIC if QUEUES[queue].topic == RETRY_TOPIC else QUEUES[queue].topic
+    topic = topology.topic_of[queue]
+    return topology.topic if topic == topology.retry_topic else topic
 
 
 def is_refused(fault: str, offset: int) -> bool:
@@ -87,21 +86,23 @@ def is_refused(fault: str, offset: int) -> bool:
 
 
 def send_back(
-    message: CachedMessage, level: int, max_times: int, fault: str, keeps_origin: bool
+    topology: Topology, message: CachedMessage, level: int, max_times: int, fault: str, keeps_origin: bool
 ) -> SentBackMessage | None:
     """CONS-BACK: the request of a message that the broker accepts, at a delay level; None when it accepts none.
     ``max_times`` -1: not set by the consumer."""
     _, queue, offset, size, times, _ = message
     if fault != "answer" and (is_refused(fault, offset) or (fault == "copy" and not size)):
         return None
-    most = DEFAULT_TRIES if max_times == -1 else max_times
+    most, first = DEFAULT_TRIES if max_times == -1 else max_times, first_topic(topology, queue)
     if fault != "copy":
-        return "back", log_offset(queue, offset), first_topic(queue), level, message_id(queue, offset), most
-    return copy_of(message, first_topic(queue), most, times + 1, keeps_origin)
+        return "back", log_offset(queue, offset), first, level, message_id(queue, offset), most
+    return copy_of(topology, message, first, most, times + 1, keeps_origin)
 
 
-def copy_of(message: CachedMessage, topic: str, most: int, times: int, keeps_origin: bool) -> SentBackMessage:
+def copy_of(
+    topology: Topology, message: CachedMessage, topic: str, most: int, times: int, keeps_origin: bool
+) -> SentBackMessage:
     """A copy of a message, as it reaches the retry topic."""
     _, queue, offset, _, tried, _ = message
-    origin = origin_id(queue, offset) or (message_id(queue, offset) if keeps_origin else "")
+    origin = origin_id(topology, queue, offset) or (message_id(queue, offset) if keeps_origin else "")
     return "copy", log_offset(queue, offset), topic, FIRST_LEVEL + tried, origin, most, times

@@ -23,13 +23,14 @@ difference between releases: -1, or an exception, and that only from the *checke
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.search import max_offset, search
-from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.fixtures import LOST_QUEUE, NEGATIVE_OFFSET, QUEUES, RETRY_PREFIX
+from rocketmq_conformance.models.broker.state import RETRY, BrokerState
 from rocketmq_conformance.models.client.initial_broker import SHAPES, reshaped
 from rocketmq_conformance.models.client.local_store import LocalStore, LocalStoreModel
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.plan_words import NEGATIVE_OFFSET
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel, remote_store
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule
@@ -141,17 +142,18 @@ _SHAPED = {shape: Reason(("BQ-STORE-MIN", "BQ-STORE-MAX"), f"becomes {shape}") f
 
 
 class StartModel:
-    """The start positions of one profile; every method is pure.
+    """The start positions of one profile and topology; every method is pure.
 
     Results are offsets in messages, -1 for "no start" (in some cases another negative number), or ``Err("CLIENT")``
     for an MQClientException and ``Err("RUNTIME")`` for a RuntimeException.
     """
 
-    __slots__ = ("client", "local", "store")
+    __slots__ = ("client", "local", "store", "topology")
 
-    def __init__(self, profile: Profile) -> None:
-        self.store = RemoteStoreModel(profile)
-        self.local = LocalStoreModel(profile)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        self.topology = topology
+        self.store = RemoteStoreModel(profile, topology)
+        self.local = LocalStoreModel(profile, topology)
         self.client = self.store.client
 
     def push(
@@ -284,7 +286,11 @@ class StartModel:
     def shape(self, state: RemoteStore, queue: int, shape: str) -> Answer[RemoteStore]:
         """The queue's log becomes another one: an operation of the environment."""
         memory, frozen, broker = state
-        return remote_store((memory, frozen, reshaped(broker, queue, shape))), None, _SHAPED[shape]
+        return (
+            remote_store((memory, frozen, reshaped(broker, self.topology.places[queue], shape))),
+            None,
+            _SHAPED[shape],
+        )
 
     def _begin(
         self,
@@ -297,8 +303,8 @@ class StartModel:
         zone: str,
     ) -> tuple[int | Err, Reason]:
         """The start of a queue without stored offset."""
-        topic, _, number = QUEUES[queue]
-        retry = topic.startswith(RETRY_PREFIX)
+        topic, number = self.topology.places[queue]
+        retry = topic.startswith(RETRY)
         if where == FIRST or (retry and where != TIMESTAMP):
             return 0, reasons.retry[where] if retry else reasons.zero[where]
         time = None
@@ -309,9 +315,9 @@ class StartModel:
             why = reasons.search
         else:
             why = reasons.retry[where] if retry else reasons.max[where]
-        if bound_fault == "negative" and queue != LOST_QUEUE:
+        if bound_fault == "negative" and queue not in self.topology.unrouted:
             return NEGATIVE_OFFSET, why
-        if bound_fault != "answer" or queue == LOST_QUEUE:
+        if bound_fault != "answer" or queue in self.topology.unrouted:
             return NO_START, why
         if time is None:
             found = max_offset(broker, topic, number)[1]

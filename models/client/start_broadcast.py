@@ -15,6 +15,7 @@ from rocketmq_conformance.models.client.initial_broker import initial_broker
 from rocketmq_conformance.models.client.local_store import LocalStore
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import TIMESTAMP, StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason
 
@@ -33,18 +34,18 @@ class StartBroadcastState(NamedTuple):
     broker: BrokerState = BrokerState()
 
 
-def initial_state() -> StartBroadcastState:
+def initial_state(topology: Topology) -> StartBroadcastState:
     """A new push consumer without a file."""
-    return StartBroadcastState(broker=initial_broker())
+    return StartBroadcastState(broker=initial_broker(topology))
 
 
 class StartBroadcastModel:
-    """The starts of broadcasting consumers for one profile; every method is pure."""
+    """The starts of broadcasting consumers for one profile and topology; every method is pure."""
 
     __slots__ = ("local", "start")
 
-    def __init__(self, profile: Profile) -> None:
-        self.start = StartModel(profile)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        self.start = StartModel(profile, topology)
         self.local = self.start.local
 
     def begin_push(self, state: StartBroadcastState) -> Answer[StartBroadcastState]:

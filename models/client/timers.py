@@ -19,10 +19,11 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import GROUP, OTHER_GROUP, RETRY_PREFIX, TOPIC
 from rocketmq_conformance.models.client.initial_broker import initial_broker
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
@@ -80,8 +81,6 @@ RULES = (
 )
 
 PUSH, ORDERLY, PULL, LITE = "push", "orderly", "pull", "lite pull"
-#: The group of each consumer.
-GROUPS = (GROUP, OTHER_GROUP)
 #: What happens, as answers name it.
 ROUTE, BEAT, COMMIT, FILE, LOCK, UNLOCK, LEAVE = "route", "heartbeat", "commit", "file", "lock", "unlock", "unregister"
 #: Intervals of persisting, heartbeats and routes without a setting (ms).
@@ -119,13 +118,6 @@ class Member(NamedTuple):
     owns: bool = False
     #: The offset of that queue in memory.
     offset: int = NONE
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """What it has subscribed to."""
-        if self.kind in (PUSH, ORDERLY) and self.mode == CLUSTERING:
-            return RETRY_PREFIX + self.group, TOPIC
-        return (TOPIC,)
 
     @property
     def locks(self) -> bool:
@@ -189,14 +181,23 @@ def occurrences(first: int, every: int, now: int, until: int) -> range:
 class TimersModel:
     """The operations of such a process for one profile; every method is pure."""
 
-    __slots__ = ("client", "unstored")
+    __slots__ = ("client", "topology", "unstored")
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, topology: Topology) -> None:
         self.client = ClientRules.of(profile)
+        self.topology = topology
         set_zero = False if self.client.asks_no_zero else None
-        _, answered, _ = query_offset(BrokerRules.of(profile), initial_broker(), GROUP, TOPIC, 0, set_zero)
+        _, answered, _ = query_offset(
+            BrokerRules.of(profile), initial_broker(topology), topology.group, topology.topic, 0, set_zero
+        )
         #: What a store keeps of a queue without a stored offset.
         self.unstored = answered if isinstance(answered, int) else NONE
+
+    def _topics(self, member: Member) -> tuple[str, ...]:
+        """What a consumer has subscribed to."""
+        if member.kind in (PUSH, ORDERLY) and member.mode == CLUSTERING:
+            return RETRY + member.group, self.topology.topic
+        return (self.topology.topic,)
 
     def configure(self, state: TimersState, persist: int, heartbeat: int, route: int) -> Answer[TimersState]:
         """TIMER-SHARED: the intervals of consumers that start from now on."""
@@ -207,7 +208,7 @@ class TimersModel:
         """TIMER-START: what the start of a consumer sends at once, in order."""
         if state.members[consumer] is not None:
             return state, (), _RUNS
-        group = GROUPS[consumer]
+        group = (self.topology.group, self.topology.other_group)[consumer]
         client = state.client
         why = (_STARTED if client is None else _JOINED)[kind]
         if client is None:
@@ -217,7 +218,7 @@ class TimersModel:
         events: tuple[Event, ...] = ()
         if kind != PULL:
             client, members = client._replace(knows_broker=True), _routed(members)
-            events = ((ROUTE, member.topics),)
+            events = ((ROUTE, self._topics(member)),)
         if kind in (PUSH, ORDERLY):
             events = (*events, (BEAT, _groups(members)))
         return state._replace(client=client, members=members), events, why
@@ -278,7 +279,7 @@ class TimersModel:
         """What is due, and when (ms of the case's clock)."""
         now, began = state.now, client.began
         running = [member for member in state.members if member is not None]
-        topics = tuple(sorted({topic for member in running for topic in member.topics}))
+        topics = tuple(sorted({topic for member in running for topic in self._topics(member)}))
         for when in occurrences(began + FIRST_ROUTE, client.route, now, until):
             yield when, (ROUTE, topics)
         for when in occurrences(began + FIRST_BEAT, client.heartbeat, now, until):

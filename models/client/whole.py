@@ -19,7 +19,6 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, StoredEntry, pull, response_code
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel
@@ -83,11 +82,10 @@ class Consumption(NamedTuple):
 def start(
     model: StartModel, state: RemoteStore, kind: str, queue: int, where: str, timestamp: str | None, zone: str
 ) -> tuple[RemoteStore, int, tuple[Reason, ...]]:
-    """The start of a queue of the fixtures, with the reasons of the broker, the store and the decision; the store
+    """The start of a queue, with the reasons of the broker, the store and the decision; the store
     remembers its reads. Every broker answers: no fault is played."""
-    topic, _, number = QUEUES[queue]
     set_zero = False if model.client.asks_no_zero else None
-    asked = query_offset(model.store.broker, state.broker, GROUP, topic, number, set_zero)[2]
+    asked = query_offset(model.store.broker, state.broker, *model.topology.stored_keys[queue], set_zero)[2]
     read = model.store.read(state, queue, MEMORY_THEN_STORE if kind == LITE else STORE, "answer")[2]
     decide = model.lite_pull if kind == LITE else model.push
     state, found, why = decide(state, queue, where, timestamp, zone, True, "answer", "answer")
@@ -105,25 +103,24 @@ def consume(
     timestamp: str | None = None,
     zone: str = "UTC",
 ) -> Consumption:
-    """The whole run of a consumer of ``kind`` in one queue of the fixtures, in which ``arriving`` messages arrive after
+    """The whole run of a consumer of ``kind`` in one queue, in which ``arriving`` messages arrive after
     it has begun. ``timestamp`` and ``zone`` count for CONSUME_FROM_TIMESTAMP only."""
     state, began, whys = start(model, state, kind, queue, where, timestamp, zone)
-    topic, _, number = QUEUES[queue]
     _, first, pulls = first_message(model, state.broker, kind, queue, began)
-    last = state.broker.logs.get((topic, number), ABSENT).max + arriving
+    last = state.broker.logs.get(model.topology.places[queue], ABSENT).max + arriving
     return Consumption(began, first, last - first, last, (*whys, *pulls, _COMMITTED))
 
 
 def first_message(
     model: StartModel, broker: BrokerState, kind: str, queue: int, offset: int
 ) -> tuple[BrokerState, int, tuple[Reason, ...]]:
-    """The first message of a queue of the fixtures that a consumer of ``kind`` gets, or the next one to arrive, when it
+    """The first message of a queue that a consumer of ``kind`` gets, or the next one to arrive, when it
     pulls from ``offset``; with the broker as it is then, and the reasons of every step."""
-    topic, _, number = QUEUES[queue]
-    entries = [StoredEntry(1)] * len(broker.logs.get((topic, number), ABSENT).times)
+    key = model.topology.stored_keys[queue]
+    entries = [StoredEntry(1)] * len(broker.logs.get(key[1:], ABSENT).times)
     whys: tuple[Reason, ...] = ()
     while True:
-        request = PullMessageRequest(GROUP, topic, number, offset)
+        request = PullMessageRequest(*key, offset)
         broker, answer, why = pull(model.store.broker, broker, request, None, entries)
         # no error: the group, the topic and its queue are there
         status, following, _, _, found = cast(PullResult, answer)
@@ -139,4 +136,4 @@ def first_message(
         if code == "PULL_OFFSET_MOVED":
             whys += (_MOVED[kind],)
             if kind in (PUSH, ORDERLY):
-                broker = commit_offset(model.store.broker, broker, GROUP, topic, number, offset)[0]
+                broker = commit_offset(model.store.broker, broker, *key, offset)[0]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rocketmq_conformance.models.client.fixtures import TOPIC
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_moves import Crowd
 from rocketmq_conformance.models.client.whole_push import Setting, WholePushModel, WholePushState, shown
@@ -69,7 +68,7 @@ class WholeAllocationModel(WholePushModel):
         group = state.group
         if not group.members:
             return shown(state, seen, Reason(("REB-CLU-4",), "nobody is there"))
-        queues, members = group.broker.topics[TOPIC].read_queues, len(group.members) + len(group.others)
+        queues, members = group.broker.topics[self._topology.topic].read_queues, len(group.members) + len(group.others)
         why = Reason((RULE_OF[group.strategy], "REB-CLU-2", "REB-CLU-4"), _kind(queues, members))
         return shown(state, seen, why)
 

@@ -14,10 +14,12 @@ from typing import NamedTuple, cast
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.client.broadcast import file_store
-from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, QUEUES, TIMESTAMP_TEXT, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.local_store import MISSING
+from rocketmq_conformance.models.client.member_settings import TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole import BROADCAST, first_message
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_reason, ended, with_end
 from rocketmq_conformance.models.client.whole_group_state import with_starts
@@ -26,7 +28,7 @@ from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, reasons_by_kind
 
-#: Offsets by queue of the fixtures.
+#: Offsets by queue.
 Offsets = Mapping[int, int]
 #: What is seen: places, messages that pulls brought, stored offsets, locks, and messages that listeners were given.
 Seen = tuple[Value, tuple[tuple[int, int, int, int], ...], Value, Value, Value]
@@ -65,12 +67,13 @@ class WholeBroadcastState(NamedTuple):
 
 
 class WholeBroadcastModel:
-    """The observations of broadcasting consumers of one profile; every method is pure."""
+    """The observations of broadcasting consumers of one profile and topology; every method is pure."""
 
-    __slots__ = ("_rules", "_start")
+    __slots__ = ("_rules", "_start", "_topology")
 
-    def __init__(self, profile: Profile) -> None:
-        self._start = StartModel(profile)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        self._topology = topology
+        self._start = StartModel(profile, topology)
         self._rules = self._start.store.broker
 
     def initial(self) -> WholeBroadcastState:
@@ -87,12 +90,12 @@ class WholeBroadcastModel:
 
     def learn(self, state: WholeBroadcastState, clients: tuple[str, ...]) -> WholeBroadcastState:
         """The state once these client ids of members were seen."""
-        known = {name: client for name, client in zip(MEMBERS, clients, strict=False) if client}
+        known = {name: client for name, client in zip(self._topology.members, clients, strict=False) if client}
         return state._replace(clients={**state.clients, **known})
 
     def join(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
         """A member starts, unless it runs."""
-        name = MEMBERS[member]
+        name = self._topology.members[member]
         if name in state.members:
             return self._look(state)
         without, _ = self._starts(state, None)
@@ -112,7 +115,7 @@ class WholeBroadcastModel:
 
     def leave(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
         """A member is shut down, if it runs."""
-        runs = MEMBERS[member] in state.members
+        runs = self._topology.members[member] in state.members
         state, seen, why = self.crash(state, member)
         if not runs:
             return state, with_end(seen, NOT_ENDED), why
@@ -121,12 +124,12 @@ class WholeBroadcastModel:
 
     def crash(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
         """A member ends, if it runs: its file has been written by then, whether it is shut down or killed."""
-        left = {name: pulls for name, pulls in state.members.items() if name != MEMBERS[member]}
+        left = {name: pulls for name, pulls in state.members.items() if name != self._topology.members[member]}
         return self._look(state._replace(members=left))
 
     def come_back(self, state: WholeBroadcastState, member: int, crashes: bool) -> Answer[WholeBroadcastState]:
         """A member ends, a message arrives in every queue, and it starts again, if it runs."""
-        if MEMBERS[member] not in state.members:
+        if self._topology.members[member] not in state.members:
             return self._look(state)
         state, _, _ = self.crash(state, member)
         state, arrived, _ = self.send(state, EVERY)
@@ -141,7 +144,7 @@ class WholeBroadcastModel:
         broker = state.broker
         for number in range(state.setting.queues):
             if queue in (number, EVERY):
-                broker = send(self._rules, broker, TOPIC, number, TIMES[-1:])[0]
+                broker = send(self._rules, broker, self._topology.topic, number, TIMES[-1:])[0]
         return self._look(state._replace(broker=broker))
 
     def freeze(self, state: WholeBroadcastState, member: int) -> Answer[WholeBroadcastState]:
@@ -153,7 +156,7 @@ class WholeBroadcastModel:
         return self._look(state)
 
     def _begun(self, setting: Setting) -> WholeBroadcastState:
-        return WholeBroadcastState(setting, initial_broker(self._rules, setting))
+        return WholeBroadcastState(setting, initial_broker(self._rules, self._topology, setting))
 
     def _starts(self, state: WholeBroadcastState, file: Offsets | None) -> tuple[Offsets, Mapping[int, Reason]]:
         """Where a member with this file begins in each queue, and why."""
@@ -168,35 +171,35 @@ class WholeBroadcastModel:
             pulls[at] = found
         return pulls, starts
 
-    def _queues(self, state: WholeBroadcastState) -> list[int]:
-        """The queues of the topic, by their places in the fixtures and in the order of their ids."""
-        return [at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC and queue.id < state.setting.queues]
+    def _queues(self, state: WholeBroadcastState) -> tuple[int, ...]:
+        """The queues of the topic."""
+        return self._topology.topic_queues[self._topology.topic][: state.setting.queues]
 
     def _look(self, state: WholeBroadcastState) -> Answer[WholeBroadcastState]:
         """Who waits where in each queue, the messages that pulls brought, the stored offsets, no locks, and the
         messages that listeners were given."""
         why = _SEEN["nothing is new" if state.members else "nobody is there"]
-        members, files = dict(state.members), dict(state.files)
+        members, files, names = dict(state.members), dict(state.files), self._topology.members
         given: list[tuple[int, int, int, int]] = []
         for name, pulls in state.members.items():
             waits = dict(pulls)
             for at, offset in pulls.items():
-                number = QUEUES[at].id
+                number = self._topology.places[at][1]
                 _, first, fired = first_message(self._start, state.broker, BROADCAST, at, offset)
-                end = state.broker.logs.get((TOPIC, number), ABSENT).max
+                end = state.broker.logs.get(self._topology.places[at], ABSENT).max
                 if any("WHOLE-MOVED" in one.rules for one in fired):
                     why = _MOVED
                 if first < end:
                     why = why if why is _MOVED else _GIVEN
-                    given.append((MEMBERS.index(name), number, first, end - first))
+                    given.append((names.index(name), number, first, end - first))
                 waits[at] = max(first, end)
             members[name], files[state.client_of(name)] = waits, waits
         state = state._replace(members=members, files=files)
         places = tuple(
-            tuple((MEMBERS.index(name), waits[at]) for name, waits in members.items()) for at in self._queues(state)
+            tuple((names.index(name), waits[at]) for name, waits in members.items()) for at in self._queues(state)
         )
-        ids = range(state.setting.queues)
-        stored = tuple(state.broker.stored.get((GROUP, TOPIC, number), -1) for number in ids)
-        unlocked = tuple(NO_OWNER for _ in ids)
+        keys = [self._topology.stored_keys[at] for at in self._queues(state)]
+        stored = tuple(state.broker.stored.get(key, -1) for key in keys)
+        unlocked = tuple(NO_OWNER for _ in keys)
         brought = tuple(sorted(given))
         return state, (places, brought, stored, unlocked, brought), why

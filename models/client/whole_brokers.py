@@ -15,10 +15,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.send import send
-from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, NOTHING, TOPIC, TOPIC_QUEUES
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.member import division_of
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_group_state import (
     WholeGroup,
@@ -86,12 +87,13 @@ class BrokersGroup(WholeGroupModel):
         self._numbers = named
 
     def _shares(self, group: WholeGroup) -> dict[str, frozenset[int]]:
-        queues, listed = TOPIC_QUEUES[TOPIC], listed_clients(group, group.members)
-        share_of, count = division_of(self.start.client), len(self._numbers)
+        topic, listed = self.topology.topic, listed_clients(group, group.members)
+        queues = self.topology.topic_queues[topic]
+        share_of, count = division_of(self.start.client, self.topology), len(self._numbers)
         return {
             name: frozenset(
                 queues[self._numbers[queues.index(queue)]]
-                for queue in share_of(group.strategy, client_of(group, name), TOPIC, count, listed) or ()
+                for queue in share_of(group.strategy, client_of(group, name), topic, count, listed) or ()
             )
             for name in group.members
         }
@@ -100,10 +102,11 @@ class BrokersGroup(WholeGroupModel):
 class WholeBrokersModel:
     """The observations of a group of consumers of one profile; every method is pure."""
 
-    __slots__ = ("_start",)
+    __slots__ = ("_start", "_topology")
 
-    def __init__(self, profile: Profile) -> None:
-        self._start = StartModel(profile)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        self._topology = topology
+        self._start = StartModel(profile, topology)
 
     def initial(self) -> WholeBrokersState:
         """Before anything happened."""
@@ -123,7 +126,7 @@ class WholeBrokersModel:
 
     def join(self, state: WholeBrokersState, member: int) -> Answer[WholeBrokersState]:
         """A member starts, unless it runs."""
-        name = MEMBERS[member]
+        name = self._topology.members[member]
         if name in state.group.members:
             return self._look(state)
         joined = self._moved(state.group, Join(name))
@@ -132,21 +135,21 @@ class WholeBrokersModel:
 
     def leave(self, state: WholeBrokersState, member: int) -> Answer[WholeBrokersState]:
         """A member is shut down, if it runs."""
-        name = MEMBERS[member]
+        name = self._topology.members[member]
         if name not in state.group.members:
             return self._look(state)
         return self._look(state._replace(group=self._moved(state.group, Leave(name))))
 
     def crash(self, state: WholeBrokersState, member: int) -> Answer[WholeBrokersState]:
         """A member's process is killed, if it runs."""
-        return self._look(state._replace(group=crashed(state.group, MEMBERS[member])))
+        return self._look(state._replace(group=crashed(state.group, self._topology.members[member])))
 
     def send(self, state: WholeBrokersState, queue: int) -> Answer[WholeBrokersState]:
         """A message arrives in a queue that the route names, or in every one."""
         broker = state.group.broker
         for number in numbers(state.queues, state.away):
             if queue in (number, EVERY):
-                broker = send(self._start.store.broker, broker, TOPIC, number, TIMES[-1:])[0]
+                broker = send(self._start.store.broker, broker, self._topology.topic, number, TIMES[-1:])[0]
         return self._look(state._replace(group=state.group._replace(broker=broker)))
 
     def route(self, state: WholeBrokersState, first: int, second: int) -> Answer[WholeBrokersState]:
@@ -174,7 +177,7 @@ class WholeBrokersModel:
         return self._look(state)
 
     def _begun(self, queues: tuple[int, int], setting: Setting) -> WholeBrokersState:
-        return WholeBrokersState(initial_group(self._start.store.broker, setting), queues, setting)
+        return WholeBrokersState(initial_group(self._start.store.broker, self._topology, setting), queues, setting)
 
     def _moved(self, group: WholeGroup, move: Move) -> WholeGroup:
         return WholeGroupModel(self._start).move(group, move)
@@ -184,12 +187,13 @@ class WholeBrokersModel:
         named = numbers(state.queues, state.away)
         group, (shown, stored) = BrokersGroup(self._start, named).look(state.group)
         places: list[Value] = [(NO_OWNER, NOTHING)] * sum(MOST)
+        names, queues = self._topology.members, self._topology.topic_queues[self._topology.topic]
         for name, owned, _ in shown:
             for number in owned:
-                at = group.members[name].pulls[TOPIC_QUEUES[TOPIC][number]]
-                places[number] = MEMBERS.index(name), at
+                at = group.members[name].pulls[queues[number]]
+                places[number] = names.index(name), at
         given = tuple(
-            (MEMBERS.index(name), number, first, count) for name, _, found in shown for number, first, count in found
+            (names.index(name), number, first, count) for name, _, found in shown for number, first, count in found
         )
         fired = frozenset(rule for why in group.reasons for rule in why.rules)
         state = state._replace(group=group._replace(reasons=(), starts={}))

@@ -8,7 +8,6 @@ stored, ConsumeFromWhere decides anew.
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole_lite import WholeLiteModel
 from rocketmq_conformance.models.client.whole_moves import CommitNow
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, WholePushState, shown
@@ -26,7 +25,7 @@ class WholeCommitModel(WholeLiteModel):
 
     def commit(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member is asked to commit, if it runs."""
-        name = MEMBERS[member]
+        name = self._topology.members[member]
         if name not in state.group.members:
             return self._look(state)
         before = state.group.broker.stored

@@ -23,16 +23,7 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
-from rocketmq_conformance.models.client.fixtures import (
-    FAILS,
-    GROUP,
-    HOLDS,
-    OTHER_TOPIC,
-    QUEUES,
-    RETRY_TOPIC,
-    STORED_KEYS,
-    TOPIC,
-)
+from rocketmq_conformance.models.client.plan_words import FAILS, HOLDS
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, SENT_ON, first_message
 from rocketmq_conformance.models.client.whole_faults import LATE_ANSWERS, loses_connections, mended_reasons
 from rocketmq_conformance.models.client.whole_group_state import (
@@ -278,7 +269,7 @@ class WholeGroupModel(WholeQueues):
             case Crowd(others):
                 return group._replace(others=others)
             case Expire(first):
-                broker, _ = expire(self.start.store.broker, group.broker, {(TOPIC, 0): first})
+                broker, _ = expire(self.start.store.broker, group.broker, {(self.topology.topic, 0): first})
                 return group._replace(broker=broker)
             case Seek(queue, offset, name):
                 return self._sought(group, name, queue, offset)
@@ -314,12 +305,13 @@ class WholeGroupModel(WholeQueues):
         for name in group.members:
             group, found = self._pull(group, name)
             given = tuple(sorted(found + late[name]))
-            owned = tuple(sorted(number_of(queue) for queue in group.members[name].pulls))
+            owned = tuple(sorted(number_of(self.topology, queue) for queue in group.members[name].pulls))
             shown.append((name, owned, given))
         for name, member in group.members.items():
             for queue in member.pulls:
                 group = self._commit(group, name, queue)
-        stored = tuple(group.broker.stored.get(STORED_KEYS[queue], -1) for queue in seen_queues(group.broker))
+        keys = self.topology.stored_keys
+        stored = tuple(group.broker.stored.get(keys[queue], -1) for queue in seen_queues(self.topology, group.broker))
         return group, (tuple(shown), stored)
 
     # --- messages -------------------------------------------------------------------------------------------
@@ -333,13 +325,13 @@ class WholeGroupModel(WholeQueues):
         group = with_member(group, name, member._replace(in_progress=None))
         if queue in member.pulls:
             return group, ()
-        return with_reason(group, _BUSY["done with what was lost"]), ((QUEUES[queue].id, offset, 1),)
+        return with_reason(group, _BUSY["done with what was lost"]), ((self.topology.places[queue][1], offset, 1),)
 
     def _hold(self, group: WholeGroup, name: str) -> WholeGroup:
         """Give the listener the first message that there is, and nothing else."""
         for queue, offset in sorted(group.members[name].pulls.items()):
             member = group.members[name]
-            if offset >= log_of(group.broker, queue).max:
+            if offset >= log_of(self.topology, group.broker, queue).max:
                 continue
             if group.kind == LITE:
                 group = with_reason(group, _BUSY["waits for a poll"])
@@ -368,7 +360,8 @@ class WholeGroupModel(WholeQueues):
             group, goes_on = self._first_pull(group, name, queue)
             if not goes_on:
                 return group, None
-        if PULL in group.fails or QUEUES[queue].id >= group.broker.topics[QUEUES[queue].topic].read_queues:
+        topic, number = self.topology.places[queue]
+        if PULL in group.fails or number >= group.broker.topics[topic].read_queues:
             # the broker does not let a queue be pulled that the topic has lost
             return with_reason(hiding(group, queue), _PUT_OFF), None
         member, before = group.members[name], group.broker.stored
@@ -381,9 +374,9 @@ class WholeGroupModel(WholeQueues):
             if COMMIT in group.fails:
                 broker = broker._replace(stored=before)
         group = group._replace(broker=broker, reasons=group.reasons + found)
-        end = log_of(broker, queue).max
+        end = log_of(self.topology, broker, queue).max
         member = member._replace(pulls={**member.pulls, queue: max(first, end)}, fresh=member.fresh - {queue})
-        key = STORED_KEYS[queue]
+        key = self.topology.stored_keys[queue]
         if broker.stored.get(key) != before.get(key):
             # sent elsewhere: it read the offset that it had stored when it began there
             member = member._replace(memory={**member.memory, queue: broker.stored[key]})
@@ -392,7 +385,7 @@ class WholeGroupModel(WholeQueues):
         if first >= end:
             return self._found_nothing(with_member(group, name, member), name, queue), None
         return self._consumed(with_member(group, name, member), name, queue, first, end), (
-            number_of(queue),
+            number_of(self.topology, queue),
             first,
             end - first,
         )
@@ -440,9 +433,10 @@ class WholeGroupModel(WholeQueues):
 
     def _delivered(self, group: WholeGroup) -> WholeGroup:
         """The group after the broker gave back what waited for its delay level."""
-        times = group.broker.logs.get((RETRY_TOPIC, 0), ABSENT).times
+        topic = self.topology.retry_topic
+        times = group.broker.logs.get((topic, 0), ABSENT).times
         arrived = (times[-1:] or (0,)) * group.delayed
-        broker = send(self.start.store.broker, group.broker, RETRY_TOPIC, 0, arrived)[0]
+        broker = send(self.start.store.broker, group.broker, topic, 0, arrived)[0]
         return group._replace(broker=broker, delayed=0)
 
     def _moved(
@@ -474,18 +468,19 @@ class WholeGroupModel(WholeQueues):
             return with_member(group, name, member._replace(pulls={**member.pulls, queue: cast(int, begins)})), True
         if isinstance(begins, Err):
             return with_reason(group, _REREAD["waits"]), False
-        lowest = log_of(group.broker, queue).min
-        broker = commit_offset(self.start.store.broker, group.broker, *STORED_KEYS[queue], lowest)[0]
+        lowest = log_of(self.topology, group.broker, queue).min
+        key = self.topology.stored_keys[queue]
+        broker = commit_offset(self.start.store.broker, group.broker, *key, lowest)[0]
         return self._let_go(with_reason(group._replace(broker=broker), _REREAD["pulls from -1"]), name, queue), False
 
     # --- the moves ------------------------------------------------------------------------------------------
 
     def _arrived(self, group: WholeGroup, queue: int | None) -> WholeGroup:
         broker = group.broker
-        for at in seen_queues(broker):
-            if queue in (None, number_of(at)):
-                times = log_of(broker, at).times or (0,)
-                broker = send(self.start.store.broker, broker, QUEUES[at].topic, QUEUES[at].id, times[-1:])[0]
+        for at in seen_queues(self.topology, broker):
+            if queue in (None, number_of(self.topology, at)):
+                times = log_of(self.topology, broker, at).times or (0,)
+                broker = send(self.start.store.broker, broker, *self.topology.places[at], times[-1:])[0]
         return group._replace(broker=broker)
 
     def _left(self, group: WholeGroup, name: str) -> WholeGroup:
@@ -498,8 +493,8 @@ class WholeGroupModel(WholeQueues):
     def _sought(self, group: WholeGroup, name: str, number: int, offset: int) -> WholeGroup:
         """The group after a lite pull consumer sought: its next pull asks there, and its next commit says so."""
         member = group.members[name]
-        at = next(at for at, queue in enumerate(QUEUES) if queue.topic == TOPIC and queue.id == number)
-        log = group.broker.logs.get((TOPIC, number), ABSENT)
+        at = self.topology.places.index((self.topology.topic, number))
+        log = log_of(self.topology, group.broker, at)
         if at not in member.pulls or not log.min <= offset <= log.max:
             return with_reason(group, _SEEK["fails"])
         member = member._replace(pulls={**member.pulls, at: offset})
@@ -524,26 +519,28 @@ class WholeGroupModel(WholeQueues):
     def _subscribed(self, group: WholeGroup, subscribes: bool) -> WholeGroup:
         """The group after its members subscribed to the other topic, or unsubscribed from it."""
         why = _SUBSCRIBED["subscribed" if subscribes else "unsubscribed"]
-        group = group._replace(unsubscribed=frozenset() if subscribes else frozenset({OTHER_TOPIC}))
+        group = group._replace(unsubscribed=frozenset() if subscribes else frozenset({self.topology.other_topic}))
         return with_reason(group, why) if group.members else group
 
     def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         if group.kind == LITE:
             return with_reason(group, _RESET[1])
-        group = with_reason(group, _RESET[0])
+        group, queue = with_reason(group, _RESET[0]), self.topology.topic_queues[self.topology.topic][0]
         for name, member in group.members.items():
-            if 0 in member.pulls:
-                broker = commit_offset(self.start.store.broker, group.broker, GROUP, TOPIC, 0, offset)[0]
+            if queue in member.pulls:
+                broker = commit_offset(
+                    self.start.store.broker, group.broker, *self.topology.stored_keys[queue], offset
+                )[0]
                 if COMMIT in group.fails:
                     group, broker = with_reason(group, LOST), group.broker
-                group = self._let_go(group._replace(broker=broker), name, 0)
+                group = self._let_go(group._replace(broker=broker), name, queue)
         return group
 
 
 def _is_behind(group: WholeGroup, name: str) -> bool:
     """Has a member offsets to commit that are not stored, as their commits were lost?"""
-    memory, stored = group.members[name].memory, group.broker.stored
-    return any(offset != stored.get(STORED_KEYS[queue]) for queue, offset in memory.items())
+    memory, stored, keys = group.members[name].memory, group.broker.stored, group.topology.stored_keys
+    return any(offset != stored.get(keys[queue]) for queue, offset in memory.items())
 
 
 def _is_moved(found: tuple[Reason, ...]) -> bool:

@@ -11,16 +11,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
-from rocketmq_conformance.models.client.fixtures import (
-    MEMBERS,
-    OTHER_TOPIC,
-    QUEUES,
-    RETRY_TOPIC,
-    SUCCEEDS,
-    TOPIC,
-    TOPIC_QUEUES,
-)
 from rocketmq_conformance.models.client.orderly_work import OrderlyWork
+from rocketmq_conformance.models.client.plan_words import SUCCEEDS
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_moves import (
     OTHER_QUEUES,
@@ -33,7 +26,7 @@ from rocketmq_conformance.models.rule import Reason
 
 
 class WholeMember(NamedTuple):
-    """A running member. Queues are indexes of the fixtures."""
+    """A running member. Queues are given by key."""
 
     #: Has the broker received its heartbeat?
     registered: bool = False
@@ -72,6 +65,7 @@ class WholeGroup(NamedTuple):
     kind: str
     where: str
     broker: BrokerState
+    topology: Topology
     timestamp: str | None = None
     #: By name, in the order of the names.
     members: Mapping[str, WholeMember] = MappingProxyType({})
@@ -82,7 +76,7 @@ class WholeGroup(NamedTuple):
     late: str = ""
     #: Does a client outside the group have the locks?
     seized: bool = False
-    #: Locks of clients that do not pull: of members that crashed, by name, and of STRANGER. By queue of the fixtures.
+    #: Locks of clients that do not pull: of members that crashed, by name, and of STRANGER. By queue.
     kept: Mapping[int, str] = MappingProxyType({})
     #: Messages that were sent back and wait for their delay level.
     delayed: int = 0
@@ -106,7 +100,10 @@ def with_clients(group: WholeGroup, clients: tuple[str, ...]) -> WholeGroup:
 
     Locks of a member that crashed are those of a stranger once it is back under another id.
     """
-    known = {**group.clients, **{name: client for name, client in zip(MEMBERS, clients, strict=False) if client}}
+    known = {
+        **group.clients,
+        **{name: client for name, client in zip(group.topology.members, clients, strict=False) if client},
+    }
     if known == group.clients:
         return group
     other = {name for name, client in group.clients.items() if known[name] != client}
@@ -124,16 +121,20 @@ def listed_clients(group: WholeGroup, names: Iterable[str]) -> tuple[str, ...]:
     return sort_ids((*(client_of(group, name) for name in names), *group.others))
 
 
-def seen_queues(broker: BrokerState) -> tuple[int, ...]:
-    """The queues of the fixtures that observations show: those of the topic, and of the other one if there is one."""
-    topics = [topic for topic in (TOPIC, OTHER_TOPIC) if topic in broker.topics]
-    return tuple(queue for topic in topics for queue in TOPIC_QUEUES[topic][: broker.topics[topic].read_queues])
+def seen_queues(topology: Topology, broker: BrokerState) -> tuple[int, ...]:
+    """The queues that observations show: those of the topic, and of the other one if there is one."""
+    topics = [topic for topic in (topology.topic, topology.other_topic) if topic in broker.topics]
+    return tuple(
+        queue for topic in topics for queue in topology.topic_queues[topic][: broker.topics[topic].read_queues]
+    )
 
 
-def number_of(queue: int) -> int:
-    """The number by which an observation names a queue of the fixtures: its id, RETRIES, or OTHER_QUEUES and on."""
-    topic, number = QUEUES[queue].topic, QUEUES[queue].id
-    return RETRIES if topic == RETRY_TOPIC else OTHER_QUEUES + number if topic == OTHER_TOPIC else number
+def number_of(topology: Topology, queue: int) -> int:
+    """The number by which an observation names a queue: that of its place, RETRIES, or OTHER_QUEUES and on."""
+    topic, number = topology.places[queue]
+    if topic == topology.retry_topic:
+        return RETRIES
+    return OTHER_QUEUES + number if topic == topology.other_topic else number
 
 
 def locks_of(member: WholeMember) -> set[int]:
@@ -141,9 +142,9 @@ def locks_of(member: WholeMember) -> set[int]:
     return (member.pulls.keys() - member.unlocked) | ({member.in_progress[0]} if member.in_progress else set())
 
 
-def log_of(broker: BrokerState, queue: int) -> QueueLog:
-    """The log of a queue of the fixtures."""
-    return broker.logs.get((QUEUES[queue].topic, QUEUES[queue].id), ABSENT)
+def log_of(topology: Topology, broker: BrokerState, queue: int) -> QueueLog:
+    """The log of a queue."""
+    return broker.logs.get(topology.places[queue], ABSENT)
 
 
 def with_reason(group: WholeGroup, why: Reason) -> WholeGroup:

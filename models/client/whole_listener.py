@@ -9,14 +9,13 @@ them (PULL-NON-1), and whoever takes the queue over is given them again.
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.state import Topic
-from rocketmq_conformance.models.client.fixtures import GROUP, HOLDS, MEMBERS, NOTHING, QUEUES, RETRY_TOPIC
+from rocketmq_conformance.models.client.plan_words import HOLDS, NOTHING
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole_moves import RETRIES, SEND_BACK, Deliver, Fail, Listen, Mend
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, WholePushModel, WholePushState, shown
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Answer, Reason
 
-_RETRY_QUEUE = next(at for at, queue in enumerate(QUEUES) if queue.topic == RETRY_TOPIC)
 _SHOWN = ("WHOLE-", "CONS-", "PULL-NON-1")
 #: Rules that decide what is seen, the first that fires; the kind of state, and what it is when messages come again.
 _DECIDING = (
@@ -37,14 +36,14 @@ class WholeListenerModel(WholePushModel):
 
     def listen(self, state: WholePushState, member: int, listener: str) -> Answer[WholePushState]:
         """A member's listener succeeds, fails or holds from now on, if the member runs."""
-        name = MEMBERS[member]
+        name = self._topology.members[member]
         if name not in state.group.members:
             return self._look(state)
         return self._look(state._replace(group=self._group.move(state.group, Listen(name, listener))))
 
     def leave(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member is shut down, if it runs and its listener does not hold."""
-        who = state.group.members.get(MEMBERS[member])
+        who = state.group.members.get(self._topology.members[member])
         if who is not None and who.listener == HOLDS:
             return self._without_end(state)
         return super().leave(state, member)
@@ -61,19 +60,20 @@ class WholeListenerModel(WholePushModel):
     def _begun(self, setting: Setting) -> WholePushState:
         state = super()._begun(setting)
         broker = state.group.broker
-        broker = broker._replace(topics={**broker.topics, RETRY_TOPIC: Topic.of(1)})
+        broker = broker._replace(topics={**broker.topics, self._topology.retry_topic: Topic.of(1)})
         return state._replace(group=state.group._replace(broker=broker))
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen of push consumers, then the retry queue: its owner and offset, where the group begins there
         (``retry_begins``), and the number of messages that wait at the broker to come again."""
         state, seen, fired = self._seen(state)
-        group = state.group
-        owner = next((name for name, member in group.members.items() if _RETRY_QUEUE in member.pulls), None)
+        group, topology = state.group, self._topology
+        queue = topology.topic_queues[topology.retry_topic][0]
+        owner = next((name for name, member in group.members.items() if queue in member.pulls), None)
         place: tuple[Value, ...] = NO_OWNER, NOTHING
         if owner is not None:
-            place = MEMBERS.index(owner), group.members[owner].pulls[_RETRY_QUEUE]
-        stored = retry_begins(group.where, group.broker.stored.get((GROUP, RETRY_TOPIC, 0), NOTHING))
+            place = topology.members.index(owner), group.members[owner].pulls[queue]
+        stored = retry_begins(group.where, group.broker.stored.get(topology.stored_keys[queue], NOTHING))
         why = _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), seen[1], group.delayed)
         return shown(state, (*seen, (*place, stored, group.delayed)), why)
 

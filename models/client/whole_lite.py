@@ -6,7 +6,7 @@ there, and nothing is stored before a message was polled. What was polled is com
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.fixtures import MEMBERS
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_moves import Seek
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, WholePushModel, WholePushState, shown
@@ -22,12 +22,12 @@ class WholeLiteModel(WholePushModel):
 
     __slots__ = ()
 
-    def __init__(self, profile: Profile) -> None:
-        super().__init__(profile, LITE)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        super().__init__(profile, topology, LITE)
 
     def seek(self, state: WholePushState, member: int, queue: int, offset: int) -> Answer[WholePushState]:
         """A member seeks, if it runs and the topic has the queue."""
-        name = MEMBERS[member]
+        name = self._topology.members[member]
         if name not in state.group.members or queue >= state.setting.queues:
             return self._look(state)
         return self._look(state._replace(group=self._group.move(state.group, Seek(queue, offset, name))))

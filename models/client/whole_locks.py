@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.fixtures import QUEUES, TOPIC
 from rocketmq_conformance.models.client.whole import ORDERLY
 from rocketmq_conformance.models.client.whole_group_state import WholeGroup, locks_of
 from rocketmq_conformance.models.client.whole_moves import STRANGER
@@ -20,16 +19,17 @@ def crashed(group: WholeGroup, name: str) -> WholeGroup:
 
 def locks_taken(group: WholeGroup) -> WholeGroup:
     """The group after its broker lost all locks, and a client outside the group took those of the topic."""
-    count = group.broker.topics[TOPIC].read_queues
-    kept = {at: STRANGER for at, queue in enumerate(QUEUES) if queue.topic == TOPIC and queue.id < count}
+    topic = group.topology.topic
+    kept = dict.fromkeys(group.topology.topic_queues[topic][: group.broker.topics[topic].read_queues], STRANGER)
     members = {name: member._replace(unlocked=frozenset(member.pulls)) for name, member in group.members.items()}
     return group._replace(members=members, kept=kept)
 
 
 def lock_holders(group: WholeGroup) -> tuple[str, ...]:
     """The holder of each queue's lock: the name of a member, STRANGER, or "" for none."""
-    found = dict.fromkeys(range(group.broker.topics[TOPIC].read_queues), STRANGER if group.seized else "")
-    found |= {QUEUES[queue].id: holder for queue, holder in group.kept.items()}
+    topic, places = group.topology.topic, group.topology.places
+    found = dict.fromkeys(range(group.broker.topics[topic].read_queues), STRANGER if group.seized else "")
+    found |= {places[queue][1]: holder for queue, holder in group.kept.items()}
     if group.kind == ORDERLY:
-        found |= {QUEUES[queue].id: name for name, member in group.members.items() for queue in locks_of(member)}
+        found |= {places[queue][1]: name for name, member in group.members.items() for queue in locks_of(member)}
     return tuple(found.values())

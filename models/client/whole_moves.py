@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rocketmq_conformance.models.client.fixtures import SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import SUCCEEDS
 
 #: Requests that can fail, by their names on the wire.
 ROUTE, HEARTBEAT, MEMBERS = "GET_ROUTEINFO_BY_TOPIC", "HEART_BEAT", "GET_CONSUMER_LIST_BY_GROUP"

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketmq_conformance.models.client.fixtures import MEMBERS
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole import ORDERLY
+from rocketmq_conformance.models.client.whole_group_state import WholeGroup
 from rocketmq_conformance.models.client.whole_locks import lock_holders, locks_taken
 from rocketmq_conformance.models.client.whole_moves import LOCK, STRANGER
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, WholePushModel, WholePushState, shown
@@ -30,8 +31,8 @@ class WholeOrderlyModel(WholePushModel):
 
     __slots__ = ()
 
-    def __init__(self, profile: Profile) -> None:
-        super().__init__(profile, ORDERLY)
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        super().__init__(profile, topology, ORDERLY)
 
     def take_locks(self, state: WholePushState) -> Answer[WholePushState]:
         """The broker loses all locks, and a client outside the group takes those of the topic."""
@@ -51,16 +52,15 @@ class WholeOrderlyModel(WholePushModel):
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen of push consumers, then the holder of each lock, and what listeners were given, in order."""
         state, seen, fired = self._seen(state)
-        locks = tuple(map(holder_number, lock_holders(state.group)))
+        locks = holder_numbers(state.group)
         why = _reason(tuple(rule for rule in fired if rule.startswith(_SHOWN)), bool(seen[1]))
         return shown(state, (*seen, locks, seen[1]), why)
 
 
-def holder_number(name: str) -> int:
-    """The number by which answers name the holder of a lock."""
-    if name == STRANGER:
-        return OUTSIDER
-    return MEMBERS.index(name) if name else NO_OWNER
+def holder_numbers(group: WholeGroup) -> tuple[int, ...]:
+    """The numbers by which answers name the holders of the locks."""
+    numbers = {STRANGER: OUTSIDER, "": NO_OWNER, **{name: at for at, name in enumerate(group.topology.members)}}
+    return tuple(numbers[name] for name in lock_holders(group))
 
 
 def _reason(fired: tuple[str, ...], given: bool) -> Reason:

@@ -19,14 +19,14 @@ A member that gets back a queue of which its listener still holds a message give
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, MEMBERS, QUEUES, SUCCEEDS
 from rocketmq_conformance.models.client.orderly_work import Given, MemberQueue, given_in_order
+from rocketmq_conformance.models.client.plan_words import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.client.start import StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_group_state import WholeGroup, WholeMember, with_member, with_reason
-from rocketmq_conformance.models.client.whole_locks import lock_holders
 from rocketmq_conformance.models.client.whole_moves import GivenMessages, Listen
-from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel, holder_number
+from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel, holder_numbers
 from rocketmq_conformance.models.client.whole_push import WholePushState, shown
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -173,9 +173,9 @@ class WholeOrderlyListenerModel(WholeOrderlyModel):
 
     __slots__ = ()
 
-    def __init__(self, profile: Profile) -> None:
-        super().__init__(profile)
-        self._group = OrderlyListenerGroup(StartModel(profile))
+    def __init__(self, profile: Profile, topology: Topology) -> None:
+        super().__init__(profile, topology)
+        self._group = OrderlyListenerGroup(StartModel(profile, topology))
 
     def join(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member starts, unless it runs or queues may not move."""
@@ -187,14 +187,14 @@ class WholeOrderlyListenerModel(WholeOrderlyModel):
 
     def listen(self, state: WholePushState, member: int, listener: str) -> Answer[WholePushState]:
         """A member's listener succeeds, fails or holds from now on, if the member runs."""
-        name = MEMBERS[member]
+        name = self._topology.members[member]
         if name not in state.group.members:
             return self._look(state)
         return self._look(state._replace(group=self._group.move(state.group, Listen(name, listener))))
 
     def leave(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member is shut down, if it runs and its listener does not hold, unless queues may not move."""
-        who = state.group.members.get(MEMBERS[member])
+        who = state.group.members.get(self._topology.members[member])
         if (who is not None and who.listener == HOLDS) or not may_move(state):
             return self._without_end(state)
         return super().leave(state, member)
@@ -218,7 +218,7 @@ class WholeOrderlyListenerModel(WholeOrderlyModel):
         they were given once more in the queues that their members have."""
         state, seen, fired = self._seen(state)
         owners = tuple(place[0] if isinstance(place, tuple) else place for place in seen[0])
-        locks = tuple(map(holder_number, lock_holders(state.group)))
+        locks = holder_numbers(state.group)
         given, again, group = _given_since(state.group, owners)
         why = _reason(frozenset(fired))
         return shown(state._replace(group=group), (*seen, locks, given, again), why)
@@ -243,13 +243,13 @@ def _given_since(group: WholeGroup, owners: tuple[Value, ...]) -> tuple[Given, G
     latest: dict[MemberQueue, int] = {}
     lines: list[tuple[int, int, int]] = []
     for name, member in group.members.items():
-        number = MEMBERS.index(name)
+        number = group.topology.members.index(name)
         latest |= {(number, queue): offset for queue, offset in member.work.latest.items()}
-        lines += [(number, QUEUES[queue].id, offset) for queue, offset in member.work.lines]
+        lines += [(number, group.topology.places[queue][1], offset) for queue, offset in member.work.lines]
     given, again, latest = given_in_order(latest, lines)
     members: dict[str, WholeMember] = {}
     for name, member in group.members.items():
-        number = MEMBERS.index(name)
+        number = group.topology.members.index(name)
         mine = {queue: offset for (who, queue), offset in latest.items() if who == number == owners[queue]}
         members[name] = member._replace(work=member.work._replace(lines=(), latest=mine))
     return given, tuple(one for one in again if one[0] == owners[one[1]]), group._replace(members=members)

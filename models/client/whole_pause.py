@@ -9,7 +9,6 @@ whose timer was last.
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.fixtures import MEMBERS, QUEUES, TOPIC
 from rocketmq_conformance.models.client.whole_moves import Resume, Suspend
 from rocketmq_conformance.models.client.whole_push import Seen, WholePushModel, WholePushState, reason_of, shown
 from rocketmq_conformance.models.rule import Answer, Reason
@@ -30,7 +29,7 @@ def suspended(state: WholePushState) -> str | None:
 
 def may_go(state: WholePushState, member: int) -> bool:
     """May a member go: is no other one suspended, or does that one alone remain?"""
-    name, rest = suspended(state), state.group.members.keys() - {MEMBERS[member]}
+    name, rest = suspended(state), state.group.members.keys() - {state.group.topology.members[member]}
     return name is None or name not in rest or len(rest) == 1
 
 
@@ -53,7 +52,7 @@ class WholePauseModel(WholePushModel):
 
     def pause(self, state: WholePushState, member: int, suspends: bool) -> Answer[WholePushState]:
         """A member that runs is suspended, unless another one is, or is resumed."""
-        name = MEMBERS[member]
+        name = self._topology.members[member]
         who = state.group.members.get(name)
         if who is None or suspended(state) not in (None, name) or who.suspended == suspends:
             return self._look(state)
@@ -75,7 +74,7 @@ class WholePauseModel(WholePushModel):
         if len({queue for member in members.values() for queue in member.pulls}) < len(seen[2]):
             return self._asking(state, seen, _UNTAKEN)
         kept = members[name].pulls.items()
-        waiting = any(logs[TOPIC, QUEUES[queue].id].max > offset for queue, offset in kept)
+        waiting = any(logs[self._topology.places[queue]].max > offset for queue, offset in kept)
         return self._asking(state, seen, _WAITS if waiting else _IDLE)
 
     @staticmethod

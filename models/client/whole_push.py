@@ -14,9 +14,11 @@ from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
-from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, NOTHING, TIMESTAMP_TEXT, TOPIC
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
+from rocketmq_conformance.models.client.member_settings import TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import LAST, StartModel
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole import PUSH
 from rocketmq_conformance.models.client.whole_deadlines import ROUND, due
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended, end_reason, ended, with_end
@@ -132,28 +134,29 @@ def known_end(group: WholeGroup, name: str, end: Ended) -> Ended:
     return (None, *end[1:]) if member.cut else end
 
 
-def initial_broker(rules: BrokerRules, setting: Setting) -> BrokerState:
+def initial_broker(rules: BrokerRules, topology: Topology, setting: Setting) -> BrokerState:
     """The broker of a case before anyone joins."""
-    ids = range(setting.queues)
+    ids, group, topic = range(setting.queues), topology.group, topology.topic
     log = reopened(rules, log_of_shape(setting.shape))
-    stored = {} if setting.stored == NOTHING else {(GROUP, TOPIC, number): setting.stored for number in ids}
-    topics = {TOPIC: Topic.of(setting.queues)}
-    return BrokerState(topics, frozenset({GROUP}), {(TOPIC, number): log for number in ids}, stored)
+    stored = {} if setting.stored == NOTHING else {(group, topic, number): setting.stored for number in ids}
+    topics = {topic: Topic.of(setting.queues)}
+    return BrokerState(topics, frozenset({group}), {(topic, number): log for number in ids}, stored)
 
 
-def initial_group(rules: BrokerRules, setting: Setting, kind: str = PUSH) -> WholeGroup:
+def initial_group(rules: BrokerRules, topology: Topology, setting: Setting, kind: str = PUSH) -> WholeGroup:
     """The group of a case before anyone joins."""
-    return WholeGroup(kind, setting.where, initial_broker(rules, setting), TIMESTAMP_TEXT, pulls_end=True)
+    broker = initial_broker(rules, topology, setting)
+    return WholeGroup(kind, setting.where, broker, topology, TIMESTAMP_TEXT, pulls_end=True)
 
 
 class WholePushModel:
-    """The observations of a group of consumers of one kind and profile; every method is pure."""
+    """The observations of a group of consumers of one kind, profile and topology; every method is pure."""
 
-    __slots__ = ("_group", "_kind", "_rules")
+    __slots__ = ("_group", "_kind", "_rules", "_topology")
 
-    def __init__(self, profile: Profile, kind: str = PUSH) -> None:
-        self._kind = kind
-        self._group = WholeGroupModel(StartModel(profile))
+    def __init__(self, profile: Profile, topology: Topology, kind: str = PUSH) -> None:
+        self._kind, self._topology = kind, topology
+        self._group = WholeGroupModel(StartModel(profile, topology))
         self._rules = self._group.start.store.broker
 
     def initial(self) -> WholePushState:
@@ -174,7 +177,7 @@ class WholePushModel:
 
     def join(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member starts, unless it runs."""
-        name = MEMBERS[member]
+        name = self._topology.members[member]
         if name in state.group.members:
             return self._look(state)
         joined = self._group.move(_woken(state.group), Join(name))
@@ -182,7 +185,7 @@ class WholePushModel:
 
     def leave(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member is shut down, if it runs."""
-        name = MEMBERS[member]
+        name = self._topology.members[member]
         if name not in state.group.members:
             return self._without_end(state)
         end = known_end(state.group, name, ended(self._kind))
@@ -192,15 +195,15 @@ class WholePushModel:
 
     def crash(self, state: WholePushState, member: int) -> Answer[WholePushState]:
         """A member's process is killed, if it runs: it commits nothing more."""
-        left = crashed(state.group, MEMBERS[member])
+        left = crashed(state.group, self._topology.members[member])
         return self._look(state._replace(group=left if left == state.group else _woken(left)))
 
     def send(self, state: WholePushState, queue: int) -> Answer[WholePushState]:
         """A message arrives in a queue, if there is one, or in every queue."""
-        broker = state.group.broker
-        for number in range(broker.topics[TOPIC].read_queues):
+        broker, topic = state.group.broker, self._topology.topic
+        for number in range(broker.topics[topic].read_queues):
             if queue in (number, EVERY):
-                broker = send(self._rules, broker, TOPIC, number, TIMES[-1:])[0]
+                broker = send(self._rules, broker, topic, number, TIMES[-1:])[0]
         return self._look(state._replace(group=state.group._replace(broker=broker)))
 
     def reset(self, state: WholePushState, offset: int) -> Answer[WholePushState]:
@@ -216,11 +219,11 @@ class WholePushModel:
     def resize(self, state: WholePushState, queues: int) -> Answer[WholePushState]:
         """The topic has so many queues from now on, and its route names them; those that it loses keep their messages
         and offsets."""
-        broker = state.group.broker
+        broker, topic = state.group.broker, self._topology.topic
         reasons = state.group.reasons
-        if broker.topics[TOPIC].read_queues != queues and state.group.members:
+        if broker.topics[topic].read_queues != queues and state.group.members:
             reasons = (*reasons, _ROUTED)
-        broker = broker._replace(topics={**broker.topics, TOPIC: Topic.of(queues)})
+        broker = broker._replace(topics={**broker.topics, topic: Topic.of(queues)})
         return self._look(state._replace(group=state.group._replace(broker=broker, reasons=reasons)))
 
     def fail(self, state: WholePushState, request: str, fault: str) -> Answer[WholePushState]:
@@ -259,7 +262,7 @@ class WholePushModel:
         return state, with_end(seen, NOT_ENDED), why
 
     def _begun(self, setting: Setting) -> WholePushState:
-        return WholePushState(initial_group(self._rules, setting, self._kind), setting)
+        return WholePushState(initial_group(self._rules, self._topology, setting, self._kind), setting)
 
     def _look(self, state: WholePushState) -> Answer[WholePushState]:
         """What is seen, and why."""
@@ -276,9 +279,15 @@ class WholePushModel:
         if PULL in group.fails:
             # who has a queue is known by a pull that waits
             owners = {}
-        places = tuple(_place(group, owners.get(number_of(queue)), queue) for queue in seen_queues(group.broker))
+        topology = self._topology
+        places = tuple(
+            _place(group, owners.get(number_of(topology, queue)), queue)
+            for queue in seen_queues(topology, group.broker)
+        )
         given = tuple(
-            (MEMBERS.index(name), queue, first, count) for name, _, found in shown for queue, first, count in found
+            (topology.members.index(name), queue, first, count)
+            for name, _, found in shown
+            for queue, first, count in found
         )
         fired = dict.fromkeys(rule for why in group.reasons for rule in why.rules)
         return state._replace(group=group), (places, given, stored), tuple(fired)
@@ -319,7 +328,7 @@ def reason_of(fired: tuple[str, ...], given: bool) -> Reason:
 
 def _place(group: WholeGroup, name: str | None, queue: int) -> Value:
     if name is not None and queue not in group.members[name].unlocked:
-        return MEMBERS.index(name), group.members[name].pulls[queue]
+        return group.topology.members.index(name), group.members[name].pulls[queue]
     return NO_OWNER, NOTHING
 
 

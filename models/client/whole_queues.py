@@ -10,10 +10,6 @@ from dataclasses import replace
 from typing import cast
 
 from rocketmq_conformance.models.broker.commit import commit_offset
-from rocketmq_conformance.models.client.fixtures import (
-    QUEUES,
-    STORED_KEYS,
-)
 from rocketmq_conformance.models.client.member import division_of
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore
@@ -67,12 +63,13 @@ _DISCARDED = Reason(("CONS-1-DROPPED",), "meanwhile")
 
 
 class WholeQueues:
-    """The queues of the members of a group, by one profile; every method is pure."""
+    """The queues of the members of a group, by one profile and topology; every method is pure."""
 
-    __slots__ = ("start",)
+    __slots__ = ("start", "topology")
 
     def __init__(self, start: StartModel) -> None:
         self.start = start
+        self.topology = start.topology
 
     def _register(self, group: WholeGroup) -> WholeGroup:
         if not group.members:
@@ -95,7 +92,7 @@ class WholeQueues:
 
     def _share(self, group: WholeGroup, name: str, listed: tuple[str, ...]) -> frozenset[int]:
         """A member's queues; of a topic without any that can be read it keeps those that it has."""
-        share_of, found = division_of(self.start.client), set[int]()
+        share_of, found = division_of(self.start.client, self.topology), set[int]()
         for topic, settings in group.broker.topics.items():
             if topic in group.unsubscribed:
                 continue
@@ -103,11 +100,11 @@ class WholeQueues:
                 client = client_of(group, name)
                 found.update(share_of(group.strategy, client, topic, settings.read_queues, listed) or ())
             else:
-                found.update(queue for queue in group.members[name].pulls if QUEUES[queue].topic == topic)
+                found.update(queue for queue in group.members[name].pulls if self.topology.topic_of[queue] == topic)
         return frozenset(found)
 
     def _drop(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
-        if QUEUES[queue].topic in group.unsubscribed:
+        if self.topology.topic_of[queue] in group.unsubscribed:
             return self._let_go(with_reason(group, _TRUNCATED), name, queue)
         group = with_reason(self._commit(group, name, queue), _HANDED_OVER[group.kind])
         return self._let_go(group, name, queue)
@@ -180,11 +177,12 @@ class WholeQueues:
 
     def _commit(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         held = group.members[name].memory.get(queue)
-        if held is None or held == group.broker.stored.get(STORED_KEYS[queue]):
+        if held is None or held == group.broker.stored.get(self.topology.stored_keys[queue]):
             return group
         if COMMIT in group.fails:
             return with_reason(group, LOST)
-        return group._replace(broker=commit_offset(self.start.store.broker, group.broker, *STORED_KEYS[queue], held)[0])
+        key = self.topology.stored_keys[queue]
+        return group._replace(broker=commit_offset(self.start.store.broker, group.broker, *key, held)[0])
 
     def _let_go(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         member = group.members[name]

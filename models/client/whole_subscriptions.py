@@ -14,27 +14,14 @@ from dataclasses import replace
 
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
-from rocketmq_conformance.models.client.fixtures import (
-    EVERY,
-    GROUP,
-    MEMBERS,
-    NOTHING,
-    OTHER_TOPIC,
-    QUEUES,
-    STORED_KEYS,
-    TOPIC,
-    TOPIC_QUEUES,
-)
 from rocketmq_conformance.models.client.initial_broker import TIMES
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole_group_state import WholeGroup, number_of, seen_queues
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, Subscribe, Unsubscribe
 from rocketmq_conformance.models.client.whole_push import Setting, WholePushModel, WholePushState, reason_of, shown
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.rule import Answer, Reason
-
-#: The topics, whose places here are their numbers in answers, and how many queues each has.
-TOPICS = TOPIC, OTHER_TOPIC
-COUNTS = OTHER_QUEUES, len(TOPIC_QUEUES[OTHER_TOPIC])
 
 _BEGUN = ("WHOLE-SUBSCRIBE", "REB-SUB-1", "REB-SUB-BEAT")
 _ENDED = ("WHOLE-SUBSCRIBE", "REB-SUB-1", "REB-TRUNC-1", "TIMER-BEAT")
@@ -42,23 +29,25 @@ _ENDED = ("WHOLE-SUBSCRIBE", "REB-SUB-1", "REB-TRUNC-1", "TIMER-BEAT")
 
 def is_subscribed(group: WholeGroup) -> bool:
     """Do members subscribe to the other topic?"""
-    return OTHER_TOPIC not in group.unsubscribed
+    return group.topology.other_topic not in group.unsubscribed
 
 
-def with_other_topic(broker: BrokerState) -> BrokerState:
+def with_other_topic(topology: Topology, broker: BrokerState) -> BrokerState:
     """A broker with a topic that has another one, too, whose queues and stored offsets are like those of the first."""
-    ids = range(COUNTS[1])
-    log, stored = broker.logs[TOPIC, 0], broker.stored.get((GROUP, TOPIC, 0))
+    group, topic, other = topology.group, topology.topic, topology.other_topic
+    ids = range(len(topology.topic_queues[other]))
+    log, stored = broker.logs[topic, 0], broker.stored.get((group, topic, 0))
     return broker._replace(
-        topics={**broker.topics, OTHER_TOPIC: Topic.of(COUNTS[1])},
-        logs={**broker.logs, **{(OTHER_TOPIC, number): log for number in ids}},
-        stored={**broker.stored, **({(GROUP, OTHER_TOPIC, number): stored for number in ids} if stored else {})},
+        topics={**broker.topics, other: Topic.of(len(ids))},
+        logs={**broker.logs, **{(other, number): log for number in ids}},
+        stored={**broker.stored, **({(group, other, number): stored for number in ids} if stored else {})},
     )
 
 
 def subscribing(group: WholeGroup) -> WholeGroup:
     """A group that has another topic at its broker, to which no member subscribes yet."""
-    return group._replace(broker=with_other_topic(group.broker), unsubscribed=frozenset({OTHER_TOPIC}))
+    broker = with_other_topic(group.topology, group.broker)
+    return group._replace(broker=broker, unsubscribed=frozenset({group.topology.other_topic}))
 
 
 class WholeSubscriptionsModel(WholePushModel):
@@ -68,7 +57,7 @@ class WholeSubscriptionsModel(WholePushModel):
 
     def choose(self, state: WholePushState, shape: str, stored: int, where: str) -> Answer[WholePushState]:
         """Choose how the case begins; nothing happens once a member has joined."""
-        after, result, why = self.prepare(state, COUNTS[0], shape, stored, where)
+        after, result, why = self.prepare(state, OTHER_QUEUES, shape, stored, where)
         if not state.begun and is_subscribed(state.group):
             # that was said before
             after = after._replace(group=after.group._replace(unsubscribed=frozenset()))
@@ -77,9 +66,9 @@ class WholeSubscriptionsModel(WholePushModel):
     def send(self, state: WholePushState, queue: int) -> Answer[WholePushState]:
         """A message arrives in a queue, or in every queue."""
         broker = state.group.broker
-        for at in seen_queues(broker):
-            if queue in (number_of(at), EVERY):
-                broker = send(self._rules, broker, QUEUES[at].topic, QUEUES[at].id, TIMES[-1:])[0]
+        for at in seen_queues(self._topology, broker):
+            if queue in (number_of(self._topology, at), EVERY):
+                broker = send(self._rules, broker, *self._topology.places[at], TIMES[-1:])[0]
         return self._look(state._replace(group=state.group._replace(broker=broker)))
 
     def subscribe(self, state: WholePushState) -> Answer[WholePushState]:
@@ -116,7 +105,7 @@ class WholeSubscriptionsModel(WholePushModel):
         state, seen, fired = self._seen(state)
         group = state.group
         topics: tuple[Value, ...] = (0, 1) if is_subscribed(group) else (0,)
-        said = tuple(topics if name in group.members else () for name in MEMBERS)
+        said = tuple(topics if name in group.members else () for name in self._topology.members)
         why = reason_of(fired, bool(seen[1]))
         if group.members and is_subscribed(group):
             why = _also(why, "of both topics")
@@ -127,11 +116,10 @@ class WholeSubscriptionsModel(WholePushModel):
     def _waits(self, state: WholePushState) -> bool:
         """Do messages wait in a queue of the other topic that members have consumed?"""
         broker, first = state.group.broker, state.setting.stored
-        queues = TOPIC_QUEUES[OTHER_TOPIC]
-        consumed = {queue: broker.stored.get(STORED_KEYS[queue], NOTHING) for queue in queues}
-        return any(
-            first != offset < broker.logs[OTHER_TOPIC, QUEUES[queue].id].max for queue, offset in consumed.items()
-        )
+        topology = self._topology
+        queues = topology.topic_queues[topology.other_topic]
+        consumed = {queue: broker.stored.get(topology.stored_keys[queue], NOTHING) for queue in queues}
+        return any(first != offset < broker.logs[topology.places[queue]].max for queue, offset in consumed.items())
 
 
 def _also(why: Reason, kind: str) -> Reason:

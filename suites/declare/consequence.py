@@ -39,9 +39,9 @@ def consequence_of(suite: Suite, step: Step) -> Consequence:
     if is_accident(step.why, names):
         return _ACCIDENT
     if names:
-        found = _of_parts(spec, names, step)
+        found = _of_parts(suite, names, step)
     else:
-        found = [_knowing(_of_answer(suite, spec), spec, step)(step.expected, step.observed)]
+        found = [_knowing(_of_answer(suite, spec), suite, step)(step.expected, step.observed)]
     worst = offsets.worst(found)
     timed = responsible(suite, step).startswith(_TIMED)
     if not timed or worst.harm not in (Harm.SKIPPED, Harm.STALLED, Harm.DIFFERENT):
@@ -49,12 +49,13 @@ def consequence_of(suite: Suite, step: Step) -> Consequence:
     return _LATE if names or messages.is_later(step.expected, step.observed) else _EARLY
 
 
-def _of_parts(spec: OperationSpec, names: list[str], step: Step) -> list[Consequence]:
+def _of_parts(suite: Suite, names: list[str], step: Step) -> list[Consequence]:
+    spec = suite.operations[step.row[0]].spec
     wanted, given = named_parts(spec, step.expected), named_parts(spec, step.observed)
     if wanted is None or given is None:
         return []
     by_name = _WHOLE_PARTS if spec.side is Side.WHOLE else _PARTS
-    readers = {name: _knowing(by_name.get(name, _no_reader), spec, step) for name in names}
+    readers = {name: _knowing(by_name.get(name, _no_reader), suite, step) for name in names}
     found = [of(wanted[name], given[name]) for name, of in readers.items()]
     # what does not come back by the retry topic is given again by the client itself
     by_itself = messages.more_is_given(wanted, given)
@@ -64,19 +65,19 @@ def _of_parts(spec: OperationSpec, names: list[str], step: Step) -> list[Consequ
 def _of_answer(suite: Suite, spec: OperationSpec) -> Reader:
     if spec.side is Side.BROKER:
         return _BROKER.get(spec.name, _no_reader)
-    if suite.name.startswith("start-") and spec.name in _STARTS:
+    if suite.family.startswith("start-") and spec.name in _STARTS:
         return offsets.start
     if spec.effect:
         return offsets.commits
-    if suite.name in _OWN:
-        return _OWN[suite.name].get(spec.name) or _CLIENT.get(spec.name, _no_reader)
+    if suite.family in _OWN:
+        return _OWN[suite.family].get(spec.name) or _CLIENT.get(spec.name, _no_reader)
     return _CLIENT.get(spec.name, _no_reader)
 
 
-def _knowing(of: Reader, spec: OperationSpec, step: Step) -> Reader:
+def _knowing(of: Reader, suite: Suite, step: Step) -> Reader:
     """A reader, with what it asks of the step beside the two answers."""
     asks = _ASK.get(of)
-    return partial(of, **asks(spec, step)) if asks else of
+    return partial(of, **asks(suite, step)) if asks else of
 
 
 def _no_reader(expected: Expected, observed: Expected) -> Consequence:
@@ -166,11 +167,12 @@ _BROKER: Mapping[str, Reader] = {
     "list_members": messages.members,
 }
 #: What readers ask of a step beside the two answers.
-_ASK: Mapping[Reader, Callable[[OperationSpec, Step], dict[str, Any]]] = {
+_ASK: Mapping[Reader, Callable[[Suite, Step], dict[str, Any]]] = {
     **dict.fromkeys((offsets.start, offsets.read), states.log),
     messages.begun: states.logs,
-    messages.asked_for: lambda spec, step: states.log(spec, step) | states.logs(spec, step),
+    messages.asked_for: lambda suite, step: states.log(suite, step) | states.logs(suite, step),
     messages.share: states.sharing,
     **dict.fromkeys((messages.first_share, messages.pulled_queues), states.dividing),
     messages.in_order: states.topics,
+    messages.round_by_broker: states.queues,
 }

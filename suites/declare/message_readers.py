@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from operator import gt
 from types import MappingProxyType
 
 from rocketmq_conformance.models.broker.state import QueueLog
-from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.suites.declare.harm_readers import (
     DIFFERENT,
@@ -143,12 +143,12 @@ def another_round(expected: Expected, observed: Expected) -> Consequence:
     return DIFFERENT
 
 
-def round_by_broker(expected: Expected, observed: Expected) -> Consequence:
+def round_by_broker(expected: Expected, observed: Expected, queues: Sequence[MessageQueue] = ()) -> Consequence:
     """A round of a member whose broker assigns queues: pulled, popped, what begins of both, balanced, and requests."""
     if not isinstance(expected, tuple) or not isinstance(observed, tuple):
         return DIFFERENT
     wanted = [
-        _not_pulled(one, other, observed[0]) if at in (1, 3) else one
+        _not_pulled(one, other, observed[0], queues) if at in (1, 3) else one
         for at, (one, other) in enumerate(zip(_without_given_up(expected), observed, strict=False))
     ]
     readers = (pulled_queues, pulled_queues, begun, pops_begun, balanced)
@@ -164,11 +164,11 @@ def _without_given_up(answer: tuple[Expected, ...]) -> tuple[Expected, ...]:
     return (*answer[:3], lasting, *answer[4:])
 
 
-def _not_pulled(expected: Expected, observed: Expected, pulled: Expected) -> Expected:
+def _not_pulled(expected: Expected, observed: Expected, pulled: Expected, queues: Sequence[MessageQueue]) -> Expected:
     """Pops (topic, queue, ...) that are to be, but for those that lack and whose queues are pulled all the same."""
     if not isinstance(expected, tuple) or not isinstance(observed, tuple) or not isinstance(pulled, tuple):
         return expected
-    places = {QUEUES[at][::2] for at in pulled if type(at) is int and 0 <= at < len(QUEUES)}
+    places = {queues[at][::2] for at in pulled if type(at) is int and 0 <= at < len(queues)}
     places -= {one[:2] for one in observed if isinstance(one, tuple)}
     return tuple(one for one in expected if not isinstance(one, tuple) or one[:2] not in places)
 

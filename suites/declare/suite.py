@@ -19,10 +19,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 Handler = Callable[..., Answer[Any]]
 #: One step of a plan: which operation of the suite, and its arguments.
@@ -55,6 +57,8 @@ class Suite:
     side: Side
     #: Builds the model for a profile.
     bind: Callable[[Profile], BoundModel]
+    #: Who is where in the cases of a client suite; its models are bound to this, too.
+    topology: Topology = ORDINARY
     #: Steps of a case by default.
     steps: int = 30
     #: Cases of an ordinary run by default.
@@ -81,6 +85,11 @@ class Suite:
     repeatable: bool = True
     #: How often a difference on a real clock must show again before it is a divergence.
     confirmations: int = 0
+
+    @property
+    def family(self) -> str:
+        """The name of the suite that has the same operations on the ordinary topology."""
+        return self.name.removesuffix(f"-{self.topology.name}")
 
     @cached_property
     def operations(self) -> tuple[type[Operation], ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated
 
-from rocketmq_conformance.models.client.fixtures import LOST_QUEUE
 from rocketmq_conformance.models.client.initial_broker import SHAPES
 from rocketmq_conformance.models.client.initial_broker import initial_broker as initial_broker
 from rocketmq_conformance.models.client.remote_store import RemoteStore
@@ -18,6 +17,7 @@ from rocketmq_conformance.suites.declare.operation import Operation, Side, argum
 from rocketmq_conformance.suites.declare.suite import BoundModel, Handler
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND, ROUTED
+from rocketmq_conformance.suites.values.topology import LOST_QUEUE
 
 QUEUE = Values(0, 1, 2, 3, LOST_QUEUE, weights=(2, 1, 1, 2, 1))
 WHERE = Values(LAST, FIRST, *DEPRECATED, weights=(2, 1, 1, 1, 1))
@@ -171,7 +171,7 @@ def bound(model: StartModel, starts: Mapping[type[Operation], Handler]) -> Bound
         Shape: model.shape,
         CommitElsewhere: store.commit_elsewhere,
     }
-    return BoundModel(RemoteStore(broker=initial_broker()), {**starts, **around})
+    return BoundModel(RemoteStore(broker=initial_broker(model.topology)), {**starts, **around})
 
 
 def show(state: RemoteStore) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from rocketmq_conformance.models.client import whole_end
-from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Guard, Offered, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
@@ -20,10 +19,11 @@ from rocketmq_conformance.suites.declare.wording import (
     plain,
     text,
 )
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 O = TypeVar("O")  # noqa: E741 - the type of an operation class
 
-MEMBER = Values(*range(len(MEMBERS)), weights=(3, 2, 1))
+MEMBER = Values(*range(len(ORDINARY.members)), weights=(3, 2, 1))
 
 #: The parts of an answer that every suite has: what brokers see, in words.
 PLACES = "for each queue the member that pulls it and the offset from which that member waits (-1, -1: nobody does)"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from broken_adapters import Slow
 
 from rocketmq_conformance.conformance.adapter import Hello
-from rocketmq_conformance.models.client.fixtures import NO_QUEUE
+from rocketmq_conformance.models.client.plan_words import NO_QUEUE
 from rocketmq_conformance.models.outcome import Err, Outcome
 from rocketmq_conformance.suites.declare.operation import Operation
 

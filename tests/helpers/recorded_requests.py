@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
-from rocketmq_conformance.models.client.fixtures import FAILS
+from rocketmq_conformance.models.client.plan_words import FAILS
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_broadcast, whole_listener, whole_lite, whole_orderly, whole_push

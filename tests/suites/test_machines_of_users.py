@@ -10,7 +10,7 @@ from null_refused import LikeJava, OfAnotherMake
 from rocketmq_conformance.conformance.engine.handshake import introduce
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.pytest_plugin import Implementation, Planned
-from rocketmq_conformance.models.client.fixtures import NO_QUEUE
+from rocketmq_conformance.models.client.plan_words import NO_QUEUE
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import test_machines
 from rocketmq_conformance.suites.declare.discovery import SUITES

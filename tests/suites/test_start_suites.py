@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from every import every
 
-from rocketmq_conformance.models.client.fixtures import QUEUES, RETRY_TOPIC
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
@@ -20,6 +19,7 @@ from rocketmq_conformance.models.rulebook import RULES
 from rocketmq_conformance.suites import start_lite_pull, start_pull, start_push
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.values.topology import ORDINARY, RETRY_TOPIC
 
 #: Releases of clients in their order: each begins to do something differently.
 CLIENTS = (
@@ -67,12 +67,12 @@ def throws(client: str, kind: str, what: str) -> bool:
 
 @cache
 def model(client: str) -> StartModel:
-    return StartModel(Profile.of(client))
+    return StartModel(Profile.of(client), ORDINARY)
 
 
 def naive(client: str, kind: str, state: RemoteStore, step: dict[str, Any], checked: bool) -> Expected:
     """The start by the two tables. The broker is 5.5.0: its search walks to the first message that is not older."""
-    queue = QUEUES[step["queue"]]
+    queue = ORDINARY.queues[step["queue"]]
     read = STORE if kind == "push" else MEMORY_THEN_STORE
     offset = model(client).store.read(state, step["queue"], read, step["fault"])[1]
     assert isinstance(offset, int)
@@ -171,7 +171,7 @@ def test_a_client_gets_only_operations_that_it_has(suite: Suite, client: str, na
 
 @pytest.mark.parametrize("suite", [PUSH, LITE, PULL], ids=lambda suite: suite.name)
 def test_the_state_is_shown_with_memory_bounds_and_stored_offsets(suite: Suite) -> None:
-    model = StartModel(Profile())
+    model = StartModel(Profile(), ORDINARY)
     state = model.shape(suite.bind(Profile()).initial, 0, "expired")[0]
     state = model.store.update(model.store.commit_elsewhere(state, 0, 9)[0], 1, 5, False)[0]
     shown = suite.show(state)

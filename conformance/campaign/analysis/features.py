@@ -11,11 +11,11 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, outcome_class
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 
 class Feature(NamedTuple):
@@ -262,8 +262,8 @@ def _held(suite: Suite, arguments: Arguments, what: str, held: Any, numbers: Sta
 def _keys(suite: Suite, name: str, value: Any) -> Iterator[Any]:
     """What a state may have an argument under. Client suites name queues by their position in the layout."""
     yield value
-    if name == "queue" and suite.side is Side.CLIENT and type(value) is int and 0 <= value < len(QUEUES):
-        queue = QUEUES[value]
+    if name == "queue" and suite.side is Side.CLIENT and type(value) is int and 0 <= value < len(ORDINARY.queues):
+        queue = ORDINARY.queues[value]
         yield queue.topic, queue.id
         yield GROUP, queue.topic, queue.id
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from rocketmq_conformance.models.client.fixtures import MEMBERS, QUEUES, TOPIC
 from rocketmq_conformance.models.client.whole import PUSH
 from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.outcome import Value
+from rocketmq_conformance.suites.values.topology import ORDINARY, TOPIC
 
 #: The queues of a member: topic and queue id.
 ClaimedQueues = Collection[tuple[str, int]]
@@ -24,14 +24,14 @@ def wrong_claim(state: object, topic: str, pulled: Sequence[Value], claims: Mapp
         return ""
     pulls = {(name, queue) for name, member in state.group.members.items() for queue in member.pulls}
     for name, queue in pulls:
-        found = QUEUES[queue]
+        found = ORDINARY.queues[queue]
         place = pulled[found.id] if found.id < len(pulled) else None
-        if found.topic == TOPIC and (not isinstance(place, tuple) or place[0] != MEMBERS.index(name)):
+        if found.topic == TOPIC and (not isinstance(place, tuple) or place[0] != ORDINARY.members.index(name)):
             return ""
     for name, queues in claims.items():
         has = sorted(queue for of, queue in queues if of == topic)
         owned = state.group.members[name].pulls
-        should = sorted(QUEUES[queue].id for queue in owned if QUEUES[queue].topic == TOPIC)
+        should = sorted(ORDINARY.queues[queue].id for queue in owned if ORDINARY.queues[queue].topic == TOPIC)
         if has != should:
             return f"{name} says that it has the queues {has}, and should have {should}"
     return ""

@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.client_program.program import Prog
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Interrupted
-from rocketmq_conformance.models.client.fixtures import MEMBERS
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 _ROUTES = Request.GET_ROUTEINFO_BY_TOPIC
 #: As many programs start at a time as there are CPUs: of many at once some get no answer in time, and end.
@@ -61,7 +61,7 @@ class MemberPrograms:
 
     def seen_ids(self) -> tuple[str, ...]:
         """The client ids of members, by their numbers, as far as they are known ("" else)."""
-        return tuple(self.ids.get(member, "") for member in range(len(MEMBERS)))
+        return tuple(self.ids.get(member, "") for member in range(len(ORDINARY.members)))
 
     def numbers(self) -> dict[str, int]:
         """The numbers of those that run, by client id."""
@@ -70,8 +70,8 @@ class MemberPrograms:
     def start(self, member: int, variables: Mapping[str, str], commands: Sequence[Mapping[str, object]] = ()) -> str:
         """Start a member in this environment, and give it commands at once; its client id, once it has sent a
         heartbeat; "" where it cannot send one, or says that it cannot be this consumer."""
-        name, traffic = MEMBERS[member], self._case.traffic
-        others = {self.ids[other]: MEMBERS[other] for other in self.programs if other in self.ids}
+        name, traffic = ORDINARY.members[member], self._case.traffic
+        others = {self.ids[other]: ORDINARY.members[other] for other in self.programs if other in self.ids}
         # it may come back under another id
         self.ids.pop(member, None)
         beats, asked = self.sent(Request.HEART_BEAT), self.sent(_ROUTES).total()
@@ -166,7 +166,7 @@ class MemberPrograms:
             return
         new = sorted(self._case.traffic.in_group.intersection(self._connected()) - {*self.clients()})
         for client in new:
-            named = [member for member in unknown if MEMBERS[member] in client]
+            named = [member for member in unknown if ORDINARY.members[member] in client]
             member = self._opener_of(client)
             if member is None and len(named) == 1:
                 (member,) = named
@@ -227,7 +227,7 @@ class MemberPrograms:
         if not strangers:
             return
         ids = " and ".join(sorted(strangers))
-        unknown = [MEMBERS[member] for member in self.programs if member not in self.ids]
+        unknown = [ORDINARY.members[member] for member in self.programs if member not in self.ids]
         if unknown:
             raise CannotRunError(
                 f"It cannot be seen whether {ids} is {' or '.join(unknown)}: make ROCKETMQ_INSTANCE part of the client "
@@ -240,18 +240,19 @@ class MemberPrograms:
 
     @staticmethod
     def _several(member: int, clients: Iterable[str]) -> str:
-        return f"{MEMBERS[member]} is {' and '.join(sorted(clients))}: {_ONE_CLIENT}"
+        return f"{ORDINARY.members[member]} is {' and '.join(sorted(clients))}: {_ONE_CLIENT}"
 
     def wrong_line(self) -> str:
         """A sentence on a line of a member that runs which has not the shape it should have, or ""."""
-        wrong = ((MEMBERS[member], program.wrong_line) for member, program in self.programs.items())
+        wrong = ((ORDINARY.members[member], program.wrong_line) for member, program in self.programs.items())
         return next((f"{name}: {sentence}" for name, sentence in wrong if sentence), "")
 
     def ended(self) -> str:
         """What is to be said of a program that ended by itself, or ""."""
         for member, program in self.programs.items():
             if program.code is not None:
-                return f"{MEMBERS[member]} ended by itself with exit code {program.code}. {program.last_words}".strip()
+                name = ORDINARY.members[member]
+                return f"{name} ended by itself with exit code {program.code}. {program.last_words}".strip()
         return ""
 
     def _not_connected(self, program: Program) -> str:

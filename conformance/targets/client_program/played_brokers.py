@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.targets.client_program.case_broker import 
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
-from rocketmq_conformance.models.client.fixtures import EVERY
+from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.client.whole_brokers import MOST, number_of
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Ok, Outcome, Value

@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.targets.client_program.case_broker import 
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced, Program
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import LISTEN, STRATEGY
 from rocketmq_conformance.conformance.targets.client_program.watched_group import STRATEGIES, WatchedGroup
-from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, MEMBERS
+from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, Ended
 from rocketmq_conformance.models.client.whole_moves import LATE, SILENT
 from rocketmq_conformance.models.client.whole_push import Setting, WholePushState, known_end
@@ -28,6 +28,7 @@ from rocketmq_conformance.suites import (
 )
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Seconds that a queue is suspended for when an orderly listener fails, and a little more.
 _SUSPENSION = 1.2
@@ -189,7 +190,7 @@ class PlayedGroup(WatchedGroup):
 
     def start(self, member: int) -> str:
         """Start a member; its client id, once it has sent a heartbeat; "" where it cannot send one."""
-        return self.members.start(member, self.variables(MEMBERS[member]), self._first_commands())
+        return self.members.start(member, self.variables(ORDINARY.members[member]), self._first_commands())
 
     def _first_commands(self) -> Sequence[dict[str, object]]:
         """The commands that a member is given as soon as it starts."""
@@ -234,7 +235,7 @@ class PlayedGroup(WatchedGroup):
         if member not in self.members.ids:
             return NOT_ENDED
         shown = self.case.traffic.ends.shown(self.members.ids[member])
-        return known_end(before.group, MEMBERS[member], shown) if isinstance(before, WholePushState) else shown
+        return known_end(before.group, ORDINARY.members[member], shown) if isinstance(before, WholePushState) else shown
 
     def _still_running(self) -> Err:
         return Err("STILL_RUNNING", detail=f"it did not end within {self._timing.end:g} s of SIGTERM")

@@ -8,11 +8,11 @@ from rocketmq_conformance.conformance.fakes.traffic import Brought
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import PAUSE
-from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole_pause import suspended
 from rocketmq_conformance.models.outcome import Outcome, Value
 from rocketmq_conformance.suites import whole_pause as operations
 from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 class PlayedPauses(PlayedGroup):
@@ -28,7 +28,7 @@ class PlayedPauses(PlayedGroup):
                 before = suspended(state)
                 _, why = self._expect(operation)
                 program = self.members.programs.get(member)
-                if program is not None and (not suspends or before in (None, MEMBERS[member])):
+                if program is not None and (not suspends or before in (None, ORDINARY.members[member])):
                     if before is None:
                         self._had_asked = self.members.sent(Request.QUERY_CONSUMER_OFFSET)
                     program.send({PAUSE: suspends})
@@ -41,7 +41,7 @@ class PlayedPauses(PlayedGroup):
         assert isinstance(seen, tuple)
         if name is None:
             return (*seen, None)
-        client = self.members.ids.get(MEMBERS.index(name), "")
+        client = self.members.ids.get(ORDINARY.members.index(name), "")
         return (*seen, self.members.sent(Request.QUERY_CONSUMER_OFFSET)[client] > self._had_asked.get(client, 0))
 
     def _is_left_out(self, operation: Operation) -> bool:

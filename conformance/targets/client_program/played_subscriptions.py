@@ -8,15 +8,15 @@ from rocketmq_conformance.conformance.fakes.traffic import Brought
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import SUBSCRIBE
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Limits
-from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.client.whole_deadlines import SUBSCRIBED
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
 from rocketmq_conformance.models.client.whole_push import Setting, WholePushState
-from rocketmq_conformance.models.client.whole_subscriptions import COUNTS, is_subscribed
+from rocketmq_conformance.models.client.whole_subscriptions import is_subscribed
 from rocketmq_conformance.models.outcome import Ok, Outcome, Value
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites import whole_subscriptions as operations
 from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: The command that undoes the one that a program says that it takes.
 UNSUBSCRIBE = "unsubscribe"
@@ -30,7 +30,7 @@ class PlayedSubscriptions(PlayedGroup):
             case operations.Prepare(shape, stored, where):
                 self._expect(operation)
                 if not self._begun:
-                    self._prepare(Setting(COUNTS[0], shape, stored, where))
+                    self._prepare(Setting(OTHER_QUEUES, shape, stored, where))
                 return Ok()
             case operations.Subscribe() | operations.Unsubscribe():
                 before = self._state
@@ -75,7 +75,7 @@ class PlayedSubscriptions(PlayedGroup):
     def _shown(self, brought: list[Brought]) -> Value:
         seen = super()._shown(brought)
         assert isinstance(seen, tuple)
-        return (*seen, tuple(self._said(member) for member in range(len(MEMBERS))))
+        return (*seen, tuple(self._said(member) for member in range(len(ORDINARY.members))))
 
     def _numbered(self, topic: str, queue: int) -> int | None:
         return OTHER_QUEUES + queue if topic == self.case.other_topic else super()._numbered(topic, queue)

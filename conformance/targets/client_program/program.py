@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.targets.client_program.connections import 
 from rocketmq_conformance.conformance.targets.client_program.lines import foreign_topic, wrong_with
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import SUBSCRIBE
 from rocketmq_conformance.conformance.waiting import wait_until
-from rocketmq_conformance.models.client.fixtures import RETRY_PREFIX
+from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.reports.text import shortened
 
 #: The longest line of standard output that is read, in bytes; longer ones are skipped.
@@ -68,7 +68,7 @@ class Program:
         #: The topics whose messages it may say it was given, and whose queues it may say it has.
         self._topics = set[str]()
         if _TOPIC in variables:
-            self._topics = {variables[_TOPIC], RETRY_PREFIX + variables["ROCKETMQ_GROUP"]}
+            self._topics = {variables[_TOPIC], RETRY + variables["ROCKETMQ_GROUP"]}
         try:
             self._group = ProcessGroup(command, {**without_settings(), **variables}, marked=True)
         except OSError as error:

@@ -27,13 +27,13 @@ from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.real_broker import BrokerInUse, CasePlace, RealBroker
-from rocketmq_conformance.models.client.fixtures import BROKER, RETRY_PREFIX
+from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, SILENT
 from rocketmq_conformance.models.client.whole_push import Setting
-from rocketmq_conformance.models.client.whole_subscriptions import COUNTS
 from rocketmq_conformance.models.outcome import Err, Value
+from rocketmq_conformance.suites.values.topology import BROKER, ORDINARY
 
 #: The addresses of a broker in a route or a cluster, by its id.
 _ADDRESSES = re.compile(rb'("brokerAddrs":\{)([^}]*)(\})')
@@ -300,7 +300,7 @@ class ProxiedCase(WatchedCase):
 
     def add_other_topic(self) -> None:
         """Have another topic, too, as soon as the first one is used."""
-        self._other_queues = COUNTS[1]
+        self._other_queues = len(ORDINARY.topic_queues[ORDINARY.other_topic])
 
     def deliver(self) -> None:
         """Not to be done."""
@@ -309,7 +309,7 @@ class ProxiedCase(WatchedCase):
     def _beat(self) -> None:
         """Let the members that do not exist send a heartbeat."""
         place = self._take_place()
-        topics = [place.topic, f"{RETRY_PREFIX}{place.group}"]
+        topics = [place.topic, f"{RETRY}{place.group}"]
         self._beaten = time.monotonic()
         for client, connection in self._others.items():
             self._call(connection, requests.heartbeat(client, place.group, topics))

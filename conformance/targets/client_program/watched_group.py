@@ -27,8 +27,10 @@ from rocketmq_conformance.conformance.targets.client_program.required_consumers 
 )
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Limits, wait_for_traffic
+from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import HOLDS, MEMBERS, NOTHING, RETRY_PREFIX, TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.member_settings import TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.plan_words import HOLDS, NOTHING
 from rocketmq_conformance.models.client.whole import BROADCAST
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_deadlines import (
@@ -58,6 +60,7 @@ from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: What is to be said of a step that clients with standard timers may show as late as it was seen.
 _LATE = "it was seen in the time that standard timers have, and too late at this pace"
@@ -401,13 +404,13 @@ class WatchedGroup:
                 self.says = True
                 self._given_said.add(client, number, offset)
                 if topic == self.case.topic:
-                    self._given.append((MEMBERS[member], queue, offset, 1))
+                    self._given.append((ORDINARY.members[member], queue, offset, 1))
                     if self._in_order is not None:
                         self._in_order.add(member, queue, offset)
 
     def _numbered(self, topic: str, queue: int) -> int | None:
         """How a queue of the case is known that members name; None of any other queue."""
-        return queue if topic in (self.case.topic, f"{RETRY_PREFIX}{self.case.group}") else None
+        return queue if topic in (self.case.topic, f"{RETRY}{self.case.group}") else None
 
     def _listened(self, brought: Sequence[Brought]) -> Value:
         """What listeners were given in this step, in their order; None when members do not say such things."""
@@ -416,7 +419,9 @@ class WatchedGroup:
             return None
         # concurrent listeners run beside one another
         given = self._given if self.consumer.kind == "orderly" else sorted(self._given)
-        return tuple(sorted(((MEMBERS.index(one[0]), *one[1:]) for one in runs(given)), key=lambda one: one[:2]))
+        return tuple(
+            sorted(((ORDINARY.members.index(one[0]), *one[1:]) for one in runs(given)), key=lambda one: one[:2])
+        )
 
     def owned_otherwise(self, seen: Value) -> Err | None:
         """How what members say they have differs from what they should have, for as long as a look takes; it decides
@@ -427,7 +432,7 @@ class WatchedGroup:
         pulled = seen[0]
 
         def differs() -> str:
-            running = {MEMBERS[member]: program.owned for member, program in self.members.programs.items()}
+            running = {ORDINARY.members[member]: program.owned for member, program in self.members.programs.items()}
             said = {name: queues for name, queues in running.items() if queues is not None}
             return wrong_claim(self._state, self.case.topic, pulled, said)
 

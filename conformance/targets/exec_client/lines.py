@@ -64,7 +64,7 @@ def reset(case: Case, *, pure: bool, sockets: bool) -> Json:
     """A case begins: of a pure suite its name and number are all that matters."""
     profile = case.profile
     begun: Json = {
-        "suite": case.suite.name,
+        "suite": case.suite.family,
         "case": case.number,
         "profile": {"client": str(profile.client), "broker": str(profile.broker), "java": profile.java},
     }

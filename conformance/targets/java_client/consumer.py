@@ -18,8 +18,9 @@ from rocketmq_conformance.conformance.remoting.codes import response_name
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
-from rocketmq_conformance.models.client.fixtures import GROUP, NO_QUEUE, QUEUES, TOPIC
+from rocketmq_conformance.models.client.plan_words import NO_QUEUE
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
 
 CLIENT_ID = "10.0.0.1@conformance"
 _TYPES = {
@@ -74,7 +75,7 @@ class JavaConsumer(Part):
         types = release.load("client.consumer.store.ReadOffsetType")
         self.types = {kind: getattr(types, name) for kind, name in _TYPES.items()}
         message_queue = release.load("common.message.MessageQueue")
-        self.queues = {at: message_queue(*queue) for at, queue in enumerate(QUEUES)}
+        self.queues = {at: message_queue(*queue) for at, queue in enumerate(ORDINARY.queues)}
         self.queues[NO_QUEUE] = None
         #: What may be raised: refusals of the broker first.
         self.failures = [release.load(name) for name in _FAILURES]

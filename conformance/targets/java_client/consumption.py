@@ -20,7 +20,6 @@ from rocketmq_conformance.conformance.targets.java_client.recording_executor imp
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.client.consume import OWNED
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.models.client.member import CLUSTERING
 from rocketmq_conformance.models.client.send_back import (
     LOG_DISTANCE,
@@ -29,6 +28,7 @@ from rocketmq_conformance.models.client.send_back import (
     origin_id,
 )
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY, RETRY_TOPIC, TOPIC
 
 CLIENT_ID = "10.0.0.1@consume"
 #: The port that messages say they are stored at.
@@ -114,7 +114,7 @@ class JavaConsumption(Part):
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         self.release = release
         load = release.load
-        self.queues = [load("common.message.MessageQueue")(*queue) for queue in QUEUES]
+        self.queues = [load("common.message.MessageQueue")(*queue) for queue in ORDINARY.queues]
         self._memory = load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
         self._store_class = load("client.consumer.store.RemoteBrokerOffsetStore")
         self._message_class = load("common.message.MessageExt")
@@ -205,8 +205,8 @@ class JavaConsumption(Part):
     def message(self, queue: int, offset: int, size: int, times: int) -> Any:
         """A message as a pull decodes it."""
         message = self._message_class()
-        message.setTopic(QUEUES[queue].topic)
-        message.setQueueId(QUEUES[queue].id)
+        message.setTopic(ORDINARY.queues[queue].topic)
+        message.setQueueId(ORDINARY.queues[queue].id)
         message.setQueueOffset(offset)
         message.setCommitLogOffset((queue + 1) * LOG_DISTANCE + offset)
         message.setMsgId(message_id(queue, offset))
@@ -218,9 +218,9 @@ class JavaConsumption(Part):
         if size:
             message.setBody(self._bytes(size))
         message.setKeys(str((queue + 1) * LOG_DISTANCE + offset))
-        if QUEUES[queue].topic == RETRY_TOPIC:
-            self.accessor.putProperty(message, "RETRY_TOPIC", first_topic(queue))
-            self.accessor.setOriginMessageId(message, origin_id(queue, offset))
+        if ORDINARY.queues[queue].topic == RETRY_TOPIC:
+            self.accessor.putProperty(message, "RETRY_TOPIC", first_topic(ORDINARY, queue))
+            self.accessor.setOriginMessageId(message, origin_id(ORDINARY, queue, offset))
         return message
 
     def look(self, owned: Any) -> tuple[int, int | None, int, bool]:

@@ -29,21 +29,11 @@ from rocketmq_conformance.conformance.targets.java_client.recording_executor imp
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.allocation.nearby import room_of
-from rocketmq_conformance.models.client.fixtures import (
-    ALLOWED_ROOMS,
-    CLIENTS,
-    CONFIGURED,
-    GROUP,
-    OTHER_TOPIC,
-    QUEUE_ROOMS,
-    QUEUES,
-    RETRY_TOPIC,
-    TOPIC,
-    VIRTUAL_NODES,
-)
 from rocketmq_conformance.models.client.group_state import client_id
+from rocketmq_conformance.models.client.member_settings import VIRTUAL_NODES
 from rocketmq_conformance.models.client.pull_request import COMMIT
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 
 _STRATEGIES = {
     "AVG": "AllocateMessageQueueAveragely",
@@ -126,7 +116,7 @@ class Consumer:
 
         None leaves process queues alone.
         """
-        return [now - self.pulled.get(queue, now) - SLACK for queue in range(len(QUEUES))]
+        return [now - self.pulled.get(queue, now) - SLACK for queue in range(len(ORDINARY.queues))]
 
     def run_round(self, now: int) -> tuple[tuple[int, ...], bool | None]:
         """One round: (owned, balanced)."""
@@ -209,7 +199,7 @@ class JavaGroup(Part, Generic[M]):
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         self.release = release
         message_queue = release.load("common.message.MessageQueue")
-        self.queues = [message_queue(*queue) for queue in QUEUES]
+        self.queues = [message_queue(*queue) for queue in ORDINARY.queues]
         self.positions = jpype.JClass("java.util.HashMap")()
         for at, queue in enumerate(self.queues):
             self.positions.put(queue, at)
@@ -225,7 +215,7 @@ class JavaGroup(Part, Generic[M]):
         #: The arguments that each member began with.
         self._began: dict[int, tuple[bool, str, str, str]] = {}
         #: Where broadcasting members keep their offsets.
-        self.files = [offset_folder(release) / client / GROUP for client in CLIENTS]
+        self.files = [offset_folder(release) / client / GROUP for client in ORDINARY.clients]
 
     def begin(self, case: Case) -> None:
         """Three new members."""
@@ -233,8 +223,8 @@ class JavaGroup(Part, Generic[M]):
         self.now = 0
         for folder in self.files:
             shutil.rmtree(folder, ignore_errors=True)
-        self.members = [None] * len(CLIENTS)
-        for member in range(len(CLIENTS)):
+        self.members = [None] * len(ORDINARY.clients)
+        for member in range(len(ORDINARY.clients)):
             self.start_member(member, False, "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", "AVG")
 
     def close(self) -> None:
@@ -265,16 +255,18 @@ class JavaGroup(Part, Generic[M]):
             return kind(VIRTUAL_NODES)
         if name == "MACHINE_ROOM_NEARBY":
             rooms = {
-                "brokerDeployIn": lambda queue: QUEUE_ROOMS[int(queue.getQueueId()) % 2],
+                "brokerDeployIn": lambda queue: ORDINARY.queue_rooms[int(queue.getQueueId()) % 2],
                 "consumerDeployIn": lambda client: room_of(str(client)),
             }
             resolver = self.release.load("client.consumer.rebalance.AllocateMachineRoomNearby$MachineRoomResolver")
             return kind(self.strategy("AVG"), jpype.JProxy(resolver, dict=rooms))
         made = kind()
         if name == "CONFIG":
-            made.setMessageQueueList(jpype.JClass("java.util.ArrayList")([self.queues[at] for at in CONFIGURED]))
+            made.setMessageQueueList(
+                jpype.JClass("java.util.ArrayList")([self.queues[at] for at in ORDINARY.configured])
+            )
         elif name == "MACHINE_ROOM":
-            made.setConsumeridcs(jpype.JClass("java.util.HashSet")(list(ALLOWED_ROOMS)))
+            made.setConsumeridcs(jpype.JClass("java.util.HashSet")(list(ORDINARY.allowed_rooms)))
         return made
 
     # --- operations that suites share ---------------------------------------------------------------------
@@ -284,7 +276,7 @@ class JavaGroup(Part, Generic[M]):
         assert self._case is not None
         self._began[member] = twin, mode, where, strategy
         if (member, twin) not in self._instances:
-            self._instances[member, twin] = self.instance_class(self.release, client_id(member, twin))
+            self._instances[member, twin] = self.instance_class(self.release, client_id(ORDINARY, member, twin))
         instance = self._instances[member, twin]
         instance.remoting.exchange = self._case.exchange
         instance.forget()

@@ -30,10 +30,10 @@ from rocketmq_conformance.conformance.targets.java_client.client_table import cl
 from rocketmq_conformance.conformance.targets.java_client.offset_folder import FOLDER_PROPERTY
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TOPIC
 from rocketmq_conformance.models.client.identity import ADDRESS, FILE_NAME, LATER, MODES, NUMBER, PID
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import identity as operations
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
 
 NAME_PROPERTY = "rocketmq.client.name"
 _FORMAT = "yyyyMMddHHmmss"
@@ -66,7 +66,7 @@ class _Process:
         self.release = JavaRelease(version)
         self.table = client_table(self.release)
         self.models = self.release.load("remoting.protocol.heartbeat.MessageModel")
-        self.queue = self.release.load("common.message.MessageQueue")(*QUEUES[0])
+        self.queue = self.release.load("common.message.MessageQueue")(*ORDINARY.queues[0])
         self.in_memory = self.release.load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
         self.client_failed = self.release.load("client.exception.MQClientException")
         listener = self.release.load("client.consumer.listener.MessageListenerConcurrently")

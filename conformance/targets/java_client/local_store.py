@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.queue_names import position
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID, damage_offset_file
-from rocketmq_conformance.models.client.fixtures import GROUP, NO_QUEUE, QUEUES
+from rocketmq_conformance.models.client.plan_words import NO_QUEUE
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites.local_store import (
     Clone,
@@ -27,6 +27,7 @@ from rocketmq_conformance.suites.local_store import (
     Restart,
     Update,
 )
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 _TYPES = {
     "memory": "READ_FROM_MEMORY",
@@ -56,7 +57,7 @@ class JavaLocalStore(Part):
         config = release.load("client.ClientConfig")()
         self._factory = release.load("client.impl.factory.MQClientInstance")(config, 0, CLIENT_ID)
         message_queue = release.load("common.message.MessageQueue")
-        self._queues = {at: message_queue(*queue) for at, queue in enumerate(QUEUES)}
+        self._queues = {at: message_queue(*queue) for at, queue in enumerate(ORDINARY.queues)}
         self._queues[NO_QUEUE] = None
         self._hash_set = jpype.JClass("java.util.HashSet")
         self._runtime = jpype.JClass("java.lang.RuntimeException")

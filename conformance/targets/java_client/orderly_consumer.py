@@ -23,8 +23,8 @@ from rocketmq_conformance.conformance.targets.java_client.queue_names import pos
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.rows import rows, set_each
-from rocketmq_conformance.models.client.fixtures import CLIENTS, QUEUES
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Delay up to which a scheduled task counts as run at once (ms).
 IMMEDIATE = 1_000
@@ -33,7 +33,7 @@ ANOTHER_ROUND = 500
 #: The name of the class of tasks that delay an unlock.
 _UNLOCKING = "RebalancePushImpl"
 #: Listeners that can be slow at once: of every member, with two queues each, and some to spare.
-_THREADS = 3 * len(CLIENTS)
+_THREADS = 3 * len(ORDINARY.clients)
 #: How long a slow listener waits for the plan to go on (s).
 PATIENCE = 60.0
 
@@ -134,8 +134,8 @@ class OrderlyGroup(JavaGroup["OrderlyConsumer"]):
     def message(self, queue: int, offset: int) -> Any:
         """A pulled message, in a list."""
         message = self._message()
-        message.setTopic(QUEUES[queue].topic)
-        message.setQueueId(QUEUES[queue].id)
+        message.setTopic(ORDINARY.queues[queue].topic)
+        message.setQueueId(ORDINARY.queues[queue].id)
         message.setQueueOffset(offset)
         message.setBody(self._body)
         return self._list_of(message)

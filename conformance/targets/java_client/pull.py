@@ -24,14 +24,12 @@ from rocketmq_conformance.conformance.targets.java_client.pull_network import (
 from rocketmq_conformance.conformance.targets.java_client.queue_names import position
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
-from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.pull_state import (
     FIRST_OFFSET,
     INITIALLY_OWNED,
     MAX_MESSAGES,
     MAX_MIB,
     MAX_SPAN,
-    TOPICS,
 )
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites.pull import (
@@ -54,6 +52,7 @@ from rocketmq_conformance.suites.pull import (
     Unsubscribe,
     Update,
 )
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
 
 _TOUCHED = 1
 #: Addresses of the broker's nodes that a plan makes known; any other address is the master's.
@@ -78,7 +77,7 @@ class JavaPull(Part):
         load = release.load
         config = load("client.ClientConfig")()
         config.setNamesrvAddr("127.0.0.1:1")
-        self.factory = load("client.impl.factory.MQClientInstance")(config, 0, CLIENTS[0])
+        self.factory = load("client.impl.factory.MQClientInstance")(config, 0, ORDINARY.clients[0])
         self.remoting = PullRecorder(release)
         release.put(self.factory.getMQClientAPIImpl(), "remotingClient", self.remoting.proxy)
         service = self.factory.getPullMessageService()
@@ -87,7 +86,7 @@ class JavaPull(Part):
         waiting = "pullRequestQueue" if release.has_field(service, "pullRequestQueue") else "messageRequestQueue"
         self._waiting = release.get(service, waiting)
         message_queue = load("common.message.MessageQueue")
-        self.queues = [message_queue(*queue) for queue in QUEUES]
+        self.queues = [message_queue(*queue) for queue in ORDINARY.queues]
         self._memory = load("client.consumer.store.ReadOffsetType").READ_FROM_MEMORY
         self._state = load("common.ServiceState")
         self._process_queue = load("client.impl.consumer.ProcessQueue")
@@ -147,7 +146,7 @@ class JavaPull(Part):
             ("consumeMessageService", self.listener.proxy),
         ):
             release.put(self.inside, field, value)
-        for topic in TOPICS:
+        for topic in (ORDINARY.topic, ORDINARY.other_topic):
             self.inside.subscribe(topic, "*")
         release.put(self.inside, "mQClientFactory", self.factory)
         self.factory.registerConsumer(GROUP, self.inside)

@@ -11,8 +11,8 @@ import jpype
 
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.pull_state import LARGE, LARGE_BYTES
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 class PullRecorder(RemotingCalls):
@@ -97,8 +97,8 @@ class PullResponses:
         key = queue, offset, tag
         if key not in self._bytes:
             message = self.release.load("common.message.MessageExt")()
-            message.setTopic(QUEUES[queue].topic)
-            message.setQueueId(QUEUES[queue].id)
+            message.setTopic(ORDINARY.queues[queue].topic)
+            message.setQueueId(ORDINARY.queues[queue].id)
             message.setQueueOffset(offset)
             message.setBody(jpype.JArray(jpype.JByte)(LARGE_BYTES if offset == LARGE else 1))
             if tag:

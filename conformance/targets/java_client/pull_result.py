@@ -17,7 +17,6 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.java_client.pull import JavaPull, node_of
 from rocketmq_conformance.conformance.targets.java_client.pull_network import ListenerRecorder, PullRecorder
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.client.pull_result import GIVEN_TIMEOUT, NODES, TIME, TIMED, UNANSWERED, WAITING
 from rocketmq_conformance.models.outcome import Err, Result, Value
 from rocketmq_conformance.suites.pull_result import (
@@ -30,6 +29,7 @@ from rocketmq_conformance.suites.pull_result import (
     SelectWaiting,
     SetTimes,
 )
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 #: Numeric fields of a request in the order in which the suite has them.
 _NUMBERS = ("queueOffset", "maxMsgNums", "sysFlag", "commitOffset", "suspendTimeoutMillis")
@@ -180,7 +180,7 @@ class JavaPullResult(JavaPull):
         asked = PullLite(*given)
         holder = "common.filter.FilterAPI"
         filters = self.release.load(holder if self.release.has(holder) else "remoting.protocol.filter.FilterAPI")
-        wanted = filters.build(QUEUES[asked.queue].topic, asked.expression, asked.kind)
+        wanted = filters.build(ORDINARY.queues[asked.queue].topic, asked.expression, asked.kind)
         arguments = self.queues[asked.queue], wanted, self._long(asked.offset), self._integer(asked.most)
         return self._synchronous(asked, lambda: self._lite_pull.invoke(self._lite_inside, [*arguments]))
 
@@ -215,7 +215,7 @@ class JavaPullResult(JavaPull):
         asked = PullPush(*given)
         self.consumer.setPullBatchSize(asked.most)
         self.consumer.setPostSubscriptionWhenPull(asked.posts)
-        self._subscribe(QUEUES[asked.queue].topic, asked.expression)
+        self._subscribe(ORDINARY.queues[asked.queue].topic, asked.expression)
         queue = self.queues[asked.queue]
         self.store.removeOffset(queue)
         if asked.held >= 0:

@@ -32,7 +32,6 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 from rocketmq_conformance.conformance.targets.java_client.reset_thread import LOOK, PATIENCE, ResetThread
 from rocketmq_conformance.conformance.targets.java_client.stepped_classes import SteppedRelease
 from rocketmq_conformance.conformance.waiting import wait_until
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES
 from rocketmq_conformance.models.client.pushed_reset_stages import CPP, LITE, MEMBER, NO_BODY, ORDERLY, PULL, PUSH
 from rocketmq_conformance.models.outcome import Err, Result, Value
 from rocketmq_conformance.suites.pushed_reset import (
@@ -48,6 +47,7 @@ from rocketmq_conformance.suites.pushed_reset import (
     Take,
     Update,
 )
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 #: A time of the case's clock begins here: ms since the epoch.
 EPOCH = 1_704_067_200_000
@@ -134,7 +134,7 @@ class JavaPushedReset(JavaRebalanceOrderly):
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         self.stepped = SteppedRelease(release.version, self.wait)
         super().__init__(self.stepped, via)
-        self.client = OrderlyInstance(self.stepped, CLIENTS[MEMBER])
+        self.client = OrderlyInstance(self.stepped, ORDINARY.clients[MEMBER])
         self.processor = self.stepped.load("client.impl.ClientRemotingProcessor")(self.client.factory)
         context = jpype.JClass(self.stepped.loader.loadClass("io.netty.channel.ChannelHandlerContext"))
         self.context = jpype.JProxy(context, inst=_Context())
@@ -270,7 +270,7 @@ class JavaPushedReset(JavaRebalanceOrderly):
 
     def reset(self, group: str, queues: tuple[int, ...], offset: int, topic: str, body: str) -> Result:
         """A reset, in a thread of its own."""
-        named = [(QUEUES[queue], offset + at) for at, queue in enumerate(queues)]
+        named = [(ORDINARY.queues[queue], offset + at) for at, queue in enumerate(queues)]
         written = b"" if body == NO_BODY else reset_body_for_cpp(named) if body == CPP else reset_body(named)
         fields = {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}
         request = self._request(Request.RESET_CONSUMER_CLIENT_OFFSET, fields, written)
@@ -346,7 +346,7 @@ class JavaPushedReset(JavaRebalanceOrderly):
         if int(answer.getCode()):
             return Err("CLIENT", detail=str(answer.getRemark()))
         offsets = offsets_of(bytes(answer.getBody()), "messageQueueTable")
-        return tuple(sorted((QUEUES.index(queue), offset) for queue, offset in offsets.items()))
+        return tuple(sorted((ORDINARY.queues.index(queue), offset) for queue, offset in offsets.items()))
 
     def _request(self, code: Request, fields: dict[str, str], body: bytes) -> Any:
         """A request as it comes from the network."""

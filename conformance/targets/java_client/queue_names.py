@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from rocketmq_conformance.conformance.targets.java_client.rows import rows
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.message_queue import Queue
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Where each queue is in the layout.
-POSITIONS: Mapping[Queue, int] = {queue: at for at, queue in enumerate(QUEUES)}
+POSITIONS: Mapping[Queue, int] = {queue: at for at, queue in enumerate(ORDINARY.queues)}
 
 
 def names(queues: Any) -> list[Queue]:

@@ -14,10 +14,10 @@ import jpype
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
 from rocketmq_conformance.conformance.targets.java_client.queue_names import positions
-from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, QUEUES, TOPIC
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import Leave, Persist
 from rocketmq_conformance.suites.rebalance_plain import Join, Rebalance, Refresh, Subscribe, Tick, Unsubscribe, Update
+from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 
 
 class PlainConsumer(Consumer):
@@ -35,7 +35,7 @@ class PlainConsumer(Consumer):
             self.inside.subscriptionAutomatically(topic)
         self.refresh()
         #: When each process queue was made, by queue, in ms of the case's clock.
-        self.pulled = dict.fromkeys(range(len(QUEUES)), now)
+        self.pulled = dict.fromkeys(range(len(ORDINARY.queues)), now)
 
     def prepare(self, consumer: Any) -> None:
         """Register topics and the listener."""

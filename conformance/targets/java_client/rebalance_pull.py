@@ -24,7 +24,6 @@ from rocketmq_conformance.conformance.targets.java_client.recording_executor imp
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.rows import rows
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, OTHER_TOPIC, QUEUES, TOPIC
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance import Tick
 from rocketmq_conformance.suites.rebalance_pull import (
@@ -41,6 +40,7 @@ from rocketmq_conformance.suites.rebalance_pull import (
     Unsubscribe,
     Update,
 )
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY, OTHER_TOPIC, TOPIC
 
 #: Codes of the two requests that pull: the second is that of lite pull consumers.
 _PULLS = (11, 361)
@@ -120,7 +120,7 @@ class LitePullConsumer(Consumer):
 
     def ages(self, now: int) -> list[int]:
         """All queues are as old as the case."""
-        return [now] * len(QUEUES)
+        return [now] * len(ORDINARY.queues)
 
     def pull_all(self, found: bool) -> Result:
         """Run every pull task once."""

@@ -23,9 +23,9 @@ from rocketmq_conformance.conformance.targets.java_client.group import ClientIns
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.service_loop import SERVICE, STRETCH, Loop, service_loop
 from rocketmq_conformance.conformance.targets.java_client.stepped_service import stepped_service
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, OTHER_GROUP, OTHER_TOPIC, RETRY_TOPIC
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.rebalance_service import Elapse, Enable, Notify, Refuse, Resume, Suspend
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, OTHER_GROUP, OTHER_TOPIC, RETRY_TOPIC
 
 _SETTING = "rocketmq.client.rebalance.waitInterval"
 
@@ -46,7 +46,7 @@ class JavaRebalanceService(JavaGroup[Consumer]):
     def __init__(self, release: JavaRelease, via: str = "call") -> None:
         super().__init__(release := stretched(release.version), via)
         made = stepped_service(release)
-        self.client = ClientInstance(release, CLIENTS[0])
+        self.client = ClientInstance(release, ORDINARY.clients[0])
         self.processor = release.load("client.impl.ClientRemotingProcessor")(self.client.factory)
         loader = release.load(SERVICE).class_.getClassLoader()
         context = jpype.JClass(loader.loadClass("io.netty.channel.ChannelHandlerContext"))

@@ -16,12 +16,12 @@ from rocketmq_conformance.conformance.targets.java_client.consumer import JavaCo
 from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.steps import Calls, Steps
-from rocketmq_conformance.models.client.fixtures import GROUP
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 from rocketmq_conformance.suites.values import start as operations
+from rocketmq_conformance.suites.values.topology import GROUP
 
 #: Makes the calls of a step from the arguments of its operation.
 MakeCalls = Callable[..., Calls]

@@ -16,7 +16,6 @@ from rocketmq_conformance.conformance.targets.java_client.start import JavaStart
 from rocketmq_conformance.conformance.targets.java_client.start_lite_pull import JavaStartLitePull
 from rocketmq_conformance.conformance.targets.java_client.start_push import JavaStartPush
 from rocketmq_conformance.conformance.targets.offset_file_damage import damage_offset_file
-from rocketmq_conformance.models.client.fixtures import GROUP
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.start_broadcast import (
     BeginLitePull,
@@ -30,6 +29,7 @@ from rocketmq_conformance.suites.start_broadcast import (
     StartChecked,
     Update,
 )
+from rocketmq_conformance.suites.values.topology import GROUP
 
 
 class JavaStartBroadcast(Part):

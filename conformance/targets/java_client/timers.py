@@ -29,12 +29,10 @@ from rocketmq_conformance.conformance.targets.java_client.recorded_timers import
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import no_threads
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
-from rocketmq_conformance.models.client.fixtures import CLIENTS, QUEUES, TOPIC
 from rocketmq_conformance.models.client.timers import (
     BEAT,
     COMMIT,
     FILE,
-    GROUPS,
     LEAVE,
     LITE,
     LOCK,
@@ -46,6 +44,7 @@ from rocketmq_conformance.models.client.timers import (
 )
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import timers as operations
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, OTHER_GROUP, TOPIC
 
 Event = tuple[str, tuple[Value, ...]]
 
@@ -59,7 +58,7 @@ _CLASSES = {
 _LISTENERS = {PUSH: "MessageListenerConcurrently", ORDERLY: "MessageListenerOrderly"}
 _FOLDERS = count()
 #: The member of the groups that owns queue 0 of topic T.
-_ADDRESS, _INSTANCE = CLIENTS[1].split("@")
+_ADDRESS, _INSTANCE = ORDINARY.clients[1].split("@")
 
 
 class _Watched(RemotingCalls):
@@ -121,7 +120,7 @@ class JavaTimers(Part):
         self._remoting = _Watched(self._release)
         self._table.remoting = self._remoting  # type: ignore[assignment]  # it notes more than heartbeats
         self._factory = self._release.load("client.impl.factory.MQClientInstance").class_
-        self._queue = self._release.load("common.message.MessageQueue")(*QUEUES[0])
+        self._queue = self._release.load("common.message.MessageQueue")(*ORDINARY.queues[0])
         self._consumers: list[Any] = [None, None]
         self._kinds = ["", ""]
 
@@ -138,7 +137,7 @@ class JavaTimers(Part):
 
     def close(self) -> None:
         """End the consumers, whose threads would stay."""
-        for consumer in range(len(GROUPS)):
+        for consumer in range(2):
             self.shutdown(consumer)
 
     # --- what is seen -------------------------------------------------------------------------------------
@@ -182,7 +181,7 @@ class JavaTimers(Part):
         """``start``."""
         if self._consumers[consumer] is not None:
             return ()
-        made = self._consumers[consumer] = self._made(GROUPS[consumer], kind, mode)
+        made = self._consumers[consumer] = self._made((GROUP, OTHER_GROUP)[consumer], kind, mode)
         self._kinds[consumer] = kind
         return self._seen(lambda: self._started(made))
 

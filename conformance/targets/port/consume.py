@@ -9,9 +9,9 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, OffsetTable
 from rocketmq_conformance.conformance.targets.port.process_queue import ProcessQueue, Pulled
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import consume as operations
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
 
 RETRY_TOPIC = f"%RETRY%{GROUP}"
 #: The consumer's queues.
@@ -26,8 +26,10 @@ SLOW = {"in time": 15 * 60_000, "times out": 16 * 60_000}
 #: copies.
 _PLACES = {queue: (queue + 1) * 1000 for queue in OWNED}
 _IDS = {queue: f"ID-{queue}-" for queue in OWNED}
-_TOPICS = {queue: "T" if QUEUES[queue].topic == RETRY_TOPIC else QUEUES[queue].topic for queue in OWNED}
-_ORIGINS = {queue: "ORIGIN-" if QUEUES[queue].topic == RETRY_TOPIC else _IDS[queue] for queue in OWNED}
+_TOPICS = {
+    queue: "T" if ORDINARY.queues[queue].topic == RETRY_TOPIC else ORDINARY.queues[queue].topic for queue in OWNED
+}
+_ORIGINS = {queue: "ORIGIN-" if ORDINARY.queues[queue].topic == RETRY_TOPIC else _IDS[queue] for queue in OWNED}
 
 _BACK, _SEND = int(Request.CONSUMER_SEND_MSG_BACK), int(Request.SEND_MESSAGE_V2)
 #: Fields of a send that are the same for every copy.

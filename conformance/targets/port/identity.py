@@ -13,9 +13,9 @@ from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.port.local_store import LocalStore
 from rocketmq_conformance.conformance.targets.port.timestamp import fields, instant, reading
 from rocketmq_conformance.conformance.targets.port.transport import Transport
-from rocketmq_conformance.models.client.fixtures import GROUP
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import identity as operations
+from rocketmq_conformance.suites.values.topology import GROUP
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 DEFAULT_NAME = "DEFAULT"

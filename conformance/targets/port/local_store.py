@@ -9,9 +9,9 @@ from rocketmq_conformance.conformance.targets import offset_file_damage
 from rocketmq_conformance.conformance.targets.port.file_store import FileStore, Offsets, UnreadableError
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
 from rocketmq_conformance.conformance.targets.port.transport import Transport
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import local_store as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 class LocalStore(FileStore):
@@ -74,13 +74,15 @@ class LocalStore(FileStore):
 
     def parsed(self, text: str) -> Offsets:
         """The offsets of known queues in a text; ValueError when it cannot be parsed."""
-        return {QUEUES.index(queue): offset for queue, offset in parse(text).items() if queue in QUEUES}
+        return {
+            ORDINARY.queues.index(queue): offset for queue, offset in parse(text).items() if queue in ORDINARY.queues
+        }
 
     def write(self, offsets: Offsets) -> None:
         """Copy the file to the backup, and write a new one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.back_up()
-        self.file.write_text(render({QUEUES[queue]: offset for queue, offset in offsets.items()}), "utf-8")
+        self.file.write_text(render({ORDINARY.queues[queue]: offset for queue, offset in offsets.items()}), "utf-8")
 
     def back_up(self) -> None:
         """Copy the file to the backup, even when it is broken."""

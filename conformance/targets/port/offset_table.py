@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: The result of reading a queue without an offset.
 NO_OFFSET = -1
@@ -73,4 +73,4 @@ class OffsetTable:
 
     def is_of(self, queue: int, topic: str) -> bool:
         """Does a queue belong to a topic? The blank topic has them all."""
-        return not topic or QUEUES[queue].topic == topic
+        return not topic or ORDINARY.queues[queue].topic == topic

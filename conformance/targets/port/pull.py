@@ -12,9 +12,9 @@ from rocketmq_conformance.conformance.targets.port.pull_request import NotNowErr
 from rocketmq_conformance.conformance.targets.port.pull_settings import MASTER, PullSettings, Subscription
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import pull as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Bits of a pull's flag.
 COMMIT, SUSPEND, EXPRESSION = 1, 2, 4
@@ -97,7 +97,7 @@ class Pull(PullSettings):
             raise NotNowError(WHILE_PAUSED)
         if self.is_full(owned) or self.is_wide(owned):
             raise NotNowError(WHILE_FULL)
-        if QUEUES[request.queue].topic not in self.subscriptions:
+        if ORDINARY.queues[request.queue].topic not in self.subscriptions:
             self.unsubscribed(request)
 
     def after_failure(self) -> int:
@@ -118,7 +118,7 @@ class Pull(PullSettings):
 
     def ask(self, request: PullRequest, reachable: bool) -> tuple[Value, ...]:
         """Send a pull: (node, offset, commit offset, flag, expression, type); NotNowError."""
-        topic = QUEUES[request.queue].topic
+        topic = ORDINARY.queues[request.queue].topic
         chosen = request.subscription = self.subscriptions.get(topic, Subscription())
         if not self.finds(topic):
             raise NotNowError(self.after_failure())
@@ -318,7 +318,7 @@ class Pull(PullSettings):
 
     def send(self, queue: int) -> None:
         """Send an offset, if the broker is found."""
-        if queue in self.store.table and self.finds(QUEUES[queue].topic):
+        if queue in self.store.table and self.finds(ORDINARY.queues[queue].topic):
             self.store.persist(queue)
 
     def end(self, queue: int) -> None:

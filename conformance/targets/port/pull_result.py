@@ -8,9 +8,9 @@ from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.port.pull import COMMIT, EXPRESSION, SUSPEND
 from rocketmq_conformance.conformance.targets.port.pull_settings import PullSettings, RefusedError, Subscription
 from rocketmq_conformance.conformance.targets.port.transport import Transport
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, Result, Value
 from rocketmq_conformance.suites import pull_result as operations
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 #: The flag of lite pull consumers.
 LITE = 16
@@ -105,7 +105,7 @@ class PullResult:
 
     def broker(self, header: Header) -> str | None:
         """The name of the broker that goes with a pull."""
-        return QUEUES[header.queue].broker
+        return ORDINARY.queues[header.queue].broker
 
     def limit(self, header: Header) -> int | None:
         """The bytes that a pull takes."""
@@ -119,7 +119,7 @@ class PullResult:
         self, header: Header, timeout: int, flag: int, commit: int, suspend: int, text: str | None, version: str
     ) -> tuple[Value, ...]:
         """The request."""
-        queue = QUEUES[header.queue]
+        queue = ORDINARY.queues[header.queue]
         where = self.request(header.caller), self.node(header.caller, header.queue), timeout
         what = GROUP, queue.topic, queue.id, header.offset, self.number(header), flag, commit, suspend, text, version
         return *where, *what, self.kind(header), self.limit(header), self.broker(header)

@@ -12,10 +12,10 @@ from rocketmq_conformance.conformance.remoting.client_requests import (
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import RebalanceOrderly, orderly
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, TOPIC_OF
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import pushed_reset as operations
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 #: Ms between dropping queues and committing, for listeners to end; an orderly one is waited for at most so long.
 SLEEP = 10_000
@@ -23,7 +23,7 @@ SLEEP = 10_000
 UNLOCK_WAIT = 500
 #: The member of the group that the suite is about.
 _PLACE = 1
-_POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
+_POSITIONS = {queue: at for at, queue in enumerate(ORDINARY.queues)}
 
 
 class PendingReset:
@@ -67,7 +67,9 @@ class PushedReset(RebalanceOrderly):
         self.began = self.now
         positions = self.places[_PLACE]
         positions.forget()
-        self.member = self.consumer(positions, CLIENTS[_PLACE], "CLUSTERING", "CONSUME_FROM_FIRST_OFFSET", "AVG")
+        self.member = self.consumer(
+            positions, ORDINARY.clients[_PLACE], "CLUSTERING", "CONSUME_FROM_FIRST_OFFSET", "AVG"
+        )
         if not self.pushes():
             return ()
         self.refresh(self.member)
@@ -123,12 +125,12 @@ class PushedReset(RebalanceOrderly):
         """GET_CONSUMER_STATUS_FROM_CLIENT: the body of the answer."""
         known = self.knows(ext["group"]) and self.tells_state()
         offsets = self.state_of(ext["topic"]) if known else {}
-        return state_body((QUEUES[queue], offset) for queue, offset in offsets.items())
+        return state_body((ORDINARY.queues[queue], offset) for queue, offset in offsets.items())
 
     def state_of(self, topic: str) -> dict[int, int]:
         """The offsets in memory of a topic's queues, of all when it is blank."""
         entries = self.member.store.table.items()
-        return {queue: entry.offset for queue, entry in entries if not topic or TOPIC_OF[queue] == topic}
+        return {queue: entry.offset for queue, entry in entries if not topic or ORDINARY.topic_of[queue] == topic}
 
     def knows(self, group: str) -> bool:
         """Is there a consumer of the group?"""
@@ -175,7 +177,7 @@ class PushedReset(RebalanceOrderly):
     def named_queues(self, reset: PendingReset) -> list[int]:
         """The queues of the topic that are named, among those that it has."""
         table = self.member.table
-        return [queue for queue in sorted(reset.offsets) if queue in table and TOPIC_OF[queue] == reset.topic]
+        return [queue for queue in sorted(reset.offsets) if queue in table and ORDINARY.topic_of[queue] == reset.topic]
 
     def sleep_time(self) -> int:
         """How long listeners are given (ms): orderly ones are waited for one by one."""
@@ -266,7 +268,7 @@ class PushedReset(RebalanceOrderly):
 
     def reset(self, group: str, queues: tuple[int, ...], offset: int, topic: str, body: str) -> Result:
         """A reset: the pull requests that began at once."""
-        named = [(QUEUES[queue], offset + at) for at, queue in enumerate(queues)]
+        named = [(ORDINARY.queues[queue], offset + at) for at, queue in enumerate(queues)]
         written = {"java": reset_body, "c++": reset_body_for_cpp}
         self.began = self.now
         self.handle_reset({"group": group, "topic": topic}, written[body](named) if body in written else b"")

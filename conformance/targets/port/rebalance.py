@@ -22,21 +22,10 @@ from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.routes import ids_of, of_topic, routed
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
-from rocketmq_conformance.models.client.fixtures import (
-    ALLOWED_ROOMS,
-    BROKER,
-    CLIENTS,
-    CONFIGURED,
-    GROUP,
-    MEMBER_TIMESTAMP,
-    QUEUE_ROOMS,
-    QUEUES,
-    ROUND_QUEUES,
-    TOPIC_OF,
-    VIRTUAL_NODES,
-)
+from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP, VIRTUAL_NODES
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as operations
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
 
 LAST = "CONSUME_FROM_LAST_OFFSET"
 CONFIG = "CONFIG"
@@ -46,7 +35,7 @@ PULL_EXPIRY = 120_000
 _LIST = int(Request.GET_CONSUMER_LIST_BY_GROUP)
 _GROUP = {"consumerGroup": GROUP}
 _SUCCESS = int(Response.SUCCESS)
-_POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
+_POSITIONS = {queue: at for at, queue in enumerate(ORDINARY.queues)}
 
 
 class Rebalance:
@@ -59,20 +48,20 @@ class Rebalance:
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         allocator = self.allocator = Allocation()
-        configured = tuple([QUEUES[at] for at in CONFIGURED])
+        configured = tuple([ORDINARY.queues[at] for at in ORDINARY.configured])
         self.strategies: dict[str, Callable[[str, Queues, Ids], Queues]] = {
             "AVG": self.allocator.averagely,
             "AVG_BY_CIRCLE": self.allocator.by_circle,
             CONFIG: lambda me, queues, ids: allocator.by_config(me, queues, ids, configured),
-            "MACHINE_ROOM": lambda me, queues, ids: allocator.by_machine_room(me, queues, ids, ALLOWED_ROOMS),
+            "MACHINE_ROOM": lambda me, queues, ids: allocator.by_machine_room(me, queues, ids, ORDINARY.allowed_rooms),
             "CONSISTENT_HASH": lambda me, queues, ids: allocator.by_consistent_hash(me, queues, ids, VIRTUAL_NODES),
             "MACHINE_ROOM_NEARBY": self.nearby,
         }
         #: Shares that are cached: groups change rarely.
         self.shares: dict[tuple[str, str, tuple[int, ...], tuple[str, ...]], tuple[int, ...] | None] = {}
         #: What members are made of outlives them: making it takes longer than emptying it.
-        self.places = [StartPosition(transport) for _ in CLIENTS]
-        self.members: list[Consumer | None] = [None for _ in CLIENTS]
+        self.places = [StartPosition(transport) for _ in ORDINARY.clients]
+        self.members: list[Consumer | None] = [None for _ in ORDINARY.clients]
         self.now = 0
         #: The offsets in the files of broadcasting members, by client id.
         self.files: dict[str, Offsets] = {}
@@ -86,7 +75,7 @@ class Rebalance:
         """Begin a case: three members, at time 0."""
         self.now = 0
         self.files.clear()
-        for member in range(len(CLIENTS)):
+        for member in range(len(ORDINARY.clients)):
             self.join(member, False, "CLUSTERING", LAST, "AVG")
 
     # --- a round ------------------------------------------------------------------------------------------
@@ -124,7 +113,7 @@ class Rebalance:
 
     def is_of(self, topic: str, wanted: tuple[int, ...]) -> bool:
         """Are all configured queues queues of the topic? Those of another one keep it from being balanced."""
-        return all(TOPIC_OF[queue] == topic for queue in wanted)
+        return all(ORDINARY.topic_of[queue] == topic for queue in wanted)
 
     def divided(
         self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]
@@ -177,7 +166,7 @@ class Rebalance:
         self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]
     ) -> tuple[int, ...] | None:
         """A client's share of a topic; None when the strategy refuses."""
-        ordered = tuple([QUEUES[at] for at in self.in_queue_order(queues)])
+        ordered = tuple([ORDINARY.queues[at] for at in self.in_queue_order(queues)])
         try:
             mine = self.strategies[strategy](client, ordered, self.in_id_order(ids))
         except IllegalArgumentError:
@@ -186,7 +175,9 @@ class Rebalance:
 
     def nearby(self, me: str, queues: Queues, ids: Ids) -> Queues:
         """Strategy MACHINE_ROOM_NEARBY, to which a queue's room goes by its id."""
-        housed = {(topic, f"{QUEUE_ROOMS[at % 2]}@{broker}", at): (topic, broker, at) for topic, broker, at in queues}
+        housed = {
+            (topic, f"{ORDINARY.queue_rooms[at % 2]}@{broker}", at): (topic, broker, at) for topic, broker, at in queues
+        }
         return tuple([housed[queue] for queue in self.allocator.nearby(me, tuple(housed), ids, "AVG")])
 
     def in_queue_order(self, queues: tuple[int, ...]) -> tuple[int, ...]:
@@ -286,7 +277,7 @@ class Rebalance:
         if not consumer.gave_up and consumer.strategy != CONFIG:
             return
         consumer.gave_up = False
-        for queue in [queue for queue in consumer.table if TOPIC_OF[queue] not in consumer.topics]:
+        for queue in [queue for queue in consumer.table if ORDINARY.topic_of[queue] not in consumer.topics]:
             self.give_up(consumer, queue)
 
     def give_up(self, consumer: Consumer, queue: int) -> None:
@@ -297,7 +288,7 @@ class Rebalance:
 
     def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
         """Start a member, replacing the previous one."""
-        client = CLIENTS[(member + twin) % len(CLIENTS)]
+        client = ORDINARY.clients[(member + twin) % len(ORDINARY.clients)]
         positions = self.places[member]
         self.open_store(positions, client, mode == BROADCASTING)
         consumer = self.members[member] = self.consumer(positions, client, mode, where, strategy)
@@ -317,7 +308,7 @@ class Rebalance:
         if consumer is None:
             return None
         mode = BROADCASTING if consumer.broadcasts else "CLUSTERING"
-        return self.join(member, consumer.client != CLIENTS[member], mode, consumer.where, consumer.strategy)
+        return self.join(member, consumer.client != ORDINARY.clients[member], mode, consumer.where, consumer.strategy)
 
     def leave(self, member: int) -> Result:
         """Shut a member down."""
@@ -338,7 +329,7 @@ class Rebalance:
     def subscribe(self, consumer: Consumer, topic: str) -> Result:
         """Subscribe to a topic, from the next round on, whose order is that of Java's hash table."""
         if topic not in consumer.topics:
-            consumer.topics = [known for known in ROUND_QUEUES if known == topic or known in consumer.topics]
+            consumer.topics = [known for known in ORDINARY.topic_queues if known == topic or known in consumer.topics]
         return None
 
     def unsubscribe(self, consumer: Consumer, topic: str) -> Result:
@@ -366,7 +357,7 @@ class Rebalance:
         if request is None or request.dropped:
             return None
         request.pulled = self.now
-        return self.asked(consumer, queue, request.offset) if QUEUES[queue].topic in consumer.topics else None
+        return self.asked(consumer, queue, request.offset) if ORDINARY.queues[queue].topic in consumer.topics else None
 
     def asked(self, consumer: Consumer, queue: int, offset: int) -> Result:
         """A pull request: it also commits what is in memory, unless the offsets are in a file."""

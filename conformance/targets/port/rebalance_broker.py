@@ -13,10 +13,10 @@ from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY,
 from rocketmq_conformance.conformance.targets.port.routes import of_topic, place_of, routed
 from rocketmq_conformance.conformance.targets.port.start import FIRST, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_broker as operations
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
 
 #: Topic and queue id; -1 stands for all queues.
 Popped = tuple[str, int]
@@ -236,7 +236,7 @@ def retry_of(topic: str) -> str:
 
 
 #: Such topics by the topics that have them: retry topics have none.
-RETRIES = {queue.topic: retry_of(queue.topic) for queue in QUEUES if not queue.topic.startswith(RETRY)}
+RETRIES = {queue.topic: retry_of(queue.topic) for queue in ORDINARY.queues if not queue.topic.startswith(RETRY)}
 
 
 @lru_cache(maxsize=1024)

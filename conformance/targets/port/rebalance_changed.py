@@ -13,10 +13,10 @@ from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebala
 from rocketmq_conformance.conformance.targets.port.routes import place_of
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_changed as operations
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP
 
 #: The application has not limited a topic.
 NO_LIMIT = -1

@@ -12,10 +12,10 @@ from rocketmq_conformance.conformance.targets.port.group_member import Consumer,
 from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
 from rocketmq_conformance.conformance.targets.port.start import NoStartError
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_orderly as operations
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
 
 #: The client's lease of a lock: how long it is relied on after the broker granted it (ms).
 LOCK_EXPIRY = 30_000
@@ -25,7 +25,7 @@ FORCE = 20_000
 _LOCK = int(Request.LOCK_BATCH_MQ)
 _UNLOCK = int(Request.UNLOCK_BATCH_MQ)
 _SUCCESS = int(Response.SUCCESS)
-_POSITIONS = {queue: at for at, queue in enumerate(QUEUES)}
+_POSITIONS = {queue: at for at, queue in enumerate(ORDINARY.queues)}
 
 
 class OrderlyQueue(OwnedQueue):
@@ -87,7 +87,7 @@ class RebalanceOrderly(Rebalance):
         """The queues that the broker grants; None without a response."""
         try:
             code, _, _, body = self.transport.ask(
-                QUEUES[queues[0]].topic, BROKER, _LOCK, {}, body=lock_text(self.owner(consumer), queues)
+                ORDINARY.queues[queues[0]].topic, BROKER, _LOCK, {}, body=lock_text(self.owner(consumer), queues)
             )
         except (NoRouteError, OSError):
             return None
@@ -101,7 +101,7 @@ class RebalanceOrderly(Rebalance):
         """Unlock queues: did the broker confirm it?"""
         body = lock_text(self.owner(consumer), queues)
         try:
-            code, *_ = self.transport.ask(QUEUES[queues[0]].topic, BROKER, _UNLOCK, {}, one_way, body)
+            code, *_ = self.transport.ask(ORDINARY.queues[queues[0]].topic, BROKER, _UNLOCK, {}, one_way, body)
         except (NoRouteError, OSError):
             return False
         return code == _SUCCESS
@@ -228,7 +228,7 @@ class RebalanceOrderly(Rebalance):
             except NoStartError:
                 return self.not_corrected(owned)
             owned.corrected = True
-        return self.asked(consumer, queue, owned.offset) if QUEUES[queue].topic in consumer.topics else None
+        return self.asked(consumer, queue, owned.offset) if ORDINARY.queues[queue].topic in consumer.topics else None
 
     def may_pull(self, owned: OrderlyQueue) -> bool:
         """May the queue be pulled? Not without its lock."""
@@ -342,7 +342,7 @@ def orderly(owned: OwnedQueue) -> OrderlyQueue:
 @lru_cache(maxsize=1024)
 def lock_text(client: str, queues: tuple[int, ...]) -> bytes:
     """The body of a request to lock or unlock."""
-    named = [QUEUES[queue] for queue in queues]
+    named = [ORDINARY.queues[queue] for queue in queues]
     return json.dumps(
         {
             "clientId": client,

@@ -12,10 +12,11 @@ from rocketmq_conformance.conformance.targets.port.group_member import Consumer,
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.rebalance import Rebalance
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
-from rocketmq_conformance.models.client.fixtures import MEMBER_TIMESTAMP, TOPIC_OF
+from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_pull as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 class LiteQueue(OwnedQueue):
@@ -104,7 +105,7 @@ class RebalancePull(Rebalance):
 
     def listen(self, consumer: LiteConsumer, topic: str, wanted: tuple[int, ...]) -> None:
         """Pull exactly these queues of a topic."""
-        for queue in [queue for queue in consumer.assigned if TOPIC_OF[queue] == topic]:
+        for queue in [queue for queue in consumer.assigned if ORDINARY.topic_of[queue] == topic]:
             if queue not in wanted:
                 self.end_pull(consumer, queue)
         for queue in wanted:
@@ -215,7 +216,9 @@ class RebalancePull(Rebalance):
 
     def forget_pulls(self, consumer: LiteConsumer, topic: str) -> None:
         """End the pulls of a topic; what has arrived can still be polled."""
-        consumer.assigned = {queue: kept for queue, kept in consumer.assigned.items() if TOPIC_OF[queue] != topic}
+        consumer.assigned = {
+            queue: kept for queue, kept in consumer.assigned.items() if ORDINARY.topic_of[queue] != topic
+        }
 
     # --- operations ---------------------------------------------------------------------------------------
 

@@ -6,9 +6,9 @@ from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, OffsetTable
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import remote_store as operations
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 BROKER_FAILED = -2
 NO_QUEUE = -3
@@ -27,7 +27,7 @@ def header(topic: str, number: int) -> dict[str, str]:
     return {"consumerGroup": GROUP, "topic": topic, "queueId": str(number)}
 
 
-_HEADERS = [header(queue.topic, queue.id) for queue in QUEUES]
+_HEADERS = [header(queue.topic, queue.id) for queue in ORDINARY.queues]
 
 
 class OffsetNotFoundError(Exception):
@@ -44,7 +44,7 @@ class RemoteStore(OffsetTable):
     def __init__(self, transport: Transport) -> None:
         super().__init__()
         self.transport = transport
-        self.queries = [self.query_header(queue.topic, queue.id) for queue in QUEUES]
+        self.queries = [self.query_header(queue.topic, queue.id) for queue in ORDINARY.queues]
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class RemoteStore(OffsetTable):
 
     def fetch(self, queue: int) -> int:
         """The offset that the broker has; OffsetNotFoundError or QueryFailedError."""
-        topic, broker, _ = QUEUES[queue]
+        topic, broker, _ = ORDINARY.queues[queue]
         try:
             code, _, ext, _ = self.transport.ask(topic, broker, _QUERY, self.queries[queue])
         except NoRouteError as unrouted:
@@ -148,7 +148,7 @@ class RemoteStore(OffsetTable):
 
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
         """Send a commit, and report a refusal unless it is one way."""
-        topic, broker, _ = QUEUES[queue]
+        topic, broker, _ = ORDINARY.queues[queue]
         ext = {**_HEADERS[queue], "commitOffset": str(offset)}
         try:
             code, _, _, _ = self.transport.ask(topic, broker, _UPDATE, ext, one_way)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
-from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 @lru_cache(maxsize=256)
@@ -29,7 +29,7 @@ def routed(topic: str, route: bytes) -> tuple[int, ...]:
 @lru_cache(maxsize=256)
 def of_topic(topic: str) -> tuple[int, ...]:
     """The queues of a topic, by their ids."""
-    return tuple(at for at, queue in enumerate(QUEUES) if queue.topic == topic)
+    return tuple(at for at, queue in enumerate(ORDINARY.queues) if queue.topic == topic)
 
 
 def place_of(topic: str) -> int:

@@ -12,9 +12,9 @@ from rocketmq_conformance.conformance.targets.port.file_store import FileStore
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites.values import start as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 FIRST = "CONSUME_FROM_FIRST_OFFSET"
 TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
@@ -22,7 +22,7 @@ TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
 _MAX = int(Request.GET_MAX_OFFSET)
 _SEARCH = int(Request.SEARCH_OFFSET_BY_TIMESTAMP)
 _SUCCESS = int(Response.SUCCESS)
-_HEADERS = [{"topic": queue.topic, "queueId": str(queue.id)} for queue in QUEUES]
+_HEADERS = [{"topic": queue.topic, "queueId": str(queue.id)} for queue in ORDINARY.queues]
 
 #: The errors of the checked variant.
 NO_START = Err("CLIENT")
@@ -115,7 +115,7 @@ class StartPosition:
 
     def begin(self, queue: int, where: str, text: str | None, zone: str) -> int:
         """The start offset of a queue without a stored one."""
-        if self.is_retry(QUEUES[queue].topic):
+        if self.is_retry(ORDINARY.queues[queue].topic):
             return self.begin_retry(queue, where)
         if where == FIRST:
             return self.first(queue)
@@ -155,7 +155,7 @@ class StartPosition:
 
     def bound(self, queue: int, code: int, ext: dict[str, str]) -> int:
         """Ask the broker for an offset; NoStartError."""
-        topic, broker, _ = QUEUES[queue]
+        topic, broker, _ = ORDINARY.queues[queue]
         try:
             answered, _, fields, _ = self.transport.ask(topic, broker, code, ext)
         except (NoRouteError, OSError):

@@ -9,9 +9,10 @@ from typing import Any
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
-from rocketmq_conformance.models.client.fixtures import BROKER, CLIENTS, GROUP, OTHER_GROUP, RETRY_PREFIX, TOPIC
+from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import timers as operations
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY, OTHER_GROUP, TOPIC
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 PUSH, ORDERLY, PULL, LITE = "push", "orderly", "pull", "lite pull"
@@ -22,7 +23,7 @@ EVERY = {ROUTE: 30_000, BEAT: 30_000, PERSIST: 5_000}
 LOCK_EVERY = 20_000
 NO_OFFSET = -1
 GROUPS = (GROUP, OTHER_GROUP)
-_CLIENT = CLIENTS[1]
+_CLIENT = ORDINARY.clients[1]
 
 Event = tuple[str, tuple[Value, ...]]
 
@@ -52,7 +53,7 @@ class Consumer:
     def topics(self) -> list[str]:
         """What it has subscribed to."""
         if self.kind in (PUSH, ORDERLY) and self.mode == CLUSTERING:
-            return [RETRY_PREFIX + self.group, TOPIC]
+            return [RETRY + self.group, TOPIC]
         return [TOPIC]
 
     def holds_locks(self) -> bool:

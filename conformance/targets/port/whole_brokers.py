@@ -19,11 +19,12 @@ from rocketmq_conformance.conformance.targets.port.rebalance import LAST
 from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush, never
-from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, NOTHING, TOPIC
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers as operations
 from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.values.topology import GROUP, TOPIC
 
 #: The number of the first queue of each broker.
 FIRST = {NAMES[0]: 0, NAMES[1]: 3}

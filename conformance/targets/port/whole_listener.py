@@ -17,10 +17,11 @@ from rocketmq_conformance.conformance.remoting.message import (
 from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import NOT_ENDED, Line, WholePush, with_end
-from rocketmq_conformance.models.client.fixtures import BROKER, FAILS, GROUP, HOLDS, MEMBERS, SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_listener as operations
 from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
 
 _BACK, _SEND = int(Request.CONSUMER_SEND_MSG_BACK), int(Request.SEND_MESSAGE_V2)
 #: How often a message may be tried, and the delay level of a copy that was never tried before.
@@ -42,8 +43,8 @@ class WholeListener(WholePush):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
         #: What each member's listener does, and what it holds.
-        self.listeners = [SUCCEEDS for _ in MEMBERS]
-        self.held: list[list[Batch]] = [[] for _ in MEMBERS]
+        self.listeners = [SUCCEEDS for _ in ORDINARY.members]
+        self.held: list[list[Batch]] = [[] for _ in ORDINARY.members]
         #: The messages of the pull that was answered last.
         self.pulled: list[Message] = []
 
@@ -80,7 +81,7 @@ class WholeListener(WholePush):
     def give(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
         """Messages were pulled, up to an offset: the listener has them."""
         self.listen_to(consumer, queue, owned.offset, following)
-        member, batch = MEMBERS.index(consumer.client), Batch(queue, owned, self.pulled, following)
+        member, batch = ORDINARY.members.index(consumer.client), Batch(queue, owned, self.pulled, following)
         if self.listeners[member] == HOLDS:
             self.hold(consumer, member, batch)
         else:
@@ -88,7 +89,7 @@ class WholeListener(WholePush):
 
     def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
         """A pull found nothing: what the listener holds is not consumed yet."""
-        if not any(batch.owned is owned for batch in self.held[MEMBERS.index(consumer.client)]):
+        if not any(batch.owned is owned for batch in self.held[ORDINARY.members.index(consumer.client)]):
             super().found_nothing(consumer, queue, owned, following)
 
     def hold(self, consumer: Consumer, member: int, batch: Batch) -> None:

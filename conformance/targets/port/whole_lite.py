@@ -7,11 +7,12 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
-from rocketmq_conformance.models.client.fixtures import BROKER, QUEUES, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.client.member_settings import TIMESTAMP_TEXT
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_lite as operations
 from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.values.topology import BROKER, ORDINARY, TOPIC
 
 
 class WholeLite(WholePush):
@@ -40,7 +41,7 @@ class WholeLite(WholePush):
     def seek(self, member: int, queue: int, offset: int) -> Result:
         """A member seeks to an offset of a queue, if it runs."""
         consumer, line = self.members[member], self._lines[member]
-        place = QUEUES.index(MessageQueue(TOPIC, BROKER, queue))
+        place = ORDINARY.queues.index(MessageQueue(TOPIC, BROKER, queue))
         owned = None if consumer is None else consumer.table.get(place)
         if consumer is not None and line is not None and owned is not None:
             self._line = line

@@ -9,9 +9,9 @@ from rocketmq_conformance.conformance.targets.port.group_member import Consumer,
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import OrderlyQueue, RebalanceOrderly, orderly
 from rocketmq_conformance.conformance.targets.port.start import NoStartError
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_orderly as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 class WholeOrderly(WholePush, RebalanceOrderly):
@@ -57,7 +57,7 @@ class WholeOrderly(WholePush, RebalanceOrderly):
 
     def consumed(self, consumer: Consumer, queue: int, offset: int) -> None:
         """The listener was given the message at an offset, and consumed it."""
-        self.given.append((consumer.client, QUEUES[queue].id, offset, 1))
+        self.given.append((consumer.client, ORDINARY.queues[queue].id, offset, 1))
         super().consumed(consumer, queue, offset)
 
     def moved_to(self, consumer: Consumer, queue: int, offset: int) -> None:

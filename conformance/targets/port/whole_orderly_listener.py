@@ -9,11 +9,12 @@ from rocketmq_conformance.conformance.targets.port.rebalance_orderly import Orde
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_orderly import WholeOrderly
 from rocketmq_conformance.conformance.targets.port.whole_push import NOT_ENDED, Line, with_end
-from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, MEMBERS, QUEUES, SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_orderly
 from rocketmq_conformance.suites import whole_orderly_listener as operations
 from rocketmq_conformance.suites import whole_push as group
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Ms from one turn of a member to the next: a little more than a queue is kept for a listener.
 _ROUND = 21_000
@@ -25,7 +26,7 @@ class WholeOrderlyListener(WholeOrderly):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
         #: What each member's listener does.
-        self.listeners = [SUCCEEDS for _ in MEMBERS]
+        self.listeners = [SUCCEEDS for _ in ORDINARY.members]
         self.in_order_given = GivenInOrder()
 
     def begin_case(self, case: Case) -> None:
@@ -75,8 +76,8 @@ class WholeOrderlyListener(WholeOrderly):
 
     def listened(self, consumer: Consumer, queue: int, offset: int) -> str:
         """The listener is given a message: what it does with it."""
-        member = MEMBERS.index(consumer.client)
-        self.in_order_given.add(member, QUEUES[queue].id, offset)
+        member = ORDINARY.members.index(consumer.client)
+        self.in_order_given.add(member, ORDINARY.queues[queue].id, offset)
         return self.listeners[member]
 
     def hold(self, consumer: Consumer, queue: int, owned: OrderlyQueue, offset: int) -> None:
@@ -140,7 +141,7 @@ class WholeOrderlyListener(WholeOrderly):
 
     def observed(self, running: dict[str, int]) -> Value:
         """What the traffic shows, the holders of locks, and what listeners were given, also once more."""
-        everyone = {name: at for at, name in enumerate(MEMBERS)}
+        everyone = {name: at for at, name in enumerate(ORDINARY.members)}
         seen = self.world.observed(running, self.world.take_brought())
         shown = (*seen, self.world.locks(everyone), *self.in_order_given.shown(seen[0], True))
         self.in_order_given.begin_step()

@@ -9,9 +9,9 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import NOT_ENDED, Line, WholePush, with_end
-from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_pause as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 class PutOff(NamedTuple):
@@ -69,7 +69,7 @@ class WholePause(WholePush):
 
     def times_asked(self, member: int) -> int:
         """How often a member asked for stored offsets."""
-        return self.world.traffic.sent.get((MEMBERS[member], int(Request.QUERY_CONSUMER_OFFSET)), 0)
+        return self.world.traffic.sent.get((ORDINARY.members[member], int(Request.QUERY_CONSUMER_OFFSET)), 0)
 
     def resume(self) -> None:
         """The member that is suspended goes on."""
@@ -98,7 +98,7 @@ class WholePause(WholePush):
 
     def may_go(self, member: int) -> bool:
         """May a member go: is no other one suspended, or does that one alone remain?"""
-        rest = [at for at in range(len(MEMBERS)) if at != member and self.members[at] is not None]
+        rest = [at for at in range(len(ORDINARY.members)) if at != member and self.members[at] is not None]
         return self.suspended in (None, member) or len(rest) == 1
 
     def pause(self, member: int, suspends: bool) -> Result:

@@ -22,17 +22,19 @@ from rocketmq_conformance.conformance.targets.port.group_member import BROADCAST
 from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import Transport
-from rocketmq_conformance.models.client.fixtures import EVERY, GROUP, MEMBERS, NOTHING, QUEUES, TIMESTAMP_TEXT, TOPIC
+from rocketmq_conformance.models.client.member_settings import TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as operations
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
 
 #: Turns of every member after an operation, until all is at rest: a queue that is sent elsewhere takes two.
 TURNS = 4
 #: What is said of the end of a member that was not shut down.
 NOT_ENDED = (None, None, None, None)
-_POSITIONS = {(queue.topic, queue.id): at for at, queue in enumerate(QUEUES)}
+_POSITIONS = {(queue.topic, queue.id): at for at, queue in enumerate(ORDINARY.queues)}
 #: Faults: no answer, and one that is late.
 SILENT, LATE = "silent", "late"
 #: Pull flags: it may be held, and it carries its subscription.
@@ -76,10 +78,10 @@ class WholePush(Rebalance):
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
-        self.members = [None for _ in MEMBERS]
+        self.members = [None for _ in ORDINARY.members]
         self._world: GroupCase | None = None
         self._profile: Profile | None = None
-        self._lines: list[Line | None] = [None for _ in MEMBERS]
+        self._lines: list[Line | None] = [None for _ in ORDINARY.members]
         self._opened = self._requests = 0
         #: The connection of the member whose turn it is.
         self._line = Line(0)
@@ -105,8 +107,8 @@ class WholePush(Rebalance):
         self.now = 0
         for line in filter(None, self._lines):
             self.close_line(line)
-        self.members = [None for _ in MEMBERS]
-        self._lines = [None for _ in MEMBERS]
+        self.members = [None for _ in ORDINARY.members]
+        self._lines = [None for _ in ORDINARY.members]
         self._begun = False
         self.given.clear()
         self.said = SaidMessages()
@@ -156,8 +158,8 @@ class WholePush(Rebalance):
         self._opened += 1
         line = self._lines[member] = self._line = Line(self._opened)
         positions = StartPosition(self.transport)
-        self.open_store(positions, MEMBERS[member], self.model == BROADCASTING)
-        consumer = Consumer(positions, MEMBERS[member], self.model, self._where, self.strategy)
+        self.open_store(positions, ORDINARY.members[member], self.model == BROADCASTING)
+        consumer = Consumer(positions, ORDINARY.members[member], self.model, self._where, self.strategy)
         consumer.topics = self.topics()
         self.members[member] = consumer
         self.connect(consumer, line)
@@ -263,8 +265,8 @@ class WholePush(Rebalance):
         """Pull a queue from where its owner is."""
         ext = {
             "consumerGroup": GROUP,
-            "topic": QUEUES[queue].topic,
-            "queueId": str(QUEUES[queue].id),
+            "topic": ORDINARY.queues[queue].topic,
+            "queueId": str(ORDINARY.queues[queue].id),
             "queueOffset": str(owned.offset),
             "maxMsgNums": "32",
             "sysFlag": str(_HELD | _SUBSCRIPTION),
@@ -325,7 +327,7 @@ class WholePush(Rebalance):
 
     def said_queue(self, queue: int) -> int:
         """How a message names the queue that it was pulled from."""
-        return QUEUES[queue].id
+        return ORDINARY.queues[queue].id
 
     def moved_to(self, consumer: Consumer, queue: int, offset: int) -> None:
         """The broker sent the consumer elsewhere: store that, and let the next round begin there."""
@@ -337,7 +339,7 @@ class WholePush(Rebalance):
     def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
         """The broker resets queues: begin there in the next round."""
         for queue, offset in offsets.items():
-            place = QUEUES.index(queue)
+            place = ORDINARY.queues.index(queue)
             if place in consumer.table:
                 self.moved_to(consumer, place, offset)
 
@@ -365,7 +367,7 @@ class WholePush(Rebalance):
         """A member is shut down, if it runs."""
         if self.members[member] is None:
             return with_end(self.look(), NOT_ENDED)
-        traffic, client, line = self.world.traffic, MEMBERS[member], self._lines[member]
+        traffic, client, line = self.world.traffic, ORDINARY.members[member], self._lines[member]
         assert line is not None
         traffic.to_end(client)
         known = line.known
@@ -446,7 +448,7 @@ class WholePush(Rebalance):
             self.turns()
         self.end_pulls()
         self.turns()
-        running = {name: at for at, name in enumerate(MEMBERS) if self.members[at] is not None}
+        running = {name: at for at, name in enumerate(ORDINARY.members) if self.members[at] is not None}
         return self.observed(running)
 
     def end_pulls(self) -> None:
@@ -470,7 +472,7 @@ class WholePush(Rebalance):
         """The same with the holders of locks, and what listeners were given."""
         given = sorted(((running[one[0]], *one[1:]) for one in runs(self.given)), key=lambda one: one[:2])
         self.given.clear()
-        everyone = {name: at for at, name in enumerate(MEMBERS)}
+        everyone = {name: at for at, name in enumerate(ORDINARY.members)}
         seen = self.world.observed(running, self.world.take_brought())
         return (*seen, self.world.locks(everyone), tuple(given))
 

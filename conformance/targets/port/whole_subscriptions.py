@@ -6,11 +6,12 @@ from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
-from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, OTHER_TOPIC, QUEUES, TOPIC
+from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites import whole_subscriptions as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 
 #: The topics, by their numbers in answers.
 TOPICS = TOPIC, OTHER_TOPIC
@@ -94,13 +95,13 @@ class WholeSubscriptions(WholePush):
 
     def said_queue(self, queue: int) -> int:
         """The number of a queue: messages have their topic, too."""
-        return super().said_queue(queue) + (OTHER_QUEUES if QUEUES[queue].topic == OTHER_TOPIC else 0)
+        return super().said_queue(queue) + (OTHER_QUEUES if ORDINARY.queues[queue].topic == OTHER_TOPIC else 0)
 
     def observed(self, running: dict[str, int]) -> Value:
         """What the traffic shows, and the topics that heartbeats named."""
         seen, said = super().observed(running), self.world.traffic.topics
         assert isinstance(seen, tuple)
-        named = [said.get(name, ()) if name in running else () for name in MEMBERS]
+        named = [said.get(name, ()) if name in running else () for name in ORDINARY.members]
         return (*seen, tuple(tuple(number for number, topic in enumerate(TOPICS) if topic in one) for one in named))
 
     def calls(self) -> Methods:

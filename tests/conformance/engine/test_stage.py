@@ -17,7 +17,6 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import remote_store
@@ -25,6 +24,7 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Requests
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 STORE, PUSH, LOCAL = SUITES["remote-store"], SUITES["start-push"], SUITES["local-store"]
 CONSUME, GROUP_SUITE = SUITES["consume"], SUITES["rebalance"]
@@ -63,7 +63,7 @@ def row(suite: Suite, name: str, *args: Any) -> Row:
 
 def commit(case: Case, queue: int, offset: int) -> None:
     """Commit through the fake broker, as an implementation would."""
-    place = QUEUES[queue]
+    place = ORDINARY.queues[queue]
     ext = {"consumerGroup": GROUP, "topic": place.topic, "queueId": str(place.id), "commitOffset": str(offset)}
     case.exchange("", int(Request.UPDATE_CONSUMER_OFFSET), ext, b"", True)
 
@@ -117,7 +117,7 @@ def test_operations_of_the_world_never_reach_the_adapter() -> None:
     stage = Stage(adapter, Profile())
     stage.begin(STORE, 0)
     assert stage.do(STORE, row(STORE, "commit_elsewhere", 0, 12)) == Ok()
-    assert stage.world.state.stored[GROUP, QUEUES[0].topic, QUEUES[0].id] == 12
+    assert stage.world.state.stored[GROUP, ORDINARY.queues[0].topic, ORDINARY.queues[0].id] == 12
 
 
 def test_an_effect_is_what_reached_the_broker_whatever_the_adapter_says() -> None:
@@ -251,7 +251,7 @@ def test_a_case_says_what_the_adapter_may_know() -> None:
     stage.use(Profile.of("4.9.8", "9.9.9"))
     stage.begin(STORE, 17)
     case = adapter.cases[-1]
-    assert (case.suite, case.number, case.group, case.queues) == (STORE, 17, GROUP, QUEUES)
+    assert (case.suite, case.number, case.group, case.queues) == (STORE, 17, GROUP, ORDINARY.queues)
     assert str(case.profile.client) == "4.9.8"
     listed = case.exchange("", int(Request.GET_CONSUMER_LIST_BY_GROUP), {"consumerGroup": GROUP}, b"", False)[3]
     assert sorted(json.loads(listed)["consumerIdList"]) == sorted(case.clients)
@@ -367,7 +367,7 @@ class Batching(Calling):
 
 def query(case: Case, queue: int) -> Result:
     """The stored offset of a queue, or the name of the fault."""
-    place = QUEUES[queue]
+    place = ORDINARY.queues[queue]
     ext = {"consumerGroup": GROUP, "topic": place.topic, "queueId": str(place.id)}
     try:
         _, _, header, _ = case.exchange("", int(Request.QUERY_CONSUMER_OFFSET), ext, b"", False)

@@ -18,11 +18,11 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import VERSION, Command, decode, encode, fields, frame_length
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.models.client import fixtures
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import initial_broker
 from rocketmq_conformance.models.client.send_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Requests
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
 
 Ask = tuple[int, dict[str, str], bytes]
 
@@ -38,10 +38,10 @@ PULL = STORED | fields(
     expressionType="TAG",
 )
 QUEUE = {"topic": TOPIC, "brokerName": fixtures.BROKER, "queueId": 0}
-LOCK = json.dumps({"consumerGroup": GROUP, "clientId": CLIENTS[0], "mqSet": [QUEUE]}).encode()
-ASSIGNMENT = json.dumps({"topic": TOPIC, "consumerGroup": GROUP, "clientId": CLIENTS[0]}).encode()
+LOCK = json.dumps({"consumerGroup": GROUP, "clientId": ORDINARY.clients[0], "mqSet": [QUEUE]}).encode()
+ASSIGNMENT = json.dumps({"topic": TOPIC, "consumerGroup": GROUP, "clientId": ORDINARY.clients[0]}).encode()
 BACK = fields(offset=1001, originTopic=TOPIC, delayLevel=3, originMsgId="ID", maxReconsumeTimes=16)
-HEARTBEAT = requests.heartbeat(CLIENTS[0], GROUP, [TOPIC])
+HEARTBEAT = requests.heartbeat(ORDINARY.clients[0], GROUP, [TOPIC])
 ASKED: tuple[Ask, ...] = (
     (Request.QUERY_CONSUMER_OFFSET, STORED, b""),
     (Request.UPDATE_CONSUMER_OFFSET, STORED | {"commitOffset": "5"}, b""),
@@ -61,7 +61,7 @@ ASKED: tuple[Ask, ...] = (
     (Request.GET_BROKER_CLUSTER_INFO, {}, b""),
     (Request.PULL_MESSAGE, PULL, b""),
     (Request.PULL_MESSAGE, PULL | {"queueOffset": "12"}, b""),
-    (Request.UNREGISTER_CLIENT, {"consumerGroup": GROUP, "clientID": CLIENTS[0]}, b""),
+    (Request.UNREGISTER_CLIENT, {"consumerGroup": GROUP, "clientID": ORDINARY.clients[0]}, b""),
     (Request.QUERY_CONSUMER_OFFSET, {"topic": TOPIC}, b""),
     (4711, {}, b""),
 )
@@ -147,7 +147,7 @@ def test_a_client_meets_the_broker_that_is_served(case: ClientCase, version: int
     case.broker.open()
     with FakeBroker(Profile()) as served:
         served.stop()
-        state = initial_broker()
+        state = initial_broker(ORDINARY)
         for topic, settings in state.topics.items():
             served.load(topic, [state.logs[topic, queue] for queue in range(settings.read_queues)], {})
         served.start()
@@ -171,7 +171,7 @@ def test_phantom_members_are_listed_beside_those_that_send_heartbeats(case: Clie
         assert connection.requests(0.05) == []
         assert case.broker.members(GROUP) == ["another"]
         listed = connection.call(Request.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": GROUP}).body
-    assert json.loads(listed)["consumerIdList"] == list(CLIENTS)
+    assert json.loads(listed)["consumerIdList"] == list(ORDINARY.clients)
 
 
 def test_a_case_begins_with_nothing_of_the_one_before(case: ClientCase) -> None:

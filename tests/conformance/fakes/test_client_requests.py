@@ -27,9 +27,9 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command, encode, fields
 from rocketmq_conformance.conformance.remoting.message import decode_all, parse_properties
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
-from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
+from rocketmq_conformance.suites.values.topology import GROUP, TOPIC
 
 LINES = [json.loads(line) for line in (DATA / "client-requests.jsonl").read_text("utf-8").splitlines()]
 CLIENTS = sorted({line["client"] for line in LINES})

@@ -14,9 +14,9 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body, reset_body_for_cpp
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command, MalformedFrame
-from rocketmq_conformance.models.client.fixtures import BROKER, GROUP, TOPIC
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import BROKER, GROUP, TOPIC
 
 MEMBERS_ASKED = Command(int(Request.GET_CONSUMER_LIST_BY_GROUP), {"consumerGroup": GROUP})
 PULL = {
@@ -133,7 +133,7 @@ def test_topics_that_a_broker_makes_of_its_own_have_routes(topic: str, queues: i
 
 def test_over_a_wire_answers_are_late_or_no_frames_and_the_name_server_has_a_port_of_its_own() -> None:
     case = GroupCase(Profile())
-    broker, name_server = case.broker.open(), case.broker.open_name_server()
+    broker, name_server = case.broker.open(), case.broker.open_another()
     try:
         assert broker != name_server
         for address in (broker, name_server):

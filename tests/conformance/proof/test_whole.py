@@ -18,6 +18,7 @@ from rocketmq_conformance.models.client import whole_faults, whole_group
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: The first message of each place to begin at, when nothing is stored: young, expired and gone queues.
 FIRSTS = {
@@ -36,7 +37,7 @@ def test_every_case_has_a_group_of_its_own() -> None:
 @every("release", FIRSTS)
 @every("kind", [PUSH, ORDERLY, LITE])
 def test_the_table_of_new_groups_is_as_known(release: str, kind: str) -> None:
-    model = StartModel(Profile.of(release, release))
+    model = StartModel(Profile.of(release, release), ORDINARY)
     for case in cases():
         if case.kind == kind and case.stored is None:
             first = FIRSTS[release][case.where][("young", "expired", "gone").index(case.shape)]
@@ -44,7 +45,7 @@ def test_the_table_of_new_groups_is_as_known(release: str, kind: str) -> None:
 
 
 def test_the_rules_of_a_case_are_those_of_whole_consumers() -> None:
-    model = StartModel(Profile.of("5.5.0", "5.5.0"))
+    model = StartModel(Profile.of("5.5.0", "5.5.0"), ORDINARY)
     rules = {case: set(expected(model, case)[1].rules) for case in cases()}
     assert all({"WHOLE-FIRST", "WHOLE-COMMIT"} <= found for found in rules.values())
     assert {case.kind for case, found in rules.items() if "WHOLE-MOVED" in found} == {PUSH, ORDERLY}

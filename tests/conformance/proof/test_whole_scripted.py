@@ -15,11 +15,11 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests, responses
-from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
 
 #: How long the small table may wait (s): what takes ten seconds is not in it.
 LIMIT = 8.0
@@ -112,7 +112,7 @@ def test_whole_consumers_notice_a_broker_with_a_fault() -> None:
     honest = list(dict.fromkeys(shown))
     played = [*((case, {}) for case in honest), *zip(shown, (mutant.parts for mutant in MUTANTS), strict=True)]
     found = play_cases(classes, played, LIMIT)
-    life = WholeGroupModel(StartModel(Profile(classes.release, classes.release)))
+    life = WholeGroupModel(StartModel(Profile(classes.release, classes.release), ORDINARY))
     wanted = [expected(life, case)[0] for case, _ in played]
     differs = [seen != looks for seen, looks in zip(found, wanted, strict=True)]
     assert differs[: len(honest)] == [False] * len(honest)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from rocketmq_conformance.models.client import rebalance_orderly
 from rocketmq_conformance.models.client.broadcast import NO_FILES
-from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.group_state import initial_state
 from rocketmq_conformance.models.client.local_store import MISSING
 from rocketmq_conformance.models.client.member import BROADCASTING
@@ -21,6 +20,7 @@ from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Releases whose local store can do nothing with one queue, and those whose store can.
 PLAIN, MERGING = ("4.0.0", "4.9.7", "5.1.4"), ("4.9.8", "5.2.0", "5.5.0")
@@ -31,7 +31,7 @@ class Play(Steps):
     """A group whose member 0 broadcasts and has started every queue at 0."""
 
     def __init__(self, client: str = "5.5.0") -> None:
-        super().__init__(RebalanceModel(Profile.of(client=client)), initial_state())
+        super().__init__(RebalanceModel(Profile.of(client=client), ORDINARY), initial_state(ORDINARY))
         self.join()
         self.round()
 
@@ -44,7 +44,7 @@ class Play(Steps):
     def memory(self, member: int = 0) -> dict[int, int]:
         return dict(self.state.members[member].memory)
 
-    def file(self, client: str = CLIENTS[0]) -> Any:
+    def file(self, client: str = ORDINARY.clients[0]) -> Any:
         return self.state.files.get(client, NO_FILES)[0]
 
 
@@ -139,8 +139,8 @@ def test_a_queue_without_max_is_left_for_the_next_round(client: str) -> None:
 
 
 def test_an_orderly_member_asks_its_file_again_before_the_first_pull() -> None:
-    model = RebalanceOrderlyModel(Profile.of(client="5.5.0"))
-    play = Steps(model, rebalance_orderly.initial_state())
+    model = RebalanceOrderlyModel(Profile.of(client="5.5.0"), ORDINARY)
+    play = Steps(model, rebalance_orderly.initial_state(ORDINARY))
     play.do("join", 0, False, BROADCASTING, FIRST, "AVG")
     play.state = model.of_group(model.group.update)(play.state, 0, 5, 6)[0]
     play.do("rebalance", 0, "answer", "answer", "answer", "answer")

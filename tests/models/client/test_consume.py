@@ -35,6 +35,7 @@ from rocketmq_conformance.models.outcome import having_sent
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.consume import SUITE
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 NEWEST, OLDEST = "5.5.0", "4.0.0"
 
@@ -55,7 +56,7 @@ class Consumer(Steps):
     """Steps of one consumer; answers the results."""
 
     def __init__(self, release: str = NEWEST, mode: str = CLUSTERING, max_times: int = -1, batch: int = 3) -> None:
-        model = ConsumeModel(Profile.of(client=release))
+        model = ConsumeModel(Profile.of(client=release), ORDINARY)
         super().__init__(model, model.begin(ConsumeState(), mode, max_times, batch)[0])
 
     def put(self, *offsets: int, queue: int = 0, size: int = 1, times: int = 0) -> Any:

@@ -28,6 +28,7 @@ from rocketmq_conformance.models.client.process_queue_contents import FAILED
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.consume_orderly import SUITE
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 NEWEST = "5.5.0"
 
@@ -36,7 +37,7 @@ class Consumer(Steps):
     """Steps of one consumer; answers the results."""
 
     def __init__(self, release: str = NEWEST, mode: str = CLUSTERING, max_times: int = -1, batch: int = 2) -> None:
-        model = ConsumeOrderlyModel(Profile.of(client=release))
+        model = ConsumeOrderlyModel(Profile.of(client=release), ORDINARY)
         super().__init__(model, model.begin(ConsumeOrderlyState(), mode, max_times, batch)[0])
 
     def put(self, *offsets: int, queue: int = 0, size: int = 1, times: int = 0) -> Any:

@@ -12,15 +12,15 @@ from every import every
 from rocketmq_conformance.conformance.targets.offset_file_damage import GARBAGE_TEXT, damage_offset_file, store_folder
 from rocketmq_conformance.conformance.targets.port.local_store import LocalStore as PortStore
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.local_store import EMPTY, GARBAGE, MISSING, LocalStore, LocalStoreModel
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result, agrees
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.local_store import SUITE
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-NEW, OLD, WIDE = (LocalStoreModel(Profile.of(client=release)) for release in ("5.5.0", "5.1.4", "5.4.0"))
+NEW, OLD, WIDE = (LocalStoreModel(Profile.of(client=release), ORDINARY) for release in ("5.5.0", "5.1.4", "5.4.0"))
 #: The first release that merges in either line, and the last that does not.
 GENERATIONS = {"4.9.7": False, "4.9.8": True, "5.1.4": False, "5.2.0": True, "5.5.0": True}
 BIG = 2**31
@@ -31,7 +31,7 @@ BIG = 2**31
 
 @pytest.mark.parametrize("release", GENERATIONS)
 def test_entries_leave_the_file_in_old_releases_only(release: str) -> None:
-    model = LocalStoreModel(Profile.of(client=release))
+    model = LocalStoreModel(Profile.of(client=release), ORDINARY)
     state, result, why = model.persist_all(LocalStore({1: 9}, main={0: 5}), (1, 2))
     assert result is None
     assert state.main == ({0: 5, 1: 9} if GENERATIONS[release] else {1: 9})
@@ -42,7 +42,7 @@ def test_entries_leave_the_file_in_old_releases_only(release: str) -> None:
 
 @pytest.mark.parametrize("release", GENERATIONS)
 def test_persist_and_remove_do_nothing_in_old_releases(release: str) -> None:
-    model, state = LocalStoreModel(Profile.of(client=release)), LocalStore({0: 5})
+    model, state = LocalStoreModel(Profile.of(client=release), ORDINARY), LocalStore({0: 5})
     assert model.persist(state, 0)[0].main == ({0: 5} if GENERATIONS[release] else MISSING)
     assert model.remove(state, 0)[0].memory == ({} if GENERATIONS[release] else {0: 5})
 
@@ -148,7 +148,7 @@ def test_sampled_cases_reach_every_branch_and_change_no_state() -> None:
 
 # --- files ---------------------------------------------------------------------------------------------------
 
-TABLE = {QUEUES[0]: 7, QUEUES[3]: -1, QUEUES[1]: 2**53 + 1}
+TABLE = {ORDINARY.queues[0]: 7, ORDINARY.queues[3]: -1, ORDINARY.queues[1]: 2**53 + 1}
 GLUED = '{\n\t"offsetTable":{{\n\t\t\t"brokerName":"b",\n\t\t\t"queueId":1,\n\t\t\t"topic":"T"\n\t\t}:7\n\t}\n}'
 
 

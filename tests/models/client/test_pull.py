@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocketmq_conformance.models import rulebook
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.client.pull import PullModel
 from rocketmq_conformance.models.client.pull_state import (
     LARGE,
@@ -25,6 +24,7 @@ from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.pull import SUITE
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 RELEASES = ("4.0.0", "4.1.0", "4.5.2", "4.6.0", "4.8.0", "4.9.8", "5.0.0", "5.1.4", "5.2.0", "5.5.0")
 BOUND = {release: SUITE.bind(Profile.of(client=release)) for release in RELEASES}
@@ -69,7 +69,7 @@ class Play:
         return dict(self.state.store.memory)
 
     def stored(self, queue: int) -> int | None:
-        topic, _, number = QUEUES[queue]
+        topic, _, number = ORDINARY.queues[queue]
         return self.state.store.broker.stored.get((GROUP, topic, number))
 
 
@@ -556,8 +556,8 @@ def test_only_messages_that_were_done_and_empty_answers_and_corrections_move_an_
 
 
 def test_a_beginning_consumer_owns_three_queues_that_are_ready() -> None:
-    state = initial_state()
+    state = initial_state(ORDINARY)
     assert state.table == {0: 0, 1: 1, 2: 2}
     assert state.ready == (0, 1, 2)
-    assert PullModel(Profile()).failure == 1_000
+    assert PullModel(Profile(), ORDINARY).failure == 1_000
     assert "owned 0: #0" in SUITE.show(state)

@@ -21,6 +21,7 @@ from rocketmq_conformance.models.client.pushed_reset_stages import (
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.pushed_reset import SUITE
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Releases that handle resets side by side, one after the other, with half a second after the commit, and the newest.
 BESIDE, SERIAL, HALF, NEW = "4.8.0", "4.9.8", "5.4.0", "5.5.0"
@@ -32,7 +33,7 @@ class Play(Steps):
     """A consumer that is stepped through."""
 
     def __init__(self, client: str = NEW, kind: str = PUSH) -> None:
-        model = PushedResetModel(Profile.of(client=client))
+        model = PushedResetModel(Profile.of(client=client), ORDINARY)
         super().__init__(model, model.initial())
         self.do("start", kind)
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, TOPIC_OF, TOPIC_QUEUES
 from rocketmq_conformance.models.client.group_state import (
     RebalanceState,
     broadcasts,
@@ -25,15 +24,16 @@ from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.rebalance import SUITE
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 CLIENTS_RELEASES = ("4.0.0", "4.9.8", "5.1.4", "5.5.0")
-MODELS = {client: RebalanceModel(Profile.of(client=client)) for client in CLIENTS_RELEASES}
-MEMBERS = range(len(CLIENTS))
+MODELS = {client: RebalanceModel(Profile.of(client=client), ORDINARY) for client in CLIENTS_RELEASES}
+MEMBERS = range(len(ORDINARY.clients))
 DRAW = sampler(SUITE, Profile())
 
 releases = st.sampled_from(CLIENTS_RELEASES)
 plans = st.integers(0, 1 << 30)
-twins = st.tuples(*[st.booleans()] * len(CLIENTS))
+twins = st.tuples(*[st.booleans()] * len(ORDINARY.clients))
 strategies = st.sampled_from(("AVG", "AVG_BY_CIRCLE"))
 
 
@@ -53,7 +53,7 @@ def after(client: str, plan: int) -> RebalanceState:
 
 
 def stored(state: RebalanceState, queue: int) -> int | None:
-    topic, _, number = QUEUES[queue]
+    topic, _, number = ORDINARY.queues[queue]
     return state.broker.stored.get((GROUP, topic, number))
 
 
@@ -70,13 +70,13 @@ def settle(
         state = model.route(state, topic, queues)[0]
     for member in MEMBERS:
         who = state.members[member]
-        wanted = (client_id(member, twin[member]), mode, strategy)
+        wanted = (client_id(ORDINARY, member, twin[member]), mode, strategy)
         if who is None or (who.client, who.mode, who.strategy) != wanted:
             state = model.join(state, member, twin[member], mode, LAST, strategy)[0]
         for topic in ("T", "U"):
             state = model.subscribe(state, member, topic)[0]
         state = model.refresh(state, member)[0]
-    state = state._replace(listed=tuple(client_id(member, twin[member]) for member in MEMBERS))
+    state = state._replace(listed=tuple(client_id(ORDINARY, member, twin[member]) for member in MEMBERS))
     for member in MEMBERS:
         state = model.rebalance(state, member, "answer", "answer", "answer")[0]
     return state
@@ -89,9 +89,11 @@ def test_members_that_see_the_same_own_every_queue_once(
 ) -> None:
     routes = {"T": queues, "U": others, "%RETRY%G": 1}
     state = settle(MODELS[client], after(client, plan), CLUSTERING, strategy, (False, False, False), routes)
-    assert {queue: len(members) for queue, members in owners(state).items()} == dict.fromkeys(owners(state), 1)
-    assert len(owners(state)) == queues + others + 1
-    assert unowned_messages(state) == {}
+    assert {queue: len(members) for queue, members in owners(ORDINARY, state).items()} == dict.fromkeys(
+        owners(ORDINARY, state), 1
+    )
+    assert len(owners(ORDINARY, state)) == queues + others + 1
+    assert unowned_messages(ORDINARY, state) == {}
     assert not broadcasts(state)
 
 
@@ -102,21 +104,23 @@ def test_twins_own_the_same_queues_and_leave_those_of_one_place_each_without_own
 ) -> None:
     routes = {"T": 5, "U": 2, "%RETRY%G": 1}
     state = settle(MODELS[client], after(client, plan), CLUSTERING, strategy, twin, routes)
-    ids = [client_id(member, twin[member]) for member in MEMBERS]
-    for members in owners(state).values():
+    ids = [client_id(ORDINARY, member, twin[member]) for member in MEMBERS]
+    for members in owners(ORDINARY, state).values():
         assert {ids[member] for member in members} in [set(), *({name} for name in ids)]
         assert len(members) in (0, *(ids.count(name) for name in ids))
-    assert bool(unowned_messages(state)) is (len(set(ids)) < len(ids))
-    assert set(unowned_messages(state)) == {queue for queue, members in owners(state).items() if not members}
+    assert bool(unowned_messages(ORDINARY, state)) is (len(set(ids)) < len(ids))
+    assert set(unowned_messages(ORDINARY, state)) == {
+        queue for queue, members in owners(ORDINARY, state).items() if not members
+    }
 
 
 @settings(deadline=None)
 @given(releases, plans)
 def test_every_broadcasting_member_owns_every_queue(client: str, plan: int) -> None:
-    routes = {topic: len(queues) for topic, queues in TOPIC_QUEUES.items()}
+    routes = {topic: len(queues) for topic, queues in ORDINARY.topic_queues.items()}
     state = settle(MODELS[client], after(client, plan), BROADCASTING, "AVG", (False, False, False), routes)
-    for queue, members in owners(state).items():
-        assert members == (() if queue in TOPIC_QUEUES["%RETRY%G"] else tuple(MEMBERS))
+    for queue, members in owners(ORDINARY, state).items():
+        assert members == (() if queue in ORDINARY.topic_queues["%RETRY%G"] else tuple(MEMBERS))
     assert broadcasts(state)
 
 
@@ -133,13 +137,13 @@ def test_after_a_handover_without_faults_the_new_owner_goes_on_at_the_old_owners
             continue
         sent = dict(result[3])
         for queue in old.table.keys() - new.table.keys():
-            if QUEUES[queue].topic in old.topics and queue in old.memory:
+            if ORDINARY.queues[queue].topic in old.topics and queue in old.memory:
                 assert sent[queue] == old.memory[queue] == stored(state, queue)
         for queue, offset in result[1]:
             known = stored(state, queue)
             assert offset == (known if known is not None and known >= 0 else offset)
             # a configured queue whose topic is not subscribed is gone at the end of the round
-            assert TOPIC_OF[queue] not in new.topics or new.table[queue].offset == offset
+            assert ORDINARY.topic_of[queue] not in new.topics or new.table[queue].offset == offset
 
 
 @settings(deadline=None)
@@ -152,7 +156,7 @@ def test_a_round_commits_dropped_queues_and_begins_new_ones_only(client: str, pl
         assert old is not None
         assert new is not None
         assert result[0] == tuple(sorted(new.table))
-        begun = {queue for queue, _ in result[1] if TOPIC_OF[queue] in new.topics}
+        begun = {queue for queue, _ in result[1] if ORDINARY.topic_of[queue] in new.topics}
         assert begun == {queue for queue in new.table if new.table[queue] is not old.table.get(queue)}
         for queue, offset in result[3]:
             assert old.memory[queue] == offset
@@ -201,40 +205,40 @@ def do(state: RebalanceState, name: str, *args: Any) -> tuple[RebalanceState, An
 
 
 def test_the_new_owner_that_comes_first_starts_behind_and_both_own_the_queue() -> None:
-    state = initial_state()
+    state = initial_state(ORDINARY)
     state = do(state, "list_members", (1,))[0]
     state = do(state, "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "consume", 1, 7, 9)[0]
     state = do(state, "list_members", (0, 1, 2))[0]
     state, shown, _ = do(state, "rebalance", 2, "answer", "answer", "answer")
     assert shown[1] == ((7, 0),)
-    assert owners(state)[7] == (1, 2)
+    assert owners(ORDINARY, state)[7] == (1, 2)
     state, shown, _ = do(state, "rebalance", 1, "answer", "answer", "answer")
     assert (7, 9) in shown[3]
-    assert owners(state)[7] == (2,)
+    assert owners(ORDINARY, state)[7] == (2,)
     assert do(state, "persist", 2)[1] == ((7, 0),)
 
 
 def test_the_same_id_twice_lets_messages_pile_up() -> None:
-    state = do(initial_state(), "join", 0, True, CLUSTERING, LAST, "AVG")[0]
+    state = do(initial_state(ORDINARY), "join", 0, True, CLUSTERING, LAST, "AVG")[0]
     state = do(state, "list_members", (1, 1, 2))[0]
     for member in MEMBERS:
         state = do(state, "rebalance", member, "answer", "answer", "answer")[0]
-    assert owners(state) == {0: (0, 1), 1: (0, 1), 5: (), 6: (), 7: (2,), 2: (0, 1), 8: (), 3: (0, 1)}
-    assert unowned_messages(state) == {5: 8, 6: 8, 8: 8}
+    assert owners(ORDINARY, state) == {0: (0, 1), 1: (0, 1), 5: (), 6: (), 7: (2,), 2: (0, 1), 8: (), 3: (0, 1)}
+    assert unowned_messages(ORDINARY, state) == {5: 8, 6: 8, 8: 8}
     state = do(state, "commit_elsewhere", 5, 6)[0]
-    assert unowned_messages(state)[5] == 6
+    assert unowned_messages(ORDINARY, state)[5] == 6
 
 
 def test_a_queue_without_route_has_no_owner() -> None:
-    state = do(initial_state(), "route", "T", -1)[0]
-    assert set(owners(state)) == {2, 8, 3}
-    assert readable_queues("T", -1) == -1
-    assert readable_queues("U", 5) == 2
+    state = do(initial_state(ORDINARY), "route", "T", -1)[0]
+    assert set(owners(ORDINARY, state)) == {2, 8, 3}
+    assert readable_queues(ORDINARY, "T", -1) == -1
+    assert readable_queues(ORDINARY, "U", 5) == 2
 
 
 def test_a_shutdown_sends_offsets_of_owned_queues_and_late_results_are_dropped() -> None:
-    state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
+    state = do(initial_state(ORDINARY), "rebalance", 1, "answer", "answer", "answer")[0]
     state, taken, kind = do(state, "take", 1, 0)
     assert (taken, kind) == (True, "taken")
     assert do(state, "take", 1, 7)[1:] == (False, "not owned")
@@ -261,7 +265,7 @@ def test_a_shutdown_sends_offsets_of_owned_queues_and_late_results_are_dropped()
 
 
 def test_a_member_that_ends_without_a_shutdown_sends_nothing() -> None:
-    state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
+    state = do(initial_state(ORDINARY), "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "consume", 1, 0, 9)[0]
     state, shown, kind = do(state, "join", 1, False, CLUSTERING, LAST, "AVG")
     assert (shown, kind) == (None, "begins anew")
@@ -274,9 +278,9 @@ def test_a_member_that_ends_without_a_shutdown_sends_nothing() -> None:
 
 
 def test_a_process_that_is_started_again_has_its_mode_and_nothing_in_memory() -> None:
-    state = do(initial_state(), "join", 1, True, BROADCASTING, LAST, "AVG")[0]
+    state = do(initial_state(ORDINARY), "join", 1, True, BROADCASTING, LAST, "AVG")[0]
     assert broadcasts(state)
-    assert not broadcasts(initial_state())
+    assert not broadcasts(initial_state(ORDINARY))
     state = do(state, "rebalance", 1, "answer", "answer", "answer")[0]
     before = do(state, "consume", 1, 0, 9)[0].members[1]
     state, shown, kind = do(state, "restart", 1)
@@ -290,7 +294,7 @@ def test_a_process_that_is_started_again_has_its_mode_and_nothing_in_memory() ->
 
 
 def test_what_was_taken_counts_once_it_is_done() -> None:
-    state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
+    state = do(initial_state(ORDINARY), "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "take", 1, 0)[0]
     state, held, kind = do(state, "finish", 1, 0, 9)
     assert (held, kind) == (9, "raised")
@@ -298,7 +302,7 @@ def test_what_was_taken_counts_once_it_is_done() -> None:
 
 
 def test_a_result_of_an_earlier_ownership_is_ignored() -> None:
-    state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
+    state = do(initial_state(ORDINARY), "rebalance", 1, "answer", "answer", "answer")[0]
     state = do(state, "take", 1, 0)[0]
     state = do(state, "tick", 130_000)[0]
     state, shown, _ = do(state, "rebalance", 1, "answer", "answer", "answer")
@@ -310,7 +314,7 @@ def test_a_result_of_an_earlier_ownership_is_ignored() -> None:
 
 @pytest.mark.parametrize(("name", "kind"), [("subscribe", "subscribed already"), ("unsubscribe", "unsubscribed")])
 def test_subscriptions_change_no_queues(name: str, kind: str) -> None:
-    state = do(initial_state(), "rebalance", 1, "answer", "answer", "answer")[0]
+    state = do(initial_state(ORDINARY), "rebalance", 1, "answer", "answer", "answer")[0]
     after, shown, why = do(state, name, 1, "T")
     assert (shown, why) == (None, kind)
     assert after.members[1] is not None
@@ -322,7 +326,7 @@ def test_subscriptions_change_no_queues(name: str, kind: str) -> None:
 
 
 def test_a_result_below_the_offset_in_memory_is_ignored() -> None:
-    state = do(initial_state(), "rebalance", 0, "answer", "answer", "answer")[0]
+    state = do(initial_state(ORDINARY), "rebalance", 0, "answer", "answer", "answer")[0]
     state, held, kind = do(state, "consume", 0, 5, 6)
     assert (held, kind) == (6, "first")
     state, held, kind = do(state, "consume", 0, 5, 1)

@@ -12,14 +12,8 @@ from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketmq_conformance.models.client.fixtures import (
-    ASSIGN_FAULTS,
-    QUEUES,
-    ROUND_QUEUES,
-    nth_assignment_fault,
-    pop_retry_topic,
-)
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
+from rocketmq_conformance.models.client.plan_words import ASSIGN_FAULTS, nth_assignment_fault
 from rocketmq_conformance.models.client.rebalance_broker import (
     RebalanceBrokerModel,
     RebalanceBrokerState,
@@ -41,9 +35,10 @@ from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.rebalance_broker import SUITE
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 RETRY = "%RETRY%G"
-RETRY_T = pop_retry_topic("T")
+RETRY_T = ORDINARY.pop_retry_topic("T")
 #: One release of each way to find out whether the broker assigns.
 LENIENT, STRICT, NEVER = "5.0.0-PREVIEW", "5.3.1", "5.5.0"
 FAILURES = ("SYSTEM_ERROR", "silent", "cut", "no-body", "null")
@@ -53,7 +48,7 @@ class Play(Steps):
     """A group that is stepped through; only topic T has queues to give at first."""
 
     def __init__(self, client: str = NEVER, *, plain: bool = True) -> None:
-        super().__init__(RebalanceBrokerModel(Profile.of(client=client)), initial_state())
+        super().__init__(RebalanceBrokerModel(Profile.of(client=client), ORDINARY), initial_state(ORDINARY))
         if plain:
             self.of_group("unsubscribe", 0, "U")
             self.assign("T")
@@ -165,7 +160,7 @@ def test_a_queue_without_a_start_is_not_balanced_unless_it_is_popped_too() -> No
 
 def test_oddities_are_read_as_the_client_reads_them() -> None:
     def modes(oddity: str) -> list[tuple[Any, Any]]:
-        body = json.loads(json.dumps(assignment_body(TopicAssignment((0,), (1,), oddity), "T")))
+        body = json.loads(json.dumps(assignment_body(TopicAssignment((0,), (1,), oddity), "T", "broker-a")))
         return [
             (one.get("messageQueue", {}).get("queueId"), one.get("mode")) for one in body["messageQueueAssignments"]
         ]
@@ -178,8 +173,8 @@ def test_oddities_are_read_as_the_client_reads_them() -> None:
 
 
 def test_an_assignment_has_only_queues_of_the_topic() -> None:
-    assert topic_assignment("NEXT", (0, 1, 2), (-1, 0, 1), "") == TopicAssignment(
-        (0,), (-1, 0), "", ROUND_QUEUES["NEXT"][:1]
+    assert topic_assignment(ORDINARY, "NEXT", (0, 1, 2), (-1, 0, 1), "") == TopicAssignment(
+        (0,), (-1, 0), "", ORDINARY.topic_queues["NEXT"][:1]
     )
 
 
@@ -187,7 +182,7 @@ def test_a_broadcasting_member_sends_no_request() -> None:
     play = Play()
     play.do("join", 0, False, BROADCASTING, LAST, "AVG")
     pulled, popped, _, _, balanced, reached = play.round()
-    assert pulled == tuple(sorted(ROUND_QUEUES["T"] + ROUND_QUEUES["U"]))
+    assert pulled == tuple(sorted(ORDINARY.topic_queues["T"] + ORDINARY.topic_queues["U"]))
     assert (popped, balanced, reached) == ((), True, ())
 
 
@@ -233,22 +228,22 @@ def test_a_retry_topic_has_no_retry_topic() -> None:
 
 def test_a_retry_topic_that_comes_earlier_waits_and_one_that_comes_later_does_not() -> None:
     play = Play()
-    play.of_group("route", pop_retry_topic("NEXT"), 1)
+    play.of_group("route", ORDINARY.pop_retry_topic("NEXT"), 1)
     play.of_group("subscribe", 0, "NEXT")
-    for topic in ("T", RETRY_T, "NEXT", pop_retry_topic("NEXT")):
+    for topic in ("T", RETRY_T, "NEXT", ORDINARY.pop_retry_topic("NEXT")):
         play.assign(topic, (0,))
-    assert play.round()[0] == tuple(QUEUES.index(queue) for queue in QUEUES if queue[::2] in {
-        ("T", 0), ("NEXT", 0), (pop_retry_topic("NEXT"), 0)
+    assert play.round()[0] == tuple(ORDINARY.queues.index(queue) for queue in ORDINARY.queues if queue[::2] in {
+        ("T", 0), ("NEXT", 0), (ORDINARY.pop_retry_topic("NEXT"), 0)
     })  # fmt: skip
-    assert {topic for topic, _ in play.round()[5]} == {"T", RETRY_T, RETRY, "NEXT", pop_retry_topic("NEXT")}
+    assert {topic for topic, _ in play.round()[5]} == {"T", RETRY_T, RETRY, "NEXT", ORDINARY.pop_retry_topic("NEXT")}
 
 
 def test_no_topic_subscribes_to_its_neighbour_in_the_hash_table() -> None:
-    order = in_hash_order(frozenset(ROUND_QUEUES))
+    order = in_hash_order(frozenset(ORDINARY.topic_queues))
     for topic in ("T", "U", "NEXT"):
         # the group's retry topic is always subscribed to, and so are those that have subscribed
-        between = sorted((order.index(topic), order.index(pop_retry_topic(topic))))
-        assert between[0] == order.index(pop_retry_topic(topic)) or RETRY in order[between[0] + 1 : between[1]]
+        between = sorted((order.index(topic), order.index(ORDINARY.pop_retry_topic(topic))))
+        assert between[0] == order.index(ORDINARY.pop_retry_topic(topic)) or RETRY in order[between[0] + 1 : between[1]]
 
 
 def test_no_request_is_sent_for_a_topic_without_a_route() -> None:
@@ -399,13 +394,13 @@ def test_a_member_with_an_answer_has_its_assignment(client: str, plan: int) -> N
             continue
         who = state.group.members[args[0]]
         assert who is not None
-        topics = {QUEUES[queue].topic for queue in result[0]} | {topic for topic, _ in result[1]}
+        topics = {ORDINARY.queues[queue].topic for queue in result[0]} | {topic for topic, _ in result[1]}
         assert topics <= who.topics
         if client == NEVER and result[4] and args[2] == "answer" and who.mode == CLUSTERING:
             for topic, times in result[5]:
                 if isinstance(topic, str) and topic in who.topics:
                     given = state.assignments[topic]
-                    has = {QUEUES[queue].id for queue in result[0] if QUEUES[queue].topic == topic}
+                    has = {ORDINARY.queues[queue].id for queue in result[0] if ORDINARY.queues[queue].topic == topic}
                     pops = {number for name, number in result[1] if name == topic}
                     assert (has | pops, times) == ({*given.pull, *given.pop}, 1)
                     assert pops == {*given.pop}

@@ -11,7 +11,6 @@ from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.rebalance_changed import (
     RebalanceChangedModel,
@@ -23,6 +22,7 @@ from rocketmq_conformance.models.client.rebalance_round import ALIGNED
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.rebalance_changed import SUITE
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: One release of each way to announce changes, the last one as a client of today.
 SILENT, TELLS, DIVIDES, KNOWS_NOTHING, BRIEF, HEARS, NOW = (
@@ -44,7 +44,7 @@ class Play(Steps):
     """A group that is stepped through."""
 
     def __init__(self, client: str = NOW) -> None:
-        super().__init__(RebalanceChangedModel(Profile.of(client=client)), initial_state())
+        super().__init__(RebalanceChangedModel(Profile.of(client=client), ORDINARY), initial_state(ORDINARY))
 
     def round(
         self, *, fault: str = "answer", beat: str = "answer", fails: bool = False, given_up: str = "", listed: str = ""
@@ -342,15 +342,17 @@ def test_exactly_the_changes_are_announced(client: str, plan: int) -> None:
         assert who is not None
         assert result[0] == tuple(sorted(who.table))
         assert all(threshold >= 1 for threshold in result[2])
-        moved = {QUEUES[queue].topic for queue, owned in who.table.items() if was.table.get(queue) is not owned}
-        moved |= {QUEUES[queue].topic for queue in was.table.keys() - who.table.keys()}
+        moved = {
+            ORDINARY.queues[queue].topic for queue, owned in who.table.items() if was.table.get(queue) is not owned
+        }
+        moved |= {ORDINARY.queues[queue].topic for queue in was.table.keys() - who.table.keys()}
         reported = {topic for topic, _, _ in result[3]}
         assert moved & who.topics <= reported
         assert reported <= who.topics
         for topic, _, shares in result[3]:
             if shares is not None and shares != ((), ()):  # what is unknown may be owned all the same
                 assert set(shares[1]) <= set(shares[0])
-                assert {queue for queue in result[0] if QUEUES[queue].topic == topic} <= set(shares[1])
+                assert {queue for queue in result[0] if ORDINARY.queues[queue].topic == topic} <= set(shares[1])
 
 
 def test_the_state_is_shown_with_thresholds() -> None:

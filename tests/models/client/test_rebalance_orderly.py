@@ -9,7 +9,6 @@ from by_hand import Steps
 from every import every
 
 from rocketmq_conformance.models import rulebook
-from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, Member
 from rocketmq_conformance.models.client.process_queue import ProcessQueue
 from rocketmq_conformance.models.client.rebalance_orderly import (
@@ -24,6 +23,7 @@ from rocketmq_conformance.models.client.rebalance_orderly import (
 from rocketmq_conformance.models.client.rebalance_orderly_round import rebalance_orderly_reason
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Releases that do something differently, and the newest before each.
 RELEASES = ("4.0.0", "4.8.0", "4.9.4", "4.9.8", "5.0.0-PREVIEW", "5.1.4", "5.3.1", "5.5.0")
@@ -34,7 +34,7 @@ class Play(Steps):
     """A group that is stepped through; queue 0 is of the topic that member 1 owns when all are listed."""
 
     def __init__(self, client: str = "5.5.0") -> None:
-        super().__init__(RebalanceOrderlyModel(Profile.of(client=client)), initial_state())
+        super().__init__(RebalanceOrderlyModel(Profile.of(client=client), ORDINARY), initial_state(ORDINARY))
 
     def do(self, name: str, *args: Any) -> Any:
         return super().do(name, *args) if hasattr(self.model, name) else self.of_group(name, *args)
@@ -74,7 +74,7 @@ class Play(Steps):
         return self.who(member).table[queue]
 
     def holder(self, queue: int) -> str | None:
-        return lock_holders(self.state).get(queue)
+        return lock_holders(ORDINARY, self.state).get(queue)
 
     def lost(self, member: int, to: int) -> Any:
         """Another member is listed alone, and the first one rebalances."""
@@ -94,9 +94,9 @@ def sent(commits: tuple[tuple[int, int], ...], queue: int = 0) -> list[int]:
 def test_a_member_locks_the_queues_it_adds(client: str) -> None:
     play = Play(client)
     owned, begun, *_ = play.alone(0)
-    assert owned == tuple(sorted(lock_holders(play.state))) == (0, 1, 2, 3, 5, 6, 7, 8)
+    assert owned == tuple(sorted(lock_holders(ORDINARY, play.state))) == (0, 1, 2, 3, 5, 6, 7, 8)
     assert [queue for queue, _ in begun] == list(owned)
-    assert set(lock_holders(play.state).values()) == {CLIENTS[0]}
+    assert set(lock_holders(ORDINARY, play.state).values()) == {ORDINARY.clients[0]}
     assert play.kind == "locked"
 
 
@@ -107,7 +107,7 @@ def test_a_refused_lock_leaves_the_queue_for_another_round(client: str, soon: bo
     play.do("list_members", (1,))
     assert play.round(1) == ((), (), None if balanced is None else False, soon, ())
     assert play.kind == "refused"
-    assert play.holder(0) == CLIENTS[0]
+    assert play.holder(0) == ORDINARY.clients[0]
 
 
 @pytest.mark.parametrize("fault", ["SYSTEM_ERROR", "silent", "cut"])
@@ -115,7 +115,7 @@ def test_a_lock_request_without_response_counts_as_refused(fault: str) -> None:
     play = Play()
     play.do("list_members", (0,))
     assert play.round(0, lock=fault)[0] == ()
-    assert lock_holders(play.state) == {}
+    assert lock_holders(ORDINARY, play.state) == {}
     assert play.kind == "refused"
 
 
@@ -124,7 +124,7 @@ def test_a_lock_is_kept_when_the_queue_has_no_start() -> None:
     play.do("list_members", (0,))
     owned, *_ = play.round(0, fault="SYSTEM_BUSY")
     assert owned == ()
-    assert play.holder(0) == CLIENTS[0]
+    assert play.holder(0) == ORDINARY.clients[0]
 
 
 @pytest.mark.parametrize(("client", "born"), [("4.9.4", False), ("4.9.5", True), ("5.0.0-PREVIEW", True)])
@@ -143,7 +143,7 @@ def test_broadcasting_members_locked_their_queues_up_to_5_3_1(client: str, locks
     for member in (0, 1):
         play.do("join", member, False, BROADCASTING, LAST, "AVG")
     assert play.round(0)[0] == (0, 1, 2, 5, 6, 7, 8)
-    assert bool(lock_holders(play.state)) is locks
+    assert bool(lock_holders(ORDINARY, play.state)) is locks
     assert bool(play.round(1)[0]) is not locks
     assert ("REB-BC-LOCK" in play.rules) is locks
     assert play.renew(0) == (0, 1, 2, 5, 6, 7, 8)
@@ -241,7 +241,7 @@ def test_a_lost_queue_is_sent_and_unlocked(client: str) -> None:
     play.renew(0)
     play.consume(0, 0, 4)
     assert sent(play.lost(0, 1)[4]) == [5] * (2 if client in ("5.3.1", "5.5.0") else 1)
-    assert lock_holders(play.state) == {}
+    assert lock_holders(ORDINARY, play.state) == {}
     assert 0 not in play.who(0).memory
     assert play.kind == "unlocked"
     assert play.round(1)[0] == (0, 1, 2, 3, 5, 6, 7, 8)
@@ -266,11 +266,11 @@ def test_waiting_messages_put_the_unlocking_off(client: str) -> None:
     assert play.do("receive", 0, 0, 4) is True
     assert play.lost(0, 1)[0] == ()
     assert play.kind == "unlocked later"
-    assert lock_holders(play.state) == {0: CLIENTS[0]}
+    assert lock_holders(ORDINARY, play.state) == {0: ORDINARY.clients[0]}
     assert play.round(1)[0] == (1, 2, 3, 5, 6, 7, 8)
     play.tick(19)
     assert play.kind == "time passes"
-    assert play.holder(0) == CLIENTS[0]
+    assert play.holder(0) == ORDINARY.clients[0]
     play.tick(1)
     assert play.kind == "unlocked at last"
     assert play.holder(0) is None
@@ -294,7 +294,7 @@ def test_waiting_messages_do_not_count_from_5_2_0() -> None:
     play.alone(0)
     play.do("receive", 0, 0, 4)
     play.lost(0, 1)
-    assert lock_holders(play.state) == {}
+    assert lock_holders(ORDINARY, play.state) == {}
 
 
 @pytest.mark.parametrize("client", ["4.9.8", "5.1.4"])
@@ -362,7 +362,7 @@ def test_dropped_queues_were_renewed_before_5_0(client: str, renewed: bool) -> N
     assert play.kind == ("all granted" if renewed else "nothing to lock")
     play.tick(50)
     play.do("lock_elsewhere", 0, False)
-    assert play.holder(0) == (CLIENTS[0] if renewed else STRANGER)
+    assert play.holder(0) == (ORDINARY.clients[0] if renewed else STRANGER)
     if renewed:
         play.do("leave", 0, "answer")
         assert play.holder(0) is None
@@ -375,7 +375,7 @@ def test_a_shutdown_unlocks_and_sends(fault: str, left: int) -> None:
     play.consume(0, 0, 4)
     assert sent(play.do("leave", 0, fault)) == [5]
     assert play.kind == ("unlocks" if fault == "answer" else "unlocking fails")
-    assert len(lock_holders(play.state)) == left
+    assert len(lock_holders(ORDINARY, play.state)) == left
     play.do("leave", 0, fault)
     assert play.kind == "no member"
     play.do("leave", 1, fault)
@@ -389,7 +389,7 @@ def test_a_member_that_begins_anew_unlocks_nothing_and_forgets_delayed_unlocks()
     play.lost(0, 1)
     play.do("join", 0, False, CLUSTERING, LAST, "AVG")
     play.tick(30)
-    assert play.holder(0) == CLIENTS[0]
+    assert play.holder(0) == ORDINARY.clients[0]
 
 
 def test_queues_of_a_topic_that_is_given_up_stay_locked() -> None:
@@ -397,7 +397,7 @@ def test_queues_of_a_topic_that_is_given_up_stay_locked() -> None:
     play.alone(0)
     play.do("unsubscribe", 0, "T")
     assert play.round(0)[0] == (2, 3, 8)
-    assert play.holder(0) == CLIENTS[0]
+    assert play.holder(0) == ORDINARY.clients[0]
 
 
 # --- pulling and consuming ---------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketmq_conformance.models.client.fixtures import CLIENTS, TOPIC_QUEUES
 from rocketmq_conformance.models.client.group_state import owners
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
 from rocketmq_conformance.models.client.rebalance_orderly import (
@@ -22,11 +21,12 @@ from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.rebalance_orderly import SUITE
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Releases that unlock only what no listener has, or by force.
 IDLE = ("5.2.0", "5.5.0")
 OLDER = ("4.0.0", "4.9.8", "5.1.4")
-MEMBERS = range(len(CLIENTS))
+MEMBERS = range(len(ORDINARY.clients))
 DRAW = sampler(SUITE, Profile())
 
 plans = st.integers(0, 1 << 30)
@@ -60,7 +60,7 @@ def test_a_lock_is_relied_on_by_one_member_which_has_it(client: str, plan: int) 
             (member,) = members
             who = state.group.members[member]
             assert who is not None
-            assert lock_holders(state)[queue] == who.client
+            assert lock_holders(ORDINARY, state)[queue] == who.client
 
 
 @settings(deadline=None)
@@ -72,14 +72,14 @@ def test_nothing_is_consumed_without_the_lock(client: str, plan: int) -> None:
             continue
         queue = args[1]
         if result is not None if name == "take" else result[0]:
-            assert lock_holders(state)[queue] == who.client
+            assert lock_holders(ORDINARY, state)[queue] == who.client
             assert not who.table[queue].dropped
             assert queue in before.group.members[args[0]].table  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(("client", "members"), [*((old, (0, 1)) for old in OLDER), *((idle, (0,)) for idle in IDLE)])
 def test_older_clients_may_rely_on_a_lock_that_they_gave_away(client: str, members: tuple[int, ...]) -> None:
-    model = RebalanceOrderlyModel(Profile.of(client=client))
+    model = RebalanceOrderlyModel(Profile.of(client=client), ORDINARY)
     state = SUITE.bind(Profile.of(client=client)).initial
 
     def listed_alone(state: RebalanceOrderlyState, member: int, *rounds: int) -> RebalanceOrderlyState:
@@ -101,9 +101,9 @@ def test_older_clients_may_rely_on_a_lock_that_they_gave_away(client: str, membe
 @settings(deadline=None)
 @given(st.sampled_from((*IDLE, *OLDER)), plans)
 def test_every_queue_finds_one_owner_when_listeners_are_done_and_leases_are_over(client: str, plan: int) -> None:
-    model = RebalanceOrderlyModel(Profile.of(client=client))
+    model = RebalanceOrderlyModel(Profile.of(client=client), ORDINARY)
     state = list(steps(client, plan))[-1][4]
-    for topic in TOPIC_QUEUES:
+    for topic in ORDINARY.topic_queues:
         state = model.of_group(model.group.route)(state, topic, 5)[0]
     for member in MEMBERS:
         for queue in (0, 5):
@@ -119,11 +119,11 @@ def test_every_queue_finds_one_owner_when_listeners_are_done_and_leases_are_over
         for member in MEMBERS:
             state = model.rebalance(state, member, "answer", "answer", "answer", "answer")[0]
         state = model.tick(state, seconds * 1_000)[0]
-    assert all(len(members) == 1 for members in owners(state.group).values()), owners(state.group)
+    assert all(len(members) == 1 for members in owners(ORDINARY, state.group).values()), owners(ORDINARY, state.group)
 
 
 def test_a_broadcasting_member_and_one_whose_lock_was_lost_rely_on_none() -> None:
-    model = RebalanceOrderlyModel(Profile())
+    model = RebalanceOrderlyModel(Profile(), ORDINARY)
     state = SUITE.bind(Profile()).initial
     for member in MEMBERS:
         state = model.rebalance(state, member, "answer", "answer", "answer", "answer")[0]
@@ -131,14 +131,14 @@ def test_a_broadcasting_member_and_one_whose_lock_was_lost_rely_on_none() -> Non
     assert relied == {*MEMBERS}
     state = model.join(state, 0, False, BROADCASTING, LAST, "AVG")[0]
     state = model.rebalance(state, 0, "answer", "answer", "answer", "answer")[0]
-    assert relying_members(state).keys() < owners(state.group).keys()
+    assert relying_members(state).keys() < owners(ORDINARY, state.group).keys()
     state = model.tick(state, 60_000)[0]
     assert relying_members(state) == {}
 
 
 def test_the_state_is_shown_with_its_locks() -> None:
     bound = SUITE.bind(Profile())
-    model = RebalanceOrderlyModel(Profile())
+    model = RebalanceOrderlyModel(Profile(), ORDINARY)
     state = bound.initial
     for member in MEMBERS:
         state = model.rebalance(state, member, "answer", "answer", "answer", "answer")[0]
@@ -147,4 +147,4 @@ def test_the_state_is_shown_with_its_locks() -> None:
     shown = SUITE.show(state)
     assert "2: no member" in shown
     assert "busy with [0]" in shown
-    assert f"0: '{CLIENTS[1]}'" in shown
+    assert f"0: '{ORDINARY.clients[1]}'" in shown

@@ -19,6 +19,7 @@ from rocketmq_conformance.models.client.rebalance_plain import (
 from rocketmq_conformance.models.client.rebalance_round import ALIGNED
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.rebalance_plain import SUITE
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 OLD, HEARS_NOTHING, NOW = "4.9.8", "5.3.3", "5.5.0"
 ALL = {"T": (0, 1, 5, 6, 7), "U": (2, 8)}
@@ -29,7 +30,7 @@ class Play(Steps):
     """A group that is stepped through."""
 
     def __init__(self, client: str = NOW) -> None:
-        super().__init__(RebalancePlainModel(Profile.of(client=client)), initial_state())
+        super().__init__(RebalancePlainModel(Profile.of(client=client), ORDINARY), initial_state(ORDINARY))
 
     def round(self, *, listed: str = "answer", fault: str = "answer", fails: bool = False) -> Any:
         return self.do("rebalance", 0, listed, fault, fails)

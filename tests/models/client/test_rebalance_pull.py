@@ -19,7 +19,6 @@ from rocketmq_conformance.conformance.targets.port.rebalance_pull import Rebalan
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client import rebalance_pull, rebalance_pull_round
 from rocketmq_conformance.models.client.broadcast import NO_FILES
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, QUEUES, RETRY_TOPIC
 from rocketmq_conformance.models.client.local_store import MISSING
 from rocketmq_conformance.models.client.rebalance_pull import RebalancePullModel, initial_state
 from rocketmq_conformance.models.client.rebalance_pull_round import NEW_PULL_MEMBER, rebalance_pull_reason
@@ -29,6 +28,7 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.rebalance_pull import SUITE
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, RETRY_TOPIC
 
 LAST, FIRST = "CONSUME_FROM_LAST_OFFSET", "CONSUME_FROM_FIRST_OFFSET"
 OLD = ("4.6.0", "4.6.1", "4.9.3", "4.9.8")
@@ -60,7 +60,7 @@ class Play(Steps):
         return dict(self.state.group.members[member].memory)
 
     def stored(self, queue: int) -> int | None:
-        topic, _, number = QUEUES[queue]
+        topic, _, number = ORDINARY.queues[queue]
         found: int | None = self.state.group.broker.stored.get((GROUP, topic, number))
         return found
 
@@ -87,7 +87,7 @@ def test_a_round_owns_the_share_and_pulls_it(client: str) -> None:
 
 
 def test_there_is_no_retry_topic() -> None:
-    for who in initial_state().group.members:
+    for who in initial_state(ORDINARY).group.members:
         assert who is not None
         assert RETRY_TOPIC not in who.topics | set(who.seen)
 
@@ -408,7 +408,7 @@ def test_a_broadcasting_commit_writes_the_file_up_to_4_9_3(client: str, writes: 
     assert play.do("commit", 0) == ()
     assert play.kind == ("file written" if writes else "into memory, broadcasting")
     assert play.memory() == {0: 1, 3: 1}
-    assert play.state.group.files.get(CLIENTS[0], NO_FILES)[0] == ({0: 1} if writes else MISSING)
+    assert play.state.group.files.get(ORDINARY.clients[0], NO_FILES)[0] == ({0: 1} if writes else MISSING)
 
 
 # --- lives -------------------------------------------------------------------------------------------------------
@@ -466,7 +466,7 @@ def test_what_is_pulled_has_a_process_queue_that_lives_and_messages_that_wait_ha
             if who is None:
                 assert kept == NEW_PULL_MEMBER
                 continue
-            assert all(QUEUES[queue].topic in who.topics for queue in kept.assigned)
+            assert all(ORDINARY.queues[queue].topic in who.topics for queue in kept.assigned)
             own = {queue: held.number for queue, held in kept.assigned.items()}
             assert len(set(own.values())) == len(own)
             assert all(number <= who.made for number in own.values())
@@ -506,5 +506,5 @@ _ANYWHERE = {"tick", "list_members", "route", "commit_elsewhere"}
 
 
 def test_a_group_has_as_many_members_as_clients() -> None:
-    assert len(initial_state().kept) == len(CLIENTS)
-    assert RebalancePullModel(Profile()).rebalancing.starts
+    assert len(initial_state(ORDINARY).kept) == len(ORDINARY.clients)
+    assert RebalancePullModel(Profile(), ORDINARY).rebalancing.starts

@@ -10,9 +10,9 @@ from every import every
 
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.client.client_rules import ClientRules
-from rocketmq_conformance.models.client.fixtures import CLIENTS, GROUP, LIST_FAULTS, QUEUES, TOPIC_QUEUES
 from rocketmq_conformance.models.client.group_state import RebalanceState, initial_state
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING, division_of
+from rocketmq_conformance.models.client.plan_words import LIST_FAULTS
 from rocketmq_conformance.models.client.process_queue import PULL_EXPIRY, ProcessQueue, is_expired
 from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.rebalance_round import (
@@ -24,9 +24,10 @@ from rocketmq_conformance.models.client.rebalance_round import (
 )
 from rocketmq_conformance.models.client.start import LAST, TIMESTAMP
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
-T = TOPIC_QUEUES["T"]
-share_of = division_of(ClientRules.of(Profile()))
+T = ORDINARY.topic_queues["T"]
+share_of = division_of(ClientRules.of(Profile()), ORDINARY)
 #: (owned, dispatched, balanced, commits) of a round.
 Result = tuple[tuple[int, ...], tuple[tuple[int, int], ...], bool | None, tuple[tuple[int, int], ...]]
 
@@ -35,14 +36,14 @@ class Play(Steps):
     """A group that is stepped through."""
 
     def __init__(self, client: str = "5.5.0", state: RebalanceState | None = None) -> None:
-        super().__init__(RebalanceModel(Profile.of(client=client)), state or initial_state())
+        super().__init__(RebalanceModel(Profile.of(client=client), ORDINARY), state or initial_state(ORDINARY))
 
     def round(self, member: int, listed: str = "answer", fault: str = "answer", bound: str = "answer") -> Result:
         result: Result = self.do("rebalance", member, listed, fault, bound)
         return result
 
     def all_round(self) -> list[tuple[int, ...]]:
-        return [self.round(member)[0] for member in range(len(CLIENTS))]
+        return [self.round(member)[0] for member in range(len(ORDINARY.clients))]
 
     def memory(self, member: int) -> dict[int, int]:
         who = self.state.members[member]
@@ -50,7 +51,7 @@ class Play(Steps):
         return dict(who.memory)
 
     def stored(self, queue: int) -> int | None:
-        topic, _, number = QUEUES[queue]
+        topic, _, number = ORDINARY.queues[queue]
         return self.state.broker.stored.get((GROUP, topic, number))
 
 
@@ -73,22 +74,26 @@ def test_members_share_the_queues_in_the_order_of_their_ids_as_texts() -> None:
     ],
 )
 def test_shares(count: int, listed: tuple[int, ...], shares: tuple[tuple[int, ...], ...]) -> None:
-    ids = tuple(CLIENTS[member] for member in listed)
-    assert tuple(share_of("AVG", client, "T", count, ids) for client in CLIENTS) == shares
+    ids = tuple(ORDINARY.clients[member] for member in listed)
+    assert tuple(share_of("AVG", client, "T", count, ids) for client in ORDINARY.clients) == shares
 
 
 def test_a_circle_deals_queue_by_queue() -> None:
-    assert [share_of("AVG_BY_CIRCLE", client, "T", 5, CLIENTS) for client in CLIENTS] == [(1, 7), (0, 6), (5,)]
+    assert [share_of("AVG_BY_CIRCLE", client, "T", 5, ORDINARY.clients) for client in ORDINARY.clients] == [
+        (1, 7),
+        (0, 6),
+        (5,),
+    ]
 
 
 def test_a_strategy_that_refuses_gives_no_share() -> None:
-    assert share_of("AVG", CLIENTS[0], "T", 0, CLIENTS) is None
-    assert share_of("AVG", CLIENTS[0], "T", 5, ()) is None
+    assert share_of("AVG", ORDINARY.clients[0], "T", 0, ORDINARY.clients) is None
+    assert share_of("AVG", ORDINARY.clients[0], "T", 5, ()) is None
 
 
 def test_every_strategy_divides_as_it_is_set_up() -> None:
     shares = {
-        name: [share_of(name, client, "T", 5, CLIENTS) for client in CLIENTS]
+        name: [share_of(name, client, "T", 5, ORDINARY.clients) for client in ORDINARY.clients]
         for name in ("CONFIG", "MACHINE_ROOM", "CONSISTENT_HASH", "MACHINE_ROOM_NEARBY")
     }
     assert shares.pop("CONFIG") == [(1, 2)] * 3
@@ -96,7 +101,7 @@ def test_every_strategy_divides_as_it_is_set_up() -> None:
     # even queues are in the first member's room, and odd ones in a room of their own, which all share
     assert shares.pop("MACHINE_ROOM_NEARBY") == [(0, 5, 7, 6), (1,), ()]
     assert sorted(queue for mine in shares.pop("CONSISTENT_HASH") for queue in mine or ()) == sorted(T)
-    assert share_of("MACHINE_ROOM_NEARBY", CLIENTS[0], "T", 0, CLIENTS) is None
+    assert share_of("MACHINE_ROOM_NEARBY", ORDINARY.clients[0], "T", 0, ORDINARY.clients) is None
 
 
 def test_configured_queues_of_another_topic_are_owned_and_never_balanced() -> None:
@@ -150,7 +155,7 @@ def test_an_empty_list_is_refused_and_the_member_keeps_its_queues() -> None:
     play.do("list_members", ())
     assert play.round(1)[0] == (0, 1, 2, 3)
     assert listed_members((), "answer") is None
-    assert listed_members(CLIENTS, "empty") == ()
+    assert listed_members(ORDINARY.clients, "empty") == ()
 
 
 @pytest.mark.parametrize("client", ["4.0.0", "4.9.8", "5.0.0", "5.5.0"])
@@ -406,7 +411,7 @@ def test_the_retry_topic_is_the_last_in_the_table_of_the_client(client: str, bal
 def test_a_round_without_list_or_queues_calls_itself_balanced() -> None:
     assert Play().round(0, "silent")[2] is True
     play = Play()
-    for topic in TOPIC_QUEUES:
+    for topic in ORDINARY.topic_queues:
         play.do("route", topic, -1)
     play.do("join", 0, False, BROADCASTING, "CONSUME_FROM_LAST_OFFSET", "AVG")
     assert play.round(0) == ((), (), True, ())

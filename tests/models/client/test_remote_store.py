@@ -12,19 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketmq_conformance.models.broker.state import QueueLog, Topic
-from rocketmq_conformance.models.client.fixtures import FAULTS, GROUP, LOST_QUEUE, NO_QUEUE, QUEUES
 from rocketmq_conformance.models.client.initial_broker import GAP, SHAPES, TIMES, initial_broker, log_of_shape, reshaped
 from rocketmq_conformance.models.client.offset_table import MEMORY, MEMORY_THEN_STORE, STORE
+from rocketmq_conformance.models.client.plan_words import FAULTS, NO_QUEUE
 from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteStoreModel
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.remote_store import SUITE
+from rocketmq_conformance.suites.values.topology import GROUP, LOST_QUEUE, ORDINARY
 
 CLIENTS = ("4.0.0", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.5.0")
 REFUSALS = ("QUERY_NOT_FOUND", "PULL_NOT_FOUND", "SYSTEM_ERROR", "SYSTEM_BUSY")
-NEWEST = RemoteStoreModel(Profile())
-START = RemoteStore(broker=initial_broker())
+NEWEST = RemoteStoreModel(Profile(), ORDINARY)
+START = RemoteStore(broker=initial_broker(ORDINARY))
 
 queues = st.sampled_from((0, 1, 2, 3, LOST_QUEUE))
 offsets = st.integers(-2, 30)
@@ -32,7 +33,7 @@ offsets = st.integers(-2, 30)
 
 def reading(client: str, fault: str) -> Expected:
     """The result of a first read of queue 0 when the broker plays ``fault``."""
-    return RemoteStoreModel(Profile.of(client)).read(START, 0, STORE, fault)[1]
+    return RemoteStoreModel(Profile.of(client), ORDINARY).read(START, 0, STORE, fault)[1]
 
 
 @every(
@@ -58,14 +59,14 @@ def test_a_failure_of_the_transport_is_unknown_in_every_release(client: str, fau
 
 @every("client", CLIENTS)
 def test_a_queue_without_broker_is_unknown_even_if_the_fault_is_not_found(client: str) -> None:
-    model = RemoteStoreModel(Profile.of(client))
+    model = RemoteStoreModel(Profile.of(client), ORDINARY)
     assert all(model.read(START, LOST_QUEUE, STORE, fault)[1] == -2 for fault in FAULTS)
 
 
 @every(("client", "offset"), [("4.9.8", -1), ("5.0.0-PREVIEW", -1), ("5.0.0-ALPHA", -3), ("5.5.0", -3)])
 @every("kind", [MEMORY, STORE, MEMORY_THEN_STORE])
 def test_no_queue_has_an_offset_of_its_own(client: str, offset: int, kind: str) -> None:
-    assert RemoteStoreModel(Profile.of(client)).read(START, NO_QUEUE, kind, "answer")[1] == offset
+    assert RemoteStoreModel(Profile.of(client), ORDINARY).read(START, NO_QUEUE, kind, "answer")[1] == offset
 
 
 @every(
@@ -80,13 +81,13 @@ def test_no_queue_has_an_offset_of_its_own(client: str, offset: int, kind: str) 
     ],
 )
 def test_only_client_5_0_0_asks_the_broker_not_to_answer_0(client: str, broker: str, offset: int) -> None:
-    assert RemoteStoreModel(Profile.of(client, broker)).read(START, 0, STORE, "answer")[1] == offset
+    assert RemoteStoreModel(Profile.of(client, broker), ORDINARY).read(START, 0, STORE, "answer")[1] == offset
 
 
 def test_the_alpha_takes_not_found_for_a_failure_also_when_the_broker_means_it() -> None:
-    empty = START._replace(broker=reshaped(START.broker, 0, "empty"))
-    assert RemoteStoreModel(Profile.of("5.0.0-ALPHA")).read(empty, 0, STORE, "answer")[1] == -2
-    assert RemoteStoreModel(Profile.of("5.0.0")).read(empty, 0, STORE, "answer")[1] == -1
+    empty = START._replace(broker=reshaped(START.broker, ORDINARY.places[0], "empty"))
+    assert RemoteStoreModel(Profile.of("5.0.0-ALPHA"), ORDINARY).read(empty, 0, STORE, "answer")[1] == -2
+    assert RemoteStoreModel(Profile.of("5.0.0"), ORDINARY).read(empty, 0, STORE, "answer")[1] == -1
 
 
 def test_memory_is_asked_alone_or_first_or_not_at_all() -> None:
@@ -108,7 +109,7 @@ def test_the_brokers_answer_overwrites_memory_even_backwards(stored: int) -> Non
 @given(queues, st.sampled_from(FAULTS[1:]), st.sampled_from(CLIENTS))
 def test_a_failed_read_changes_nothing(queue: int, fault: str, client: str) -> None:
     state = NEWEST.update(START, 1, 7, False)[0]
-    assert RemoteStoreModel(Profile.of(client)).read(state, queue, STORE, fault)[0] is state
+    assert RemoteStoreModel(Profile.of(client), ORDINARY).read(state, queue, STORE, fault)[0] is state
 
 
 @given(queues, st.lists(st.tuples(offsets, st.booleans()), max_size=8))
@@ -144,7 +145,7 @@ def test_persisting_sends_the_offsets_in_memory_and_forgets_those_not_asked_for(
     after, sent, _ = NEWEST.persist_all(state, (0, 2, LOST_QUEUE))
     assert sent == ((0, 10),)
     assert dict(after.memory) == {0: 10, LOST_QUEUE: 10 + LOST_QUEUE}
-    assert after.broker.stored == {(GROUP, *QUEUES[0][::2]): 10}
+    assert after.broker.stored == {(GROUP, *ORDINARY.queues[0][::2]): 10}
     assert NEWEST.persist_all(state, ())[:2] == (state, ())
     assert NEWEST.persist(state, 1)[1] == ((1, 11),)
     assert NEWEST.persist(state, LOST_QUEUE)[1] == NEWEST.persist(state, 3)[1] == ()
@@ -196,18 +197,18 @@ def test_messages_lie_half_an_hour_apart_or_months() -> None:
 def test_reshaping_a_queue_leaves_other_queues_and_stored_offsets() -> None:
     broker = NEWEST.commit_elsewhere(START, 0, 9)[0].broker
     for shape in SHAPES:
-        after = reshaped(broker, 0, shape)
-        assert after.logs[QUEUES[0].topic, 0] == log_of_shape(shape)
-        assert after.logs[QUEUES[2].topic, 0] == broker.logs[QUEUES[2].topic, 0]
+        after = reshaped(broker, ORDINARY.places[0], shape)
+        assert after.logs[ORDINARY.queues[0].topic, 0] == log_of_shape(shape)
+        assert after.logs[ORDINARY.queues[2].topic, 0] == broker.logs[ORDINARY.queues[2].topic, 0]
         assert after.stored == broker.stored
 
 
 def test_the_world_knows_every_queue_but_the_lost_one() -> None:
-    known = {(queue.topic, queue.id) for at, queue in enumerate(QUEUES) if at != LOST_QUEUE}
-    assert set(initial_broker().logs) == known
+    known = {(queue.topic, queue.id) for at, queue in enumerate(ORDINARY.queues) if at != LOST_QUEUE}
+    assert set(initial_broker(ORDINARY).logs) == known
     ours = {"T": 5, "U": 2, "%RETRY%G": 1, "NEXT": 1}
     ours |= {f"%RETRY%G_{topic}": 1 for topic in ("T", "U", "NEXT")}
-    assert initial_broker().topics == {topic: Topic.of(queues) for topic, queues in ours.items()}
+    assert initial_broker(ORDINARY).topics == {topic: Topic.of(queues) for topic, queues in ours.items()}
 
 
 class Naive:
@@ -278,7 +279,7 @@ class Naive:
         self.fixed.discard(queue)
 
     def clone(self, topic: str) -> tuple[Any, ...]:
-        return tuple(sorted(pair for pair in self.held.items() if topic in ("", QUEUES[pair[0]].topic)))
+        return tuple(sorted(pair for pair in self.held.items() if topic in ("", ORDINARY.queues[pair[0]].topic)))
 
     def commit(self, queue: int, offset: int, one_way: bool, fault: str) -> Any:
         if queue == LOST_QUEUE:

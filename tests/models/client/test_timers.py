@@ -13,6 +13,7 @@ from rocketmq_conformance.models.client.timers import TimersModel, TimersState, 
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.timers import SUITE
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Releases before and after lite pull consumers look for their start, files are merged, and locks are sent twice; one
 #: that asks for no zero; the newest.
@@ -26,7 +27,7 @@ class Play(Steps):
     """A process that is stepped through."""
 
     def __init__(self, client: str = NOW) -> None:
-        super().__init__(TimersModel(Profile.of(client=client)), TimersState())
+        super().__init__(TimersModel(Profile.of(client=client), ORDINARY), TimersState())
 
     def at(self, what: str, elapses: int) -> list[int]:
         """When something happened in this time."""
@@ -214,7 +215,7 @@ def test_reasons_are_known_and_time_in_parts_is_time_at_once(seed: int, client: 
     for position, args in sampler(SUITE, profile).case(seed, 0, 30):
         state, _, why = handlers[position](state, *args)
         assert_known(why)
-    model = TimersModel(profile)
+    model = TimersModel(profile, ORDINARY)
     first, early, _ = model.elapse(state, 12_000)
     after, late, _ = model.elapse(first, 20_000)
     once, whole, _ = model.elapse(state, 32_000)

@@ -7,19 +7,19 @@ from itertools import product
 import pytest
 
 from rocketmq_conformance.models.broker.state import BrokerState
-from rocketmq_conformance.models.client.fixtures import GROUP, TOPIC
 from rocketmq_conformance.models.client.initial_broker import initial_broker, reshaped
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, PUSH, consume
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
 
 #: Messages of every queue of the initial broker.
 MAX = 12
 
 
 def broker(shape: str, stored: int | None = None) -> BrokerState:
-    made = reshaped(initial_broker(), 0, shape)
+    made = reshaped(initial_broker(ORDINARY), ORDINARY.places[0], shape)
     return made if stored is None else made._replace(stored={(GROUP, TOPIC, 0): stored})
 
 
@@ -42,7 +42,7 @@ def naive(release: str, shape: str, where: str, stored: int | None) -> int:
 def test_the_first_message_is_the_one_that_a_naive_table_names() -> None:
     offenders = []
     for release in ("4.7.1", "4.9.7", "5.0.0", "5.1.4", "5.5.0"):
-        model = StartModel(Profile.of(release, release))
+        model = StartModel(Profile.of(release, release), ORDINARY)
         for kind, shape, where, stored in product(
             (PUSH, LITE), ("young", "empty", "expired", "gone"), (LAST, FIRST), (None, 0, 2, 7, MAX, 99)
         ):
@@ -55,7 +55,7 @@ def test_the_first_message_is_the_one_that_a_naive_table_names() -> None:
 
 
 def test_a_time_leads_to_the_message_that_was_stored_then() -> None:
-    model = StartModel(Profile.of("5.5.0", "5.5.0"))
+    model = StartModel(Profile.of("5.5.0", "5.5.0"), ORDINARY)
     state = RemoteStore(broker=broker("expired"))
     done = consume(model, state, PUSH, 0, TIMESTAMP, 1, "20240701000000")
     assert (done.start, done.first) == (6, 6)
@@ -63,7 +63,7 @@ def test_a_time_leads_to_the_message_that_was_stored_then() -> None:
 
 @pytest.mark.parametrize(("kind", "rule"), [(PUSH, "WHOLE-MOVED"), (LITE, "WHOLE-MOVED-LITE")])
 def test_who_begins_below_min_is_sent_to_it(kind: str, rule: str) -> None:
-    model = StartModel(Profile.of("5.5.0", "5.5.0"))
+    model = StartModel(Profile.of("5.5.0", "5.5.0"), ORDINARY)
     done = consume(model, RemoteStore(broker=broker("expired")), kind, 0, FIRST, 1)
     assert (done.start, done.first) == (0, 4)
     assert rule in {rule for why in done.reasons for rule in why.rules}
@@ -75,7 +75,12 @@ def test_a_pull_that_finds_nothing_left_goes_on_behind_it() -> None:
     made = broker("gone")
     logs = {**made.logs, (TOPIC, 0): made.logs[TOPIC, 0]._replace(min=0)}
     done = consume(
-        StartModel(Profile.of("4.9.7", "4.9.7")), RemoteStore(broker=made._replace(logs=logs)), PUSH, 0, LAST, 1
+        StartModel(Profile.of("4.9.7", "4.9.7"), ORDINARY),
+        RemoteStore(broker=made._replace(logs=logs)),
+        PUSH,
+        0,
+        LAST,
+        1,
     )
     assert (done.start, done.first, done.messages) == (0, MAX, 1)
     assert not {"WHOLE-MOVED"} & {rule for why in done.reasons for rule in why.rules}

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.models.client.fixtures import EVERY
+from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.client.whole_allocation import Crowded, WholeAllocationModel
 from rocketmq_conformance.models.message_queue import sort_ids
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-MODEL = WholeAllocationModel(Profile())
+MODEL = WholeAllocationModel(Profile(), ORDINARY)
 FOUR, FIVE = (MODEL.divide, 4, "AVG"), (MODEL.divide, 5, "AVG_BY_CIRCLE")
 
 

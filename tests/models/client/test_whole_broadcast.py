@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_broadcast import WholeBroadcastModel
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 from rocketmq_conformance.suites.whole_broadcast import SUITE
 
-MODEL = WholeBroadcastModel(Profile())
+MODEL = WholeBroadcastModel(Profile(), ORDINARY)
 NO_LOCKS = (-1, -1)
 TWO_QUEUES = (MODEL.prepare, 2, "young", 7, LAST)
 
@@ -87,7 +88,7 @@ def test_one_that_is_sent_elsewhere_writes_that_into_its_file() -> None:
 
 
 def test_one_that_is_sent_on_to_where_nothing_has_expired_writes_that_into_its_file() -> None:
-    old = WholeBroadcastModel(Profile.of("4.9.8", "4.9.7"))
+    old = WholeBroadcastModel(Profile.of("4.9.8", "4.9.7"), ORDINARY)
     state, seen, _ = old.join(old.prepare(old.initial(), 1, "gone", NOTHING, FIRST)[0], 1)
     assert seen == ((((1, 12),),), (), (-1,), (-1,), ())
     assert dict(state.files["member-1"]) == {0: 12}

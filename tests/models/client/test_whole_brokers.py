@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_brokers import WholeBrokersModel, number_of, numbers, place_of
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-MODEL = WholeBrokersModel(Profile())
+MODEL = WholeBrokersModel(Profile(), ORDINARY)
 NOBODY = (-1, -1)
 BEGUN = (MODEL.prepare, 2, 2, "young", 12, LAST)
 TWO = BEGUN, (MODEL.join, 0), (MODEL.join, 1)

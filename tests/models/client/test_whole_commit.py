@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_commit import WholeCommitModel
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-MODEL = WholeCommitModel(Profile())
+MODEL = WholeCommitModel(Profile(), ORDINARY)
 ALONE = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0)
 BOTH = *ALONE, (MODEL.join, 1)
 COMMIT, SEND = (MODEL.commit, 0), (MODEL.send, EVERY)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.models.client.fixtures import HOLDS
+from rocketmq_conformance.models.client.plan_words import HOLDS
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_broadcast import WholeBroadcastModel
 from rocketmq_conformance.models.client.whole_end import end_of
@@ -15,9 +15,14 @@ from rocketmq_conformance.models.client.whole_lite import WholeLiteModel
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel
 from rocketmq_conformance.models.client.whole_push import WholePushModel
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-PUSH, ORDERLY, LITE = WholePushModel(Profile()), WholeOrderlyModel(Profile()), WholeLiteModel(Profile())
-BROADCAST, LISTENER = WholeBroadcastModel(Profile()), WholeListenerModel(Profile())
+PUSH, ORDERLY, LITE = (
+    WholePushModel(Profile(), ORDINARY),
+    WholeOrderlyModel(Profile(), ORDINARY),
+    WholeLiteModel(Profile(), ORDINARY),
+)
+BROADCAST, LISTENER = WholeBroadcastModel(Profile(), ORDINARY), WholeListenerModel(Profile(), ORDINARY)
 NOTHING = (None, None, None, None)
 
 

@@ -15,7 +15,6 @@ from rocketmq_conformance.conformance.proof.whole_scripted import expected
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.client import whole_group
-from rocketmq_conformance.models.client.fixtures import STORED_KEYS
 from rocketmq_conformance.models.client.start import FIRST, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
@@ -35,6 +34,7 @@ from rocketmq_conformance.models.client.whole_moves import (
 )
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 RELEASES = ("4.1.0", "4.7.1", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.4", "5.5.0")
 EVERY = list(cases())
@@ -43,7 +43,7 @@ OURS = {rule.id for rule in whole_group.RULES}
 
 
 def life(release: str, made: type[WholeGroupModel] = WholeGroupModel) -> WholeGroupModel:
-    return made(StartModel(Profile.of(release, release)))
+    return made(StartModel(Profile.of(release, release), ORDINARY))
 
 
 @cache
@@ -306,7 +306,7 @@ class _StoresLate(WholeGroupModel):
         after, late = super()._returned(group, name)
         if late and hands:
             queue, offset = hands
-            stored = {**after.broker.stored, STORED_KEYS[queue]: offset + 1}
+            stored = {**after.broker.stored, ORDINARY.stored_keys[queue]: offset + 1}
             after = after._replace(broker=after.broker._replace(stored=stored))
         return after, late
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, NOTHING, SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS, NOTHING, SUCCEEDS
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole_listener import WholeListenerModel, retry_begins
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-MODEL = WholeListenerModel(Profile())
+MODEL = WholeListenerModel(Profile(), ORDINARY)
 ONE_QUEUE, TWO_QUEUES = (MODEL.prepare, 1, "young", 12, LAST), (MODEL.prepare, 2, "young", 12, LAST)
 JOINED = ONE_QUEUE, (MODEL.join, 0)
 FAILED = *JOINED, (MODEL.listen, 0, FAILS), (MODEL.send, 0)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_lite import WholeLiteModel
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-MODEL = WholeLiteModel(Profile())
+MODEL = WholeLiteModel(Profile(), ORDINARY)
 NOBODY = (-1, -1)
 TWO_QUEUES = (MODEL.prepare, 2, "young", 7, LAST)
 
@@ -38,7 +39,7 @@ def test_who_is_sent_elsewhere_goes_on_there_and_stores_nothing() -> None:
 
 
 def test_who_is_sent_on_to_where_nothing_has_expired_stores_what_it_read() -> None:
-    old = WholeLiteModel(Profile.of("4.9.8", "4.9.7"))
+    old = WholeLiteModel(Profile.of("4.9.8", "4.9.7"), ORDINARY)
     state = old.prepare(old.initial(), 1, "gone", NOTHING, FIRST)[0]
     assert old.join(state, 0)[1] == (((0, 12),), (), (0,), (-1,), ())
 

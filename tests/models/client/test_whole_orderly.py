@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel
 from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-MODEL = WholeOrderlyModel(Profile())
+MODEL = WholeOrderlyModel(Profile(), ORDINARY)
 NOBODY = (-1, -1)
 TWO_QUEUES = (MODEL.prepare, 2, "young", 7, LAST)
 
@@ -109,7 +110,7 @@ def test_who_is_told_an_offset_without_the_lock_waits_for_it() -> None:
 
 
 def test_a_queue_whose_start_is_unknown_is_locked_all_the_same() -> None:
-    model = WholeOrderlyModel(Profile.of(client="5.0.0-ALPHA"))
+    model = WholeOrderlyModel(Profile.of(client="5.0.0-ALPHA"), ORDINARY)
     places, _, _, locks, _ = seen((model.prepare, 1, "expired", NOTHING, LAST), (model.join, 0), model=model)[0]
     assert (places, locks) == ((NOBODY,), (0,))
 

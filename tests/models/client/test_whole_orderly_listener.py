@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.models.client.fixtures import EVERY, FAILS, HOLDS, NOTHING, SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS, NOTHING, SUCCEEDS
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_orderly_listener import (
     WholeOrderlyListenerModel,
@@ -15,9 +15,10 @@ from rocketmq_conformance.models.client.whole_orderly_listener import (
 )
 from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-NEW = WholeOrderlyListenerModel(Profile())
-OLD = WholeOrderlyListenerModel(Profile.of(client="5.1.4"))
+NEW = WholeOrderlyListenerModel(Profile(), ORDINARY)
+OLD = WholeOrderlyListenerModel(Profile.of(client="5.1.4"), ORDINARY)
 NOBODY = (-1, -1)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED
 from rocketmq_conformance.models.client.whole_pause import WholePauseModel
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-MODEL = WholePauseModel(Profile())
+MODEL = WholePauseModel(Profile(), ORDINARY)
 JOIN, BOTH = (MODEL.join, 0), ((MODEL.join, 0), (MODEL.join, 1))
 SUSPEND, RESUME, SEND = (MODEL.pause, 0, True), (MODEL.pause, 0, False), (MODEL.send, EVERY)
 NO_PULLS = ((-1, -1),) * 4

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole_end import RULES_OF_ENDS
 from rocketmq_conformance.models.client.whole_push import (
@@ -19,8 +19,9 @@ from rocketmq_conformance.models.client.whole_push import (
 )
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-MODEL = WholePushModel(Profile())
+MODEL = WholePushModel(Profile(), ORDINARY)
 NOBODY = (-1, -1)
 
 
@@ -109,7 +110,7 @@ def test_messages_wait_for_a_member() -> None:
 
 def test_who_is_sent_on_to_where_nothing_has_expired_stores_that() -> None:
     """A broker of 4.x whose messages all expired reports 0 as min after a restart, and sends no pull elsewhere."""
-    old = WholePushModel(Profile.of("4.9.8", "4.9.7"))
+    old = WholePushModel(Profile.of("4.9.8", "4.9.7"), ORDINARY)
     for stored in (NOTHING, 99):
         state = old.prepare(old.initial(), 1, "gone", stored, LAST)[0]
         state, seen, _ = old.join(state, 0)
@@ -172,7 +173,7 @@ def test_what_one_that_finds_nothing_would_commit_is_lost_while_commits_fail() -
 QUERY, PULL, COMMIT = "QUERY_CONSUMER_OFFSET", "PULL_MESSAGE", "UPDATE_CONSUMER_OFFSET"
 BEAT, ROUTE = "HEART_BEAT", "GET_ROUTEINFO_BY_TOPIC"
 LIST, BOUND = "GET_CONSUMER_LIST_BY_GROUP", "GET_MAX_OFFSET"
-OLD = WholePushModel(Profile.of("4.9.8", "4.9.8"))
+OLD = WholePushModel(Profile.of("4.9.8", "4.9.8"), ORDINARY)
 FAILING = "requests fail"
 
 
@@ -297,7 +298,7 @@ def test_who_is_sent_elsewhere_needs_requests_to_begin_anew(
 
 @pytest.mark.parametrize(("fails", "stored"), [(COMMIT, 2), (LIST, 12), (QUERY, 12)])
 def test_a_client_that_does_not_begin_anew_is_given_what_is_where_it_was_sent(fails: str, stored: int) -> None:
-    mended = WholePushModel(Profile().mended())
+    mended = WholePushModel(Profile().mended(), ORDINARY)
     joined = (mended.prepare, 1, "expired", 2, LAST), (mended.fail, PULL, "SYSTEM_ERROR"), (mended.join, 0)
     begun, seen, why = after(*joined, (mended.fail, fails, "SYSTEM_ERROR"))
     assert (seen, why.quirk) == ((((0, 12),), ((0, 0, 4, 8),), (stored,)), False)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rocketmq_conformance.models.client.fixtures import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_subscriptions import WholeSubscriptionsModel
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
-MODEL = WholeSubscriptionsModel(Profile())
+MODEL = WholeSubscriptionsModel(Profile(), ORDINARY)
 JOIN, BOTH = (MODEL.join, 0), ((MODEL.join, 0), (MODEL.join, 1))
 SUBSCRIBE, UNSUBSCRIBE, SEND, LOOK = (MODEL.subscribe,), (MODEL.unsubscribe,), (MODEL.send, EVERY), (MODEL.look,)
 #: Queues begin behind what is there.

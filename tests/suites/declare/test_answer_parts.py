@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.models.client.fixtures import EVERY, FAILS
+from rocketmq_conformance.models.client.plan_words import EVERY, FAILS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_listener
 from rocketmq_conformance.suites.declare.answer_parts import responsible

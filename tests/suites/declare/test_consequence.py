@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from rocketmq_conformance.models.broker.lock import Lock
 from rocketmq_conformance.models.client import rebalance_orderly, rebalance_pull
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES
 from rocketmq_conformance.models.client.group_state import with_member
 from rocketmq_conformance.models.client.initial_broker import initial_broker, reshaped
 from rocketmq_conformance.models.client.member import BROADCASTING
@@ -22,6 +21,7 @@ from rocketmq_conformance.suites.declare.consequence import consequence_of
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.harm_readers import Consequence, Harm
 from rocketmq_conformance.suites.declare.step import Step
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 WHY = Reason(("RULE",), "")
 NOT_FOUND = Err("QUERY_NOT_FOUND")
@@ -170,7 +170,7 @@ def test_topics_are_divided_by_themselves_however_two_queues_compare() -> None:
 
 def test_the_log_says_whether_a_message_lies_between_two_starts() -> None:
     def start(shape: str, expected: int, observed: int) -> Harm:
-        before = RemoteStore(broker=reshaped(initial_broker(), 0, shape))
+        before = RemoteStore(broker=reshaped(initial_broker(ORDINARY), ORDINARY.places[0], shape))
         return does("start-push", "start", expected, observed, args=(0, "", "", ""), before=before).harm
 
     assert start("expired", 0, 4) is start("expired", 4, 0) is start("empty", -1, 0) is Harm.DIFFERENT
@@ -180,7 +180,7 @@ def test_the_log_says_whether_a_message_lies_between_two_starts() -> None:
 
 
 def test_a_member_that_divides_with_no_other_leaves_no_queue_to_others() -> None:
-    state = rebalance_pull.initial_state()
+    state = rebalance_pull.initial_state(ORDINARY)
     (who, *_), group = state.group.members, state.group
     assert who is not None
     broadcasts = state._replace(group=with_member(group, 0, who._replace(mode=BROADCASTING)))
@@ -197,13 +197,13 @@ def test_a_member_that_divides_with_no_other_leaves_no_queue_to_others() -> None
 
 
 def test_a_queue_that_is_kept_with_its_lock_is_not_consumed_twice() -> None:
-    state = rebalance_orderly.initial_state()
+    state = rebalance_orderly.initial_state(ORDINARY)
     (who, *_) = state.group.members
     assert who is not None
     group = with_member(state.group, 0, who._replace(table={0: ProcessQueue(1, 0, 0)}))
 
     def kept(client: str, *owned: int) -> Harm:
-        before = state._replace(group=group, locks={(GROUP, QUEUES[0]): Lock(client, 0)})
+        before = state._replace(group=group, locks={(GROUP, ORDINARY.queues[0]): Lock(client, 0)})
         wanted, given = ((), (), True, False, ()), (owned, (), True, False, ())
         return does("rebalance-orderly", "rebalance", wanted, given, args=(0,), before=before).harm
 

@@ -10,8 +10,8 @@ from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_I
 from rocketmq_conformance.conformance.targets.port.file_store import Offsets, UnreadableError
 from rocketmq_conformance.conformance.targets.port.local_store import LocalStore
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, Entry
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "local-store")
@@ -208,8 +208,8 @@ class LocalFloatOffsets(LocalStore):
 @_mutant("D67", "Entries of the file are distinguished by queue number only.")
 class LocalTopicsMixed(LocalStore):
     def parsed(self, text: str) -> Offsets:
-        by_number = {QUEUES[queue].id: offset for queue, offset in super().parsed(text).items()}
-        return {queue: by_number[known.id] for queue, known in enumerate(QUEUES) if known.id in by_number}
+        by_number = {ORDINARY.queues[queue].id: offset for queue, offset in super().parsed(text).items()}
+        return {queue: by_number[known.id] for queue, known in enumerate(ORDINARY.queues) if known.id in by_number}
 
 
 # --- memory --------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.pull import WHILE_FULL, Message, Pull
 from rocketmq_conformance.conformance.targets.port.pull_request import NotNowError, PullCache, PullRequest
 from rocketmq_conformance.conformance.targets.port.pull_settings import Subscription
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "pull")
@@ -145,7 +145,7 @@ class SuggestionIsIgnored(Pull):
 @_mutant("D27", "A suggested node is asked for all queues.")
 class SuggestionIsForAll(Pull):
     def suggest(self, queue: int, node: int) -> None:
-        for other in range(len(QUEUES)):
+        for other in range(len(ORDINARY.queues)):
             super().suggest(other, node)
 
 
@@ -167,7 +167,7 @@ class AlwaysPostsExpression(Pull):
 @_mutant("D96", "An answer is filtered by a later subscription.")
 class FiltersByOtherTags(Pull):
     def tags(self, request: PullRequest) -> frozenset[str]:
-        chosen = self.subscriptions.get(QUEUES[request.queue].topic)
+        chosen = self.subscriptions.get(ORDINARY.queues[request.queue].topic)
         return chosen.tags if chosen else super().tags(request)
 
 
@@ -272,7 +272,7 @@ class CorrectionIsNotSent(Pull):
 @_mutant("D28", "A lost queue of which nothing was consumed is committed as -1.")
 class NoneIsLeft(Pull):
     def send(self, queue: int) -> None:
-        if queue not in self.store.table and self.finds(QUEUES[queue].topic):
+        if queue not in self.store.table and self.finds(ORDINARY.queues[queue].topic):
             self.store.send(queue, NO_OFFSET)
         super().send(queue)
 

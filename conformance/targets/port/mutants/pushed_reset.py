@@ -8,8 +8,8 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import OwnedQueue
 from rocketmq_conformance.conformance.targets.port.pushed_reset import SLEEP, PendingReset, PushedReset
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
-from rocketmq_conformance.models.client.fixtures import QUEUES, TOPIC_OF
 from rocketmq_conformance.models.message_queue import MessageQueue
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "pushed-reset")
@@ -91,7 +91,7 @@ class ResetNotDropped(PushedReset):
 @_mutant("D61", "A reset drops all queues of the topic.")
 class ResetDropsAll(PushedReset):
     def queues_to_drop(self, reset: PendingReset) -> list[int]:
-        return [queue for queue in self.member.table if TOPIC_OF[queue] == reset.topic]
+        return [queue for queue in self.member.table if ORDINARY.topic_of[queue] == reset.topic]
 
 
 @_mutant("D61", "A reset moves queues of other topics than its own.")
@@ -111,7 +111,7 @@ class ResetMissesQueue(PushedReset):
 class ResetCommitsUnowned(PushedReset):
     def commit_all(self, reset: PendingReset) -> None:
         for queue, offset in reset.offsets.items():
-            if queue not in self.member.table and TOPIC_OF[queue] == reset.topic:
+            if queue not in self.member.table and ORDINARY.topic_of[queue] == reset.topic:
                 self.commit_queue(queue, offset)
         super().commit_all(reset)
 
@@ -240,7 +240,7 @@ class ResetReadsCpp(PushedReset):
             return super().named(body)
         listed = json.loads(body)["offsetTable"]
         queues = [MessageQueue(one["topic"], one["brokerName"], one["queueId"]) for one in listed]
-        return {QUEUES.index(queue): one["offset"] for queue, one in zip(queues, listed, strict=True)}
+        return {ORDINARY.queues.index(queue): one["offset"] for queue, one in zip(queues, listed, strict=True)}
 
 
 @_mutant("D121", "The list for clients in C++ counts as an empty reset.")

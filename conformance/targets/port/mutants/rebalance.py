@@ -11,8 +11,9 @@ from rocketmq_conformance.conformance.targets.port.remote_store import RemoteSto
 from rocketmq_conformance.conformance.targets.port.routes import of_topic, readable
 from rocketmq_conformance.conformance.targets.port.start import TIMESTAMP, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
-from rocketmq_conformance.models.client.fixtures import CLIENTS, MEMBER_TIMESTAMP, TOPIC_OF
+from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 NewPulls = list[tuple[int, int]]
 
@@ -92,7 +93,7 @@ class ConfiguredByTopic(Rebalance):
         self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]
     ) -> tuple[int, ...] | None:
         mine = super().divided(consumer, topic, queues, ids)
-        return None if mine is None else tuple([queue for queue in mine if TOPIC_OF[queue] == topic])
+        return None if mine is None else tuple([queue for queue in mine if ORDINARY.topic_of[queue] == topic])
 
 
 @_mutant("D80", "A topic is balanced whatever else is configured.")
@@ -435,7 +436,7 @@ class BroadcastLosesFile(Rebalance):
 @_mutant("D35", "Broadcasting members of all client ids share a file.")
 class BroadcastOneFile(Rebalance):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
-        super().open_store(positions, CLIENTS[0], broadcasts)
+        super().open_store(positions, ORDINARY.clients[0], broadcasts)
 
 
 @_mutant("D35", "Broadcasting members with the same client id do not share their file.")
@@ -445,7 +446,7 @@ class BroadcastFilesByMember(Rebalance):
         return super().join(member, twin, mode, where, strategy)
 
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
-        super().open_store(positions, CLIENTS[self.joining], broadcasts)
+        super().open_store(positions, ORDINARY.clients[self.joining], broadcasts)
 
 
 @_mutant("D33", "A broadcasting member forgets a lost queue without writing its offset.")

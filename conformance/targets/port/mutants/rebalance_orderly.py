@@ -11,8 +11,8 @@ from rocketmq_conformance.conformance.targets.port.rebalance_orderly import (
     RebalanceOrderly,
 )
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
-from rocketmq_conformance.models.client.fixtures import QUEUES
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 NewPulls = list[tuple[int, int]]
 
@@ -56,7 +56,7 @@ class AnswerIsGrant(RebalanceOrderly):
 @_mutant("D77", "A lock of a queue counts for all queues with its number.")
 class LockById(RebalanceOrderly):
     def is_granted(self, queue: int, granted: frozenset[int]) -> bool:
-        return QUEUES[queue].id in [QUEUES[other].id for other in granted]
+        return ORDINARY.queues[queue].id in [ORDINARY.queues[other].id for other in granted]
 
 
 @_mutant("D92", "A refused lock forgets the offset in memory.")

@@ -7,7 +7,7 @@ from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOP
 from rocketmq_conformance.conformance.targets.port.rebalance import PULL_EXPIRY, Rebalance
 from rocketmq_conformance.conformance.targets.port.rebalance_plain import ListenerError, PlainConsumer, RebalancePlain
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
-from rocketmq_conformance.models.client.fixtures import MEMBER_TIMESTAMP
+from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
 
 MUTANTS: list[Mutant] = []

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance_pull import (
     lite,
 )
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
-from rocketmq_conformance.models.client.fixtures import MEMBER_TIMESTAMP
+from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
 
 NewPulls = list[tuple[int, int]]

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.port.start import (
 from rocketmq_conformance.conformance.targets.port.start_lite_pull import StartLitePull
 from rocketmq_conformance.conformance.targets.port.start_pull import StartPull
 from rocketmq_conformance.conformance.targets.port.start_push import StartPush
-from rocketmq_conformance.models.client.fixtures import QUEUES
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 _MIN = int(Request.GET_MIN_OFFSET)
 
@@ -474,6 +474,6 @@ class NoTimeIsNoStart(StartPosition):
 @_mutant("D56", "A retry topic needs a readable timestamp.")
 class RetryReadsTime(StartPosition):
     def begin(self, queue: int, where: str, text: str | None, zone: str) -> int:
-        if where == TIMESTAMP and self.is_retry(QUEUES[queue].topic):
+        if where == TIMESTAMP and self.is_retry(ORDINARY.queues[queue].topic):
             self.time(text, zone)
         return super().begin(queue, where, text, zone)

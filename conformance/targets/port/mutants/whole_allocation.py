@@ -5,8 +5,8 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.whole_allocation import WholeAllocation
-from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-allocation")
@@ -22,7 +22,7 @@ class WholeAllocationUnsorted(WholeAllocation):
 class WholeAllocationOwnOnly(WholeAllocation):
     def listed(self, topic: str) -> tuple[str, ...] | None:
         ids = super().listed(topic)
-        return ids and tuple(one for one in ids if one in MEMBERS)
+        return ids and tuple(one for one in ids if one in ORDINARY.members)
 
 
 @_mutant("D21", "The strategy that was set is not used.")

@@ -8,8 +8,8 @@ from rocketmq_conformance.conformance.targets.port.group_member import Consumer,
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import RebalanceOrderly
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.conformance.targets.port.whole_broadcast import WholeBroadcast
-from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-broadcast")
@@ -25,7 +25,7 @@ class WholeBroadcastShares(WholeBroadcast):
         return tuple(queue for at, queue in enumerate(queues) if at % len(running) == place)
 
     def rebalance(self, consumer: Consumer) -> Result:
-        self.turning = MEMBERS.index(consumer.client)
+        self.turning = ORDINARY.members.index(consumer.client)
         return super().rebalance(consumer)
 
 
@@ -38,7 +38,7 @@ class WholeBroadcastAtBroker(WholeBroadcast):
 @_mutant("D33", "All broadcasting members have one file.")
 class WholeBroadcastOneFile(WholeBroadcast):
     def open_store(self, positions: StartPosition, client: str, broadcasts: bool) -> None:
-        super().open_store(positions, MEMBERS[0], broadcasts)
+        super().open_store(positions, ORDINARY.members[0], broadcasts)
 
 
 @_mutant("D31", "The offsets of a broadcasting member end with it.")

@@ -6,8 +6,9 @@ from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOPIC, Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.whole_listener import Batch, WholeListener
-from rocketmq_conformance.models.client.fixtures import FAILS, QUEUES, SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import FAILS, SUCCEEDS
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-listener")
@@ -15,7 +16,7 @@ _mutant = declared(MUTANTS, "whole-listener")
 
 def is_retried(queue: int) -> bool:
     """Is this the queue of the retry topic?"""
-    return QUEUES[queue].topic == RETRY_TOPIC
+    return ORDINARY.queues[queue].topic == RETRY_TOPIC
 
 
 @_mutant("D93", "What a listener fails is committed, and not sent back.")

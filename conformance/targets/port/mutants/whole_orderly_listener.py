@@ -6,7 +6,7 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.rebalance_orderly import OrderlyQueue
 from rocketmq_conformance.conformance.targets.port.whole_orderly_listener import WholeOrderlyListener
-from rocketmq_conformance.models.client.fixtures import FAILS, SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import FAILS, SUCCEEDS
 from rocketmq_conformance.models.outcome import Result
 
 MUTANTS: list[Mutant] = []

@@ -13,9 +13,10 @@ from rocketmq_conformance.conformance.targets.port.remote_store import RemoteSto
 from rocketmq_conformance.conformance.targets.port.start import NoStartError
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
-from rocketmq_conformance.models.client.fixtures import GROUP, QUEUES, TIMESTAMP_TEXT
+from rocketmq_conformance.models.client.member_settings import TIMESTAMP_TEXT
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-push")
@@ -39,7 +40,7 @@ class WholePushCommitsNone(WholePush):
 @_mutant("D203", "What finds no thread of the listener is sent back.")
 class WholePushFullPool(WholePush):
     def listen_to(self, consumer: Consumer, queue: int, first: int, following: int) -> None:
-        topic, broker, _ = QUEUES[queue]
+        topic, broker, _ = ORDINARY.queues[queue]
         for offset in range(first, following):
             ext = {"group": GROUP, "originTopic": topic, "offset": str(offset), "delayLevel": "3"}
             self.transport.ask(topic, broker, int(Request.CONSUMER_SEND_MSG_BACK), ext)
@@ -110,7 +111,7 @@ class WholePushIgnoresResets(WholePush):
 class WholePushResetsMemory(WholePush):
     def handle_reset(self, consumer: Consumer, offsets: dict[MessageQueue, int]) -> None:
         for queue, offset in offsets.items():
-            consumer.store.update(QUEUES.index(queue), offset, False)
+            consumer.store.update(ORDINARY.queues.index(queue), offset, False)
 
 
 @_mutant("D33", "A reset of one queue is one of all queues.")

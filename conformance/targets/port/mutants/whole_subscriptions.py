@@ -6,10 +6,10 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
 from rocketmq_conformance.conformance.targets.port.whole_subscriptions import WholeSubscriptions
-from rocketmq_conformance.models.client.fixtures import OTHER_TOPIC, TOPIC, TOPIC_QUEUES
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 
-_OTHERS = TOPIC_QUEUES[OTHER_TOPIC]
+_OTHERS = ORDINARY.topic_queues[OTHER_TOPIC]
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-subscriptions")

@@ -14,9 +14,9 @@ from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
-from rocketmq_conformance.models.client.fixtures import MEMBERS, TOPIC
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_commit as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY, TOPIC
 
 BRIEF = Timing(connect=30.0, margin=0.3, look=30, quiet=0.05, round=0.1, write=0.1, routes=0.1, retry=0.05)
 
@@ -28,7 +28,7 @@ def group() -> Iterator[PlayedCommits]:
     )
     made._expect(operations.Join(0))
     made.members.programs[0] = CommandLog()  # type: ignore[assignment]
-    made.members.ids[0] = MEMBERS[0]
+    made.members.ids[0] = ORDINARY.members[0]
     yield made
     made.close()
 
@@ -45,4 +45,4 @@ def test_a_member_that_runs_is_asked_and_no_timer_is_waited_for(group: PlayedCom
 
 
 def test_members_are_started_without_automatic_commits(group: PlayedCommits) -> None:
-    assert group.variables(MEMBERS[0])["ROCKETMQ_COMMIT"] == "ON_DEMAND"
+    assert group.variables(ORDINARY.members[0])["ROCKETMQ_COMMIT"] == "ON_DEMAND"

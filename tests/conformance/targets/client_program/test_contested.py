@@ -17,10 +17,10 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
-from rocketmq_conformance.models.client.fixtures import MEMBERS, TOPIC
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY, TOPIC
 
 #: Long enough for a client to pull again.
 TIMING = replace(BRIEF, margin=1.5)
@@ -37,7 +37,7 @@ class Held(GroupCase):
 
     def pull(self, members: tuple[int, ...]) -> None:
         for member in members:
-            self.traffic.clients[member] = MEMBERS[member]
+            self.traffic.clients[member] = ORDINARY.members[member]
             fields = {"topic": TOPIC, "queueId": "0", "queueOffset": "12", "suspendTimeoutMillis": "20000"}
             command = Command(int(Request.PULL_MESSAGE), fields)
             self.traffic.pull(PEERS[member], command)
@@ -75,8 +75,8 @@ def test_its_owner_is_who_pulls_it_again(
         for member in range(2):
             group._expect(operations.Join(member))
             group.members.programs[member] = CommandLog()  # type: ignore[assignment]
-            group.members.ids[member] = MEMBERS[member]
-            group.members._known.add(MEMBERS[member])
+            group.members.ids[member] = ORDINARY.members[member]
+            group.members._known.add(ORDINARY.members[member])
         case.pull(pulling)
         outcome = group.do(operations.Look())
         assert isinstance(outcome, Ok)

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.targets.client_program.adapter import Clie
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Limits
-from rocketmq_conformance.models.client.fixtures import EVERY
+from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release

@@ -11,7 +11,7 @@ from places import ROOT
 
 from rocketmq_conformance.conformance.targets.client_program.host import _METHODS
 from rocketmq_conformance.conformance.targets.client_program.lines import FILE, schemas, wrong_with
-from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.suites.declare.schema import fits
 
 #: Lines and commands, and whether they are right.

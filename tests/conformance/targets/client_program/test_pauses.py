@@ -13,10 +13,10 @@ from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
-from rocketmq_conformance.models.client.fixtures import MEMBERS
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_pause as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 class Group(PlayedPauses):
@@ -32,7 +32,7 @@ class Group(PlayedPauses):
         for member, program in enumerate(self.logs):
             self._expect(operations.Join(member))
             self.members.programs[member] = program  # type: ignore[assignment]
-            self.members.ids[member] = MEMBERS[member]
+            self.members.ids[member] = ORDINARY.members[member]
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def group() -> Any:
 
 @pytest.mark.parametrize("asks", [False, True])
 def test_who_is_suspended_and_asks_where_a_queue_begins_is_noticed(group: Group, asks: bool) -> None:
-    asked = MEMBERS[0], int(Request.QUERY_CONSUMER_OFFSET)
+    asked = ORDINARY.members[0], int(Request.QUERY_CONSUMER_OFFSET)
     sent = group.case.traffic.sent
     sent[asked] = 4
     seen = [group.do(operations.Look()), group.do(operations.Pause(0, True))]

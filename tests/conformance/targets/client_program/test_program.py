@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.targets.client_program.smoke import look_a
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.client import whole_end
-from rocketmq_conformance.models.client.fixtures import FAILS, HOLDS, SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED, end_of
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile

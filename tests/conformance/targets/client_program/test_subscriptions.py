@@ -12,10 +12,11 @@ from command_log import CommandLog
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
-from rocketmq_conformance.models.client.fixtures import EVERY, MEMBERS, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_subscriptions as operations
+from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 
 TO, FROM = {"subscribe": OTHER_TOPIC}, {"unsubscribe": OTHER_TOPIC}
 
@@ -33,7 +34,7 @@ class Group(PlayedSubscriptions):
         for member, program in enumerate(self.logs):
             self._expect(operations.Join(member))
             self.members.programs[member] = program  # type: ignore[assignment]
-            self.members.ids[member] = MEMBERS[member]
+            self.members.ids[member] = ORDINARY.members[member]
 
     def messages(self) -> list[int]:
         """How many there are in queue 0 of the first topic, and in the queues of the other one."""
@@ -67,13 +68,19 @@ def test_who_starts_is_given_the_command_at_once_where_others_are_subscribed(gro
 
 def test_what_heartbeats_named_last_is_seen_of_members_that_run(group: Group) -> None:
     said = group.case.traffic.topics
-    said.update({MEMBERS[0]: (TOPIC, OTHER_TOPIC, "%RETRY%G"), MEMBERS[1]: (TOPIC,), MEMBERS[2]: (TOPIC,)})
+    said.update(
+        {
+            ORDINARY.members[0]: (TOPIC, OTHER_TOPIC, "%RETRY%G"),
+            ORDINARY.members[1]: (TOPIC,),
+            ORDINARY.members[2]: (TOPIC,),
+        }
+    )
     outcome = group.do(operations.Look())
     assert isinstance(outcome, Ok)
     assert isinstance(outcome.value, tuple)
     assert outcome.value[3] == ((0, 1), (0,), ())
     assert not group._all_said()
-    said[MEMBERS[0]] = (TOPIC,)
+    said[ORDINARY.members[0]] = (TOPIC,)
     assert group._all_said()
 
 

@@ -14,7 +14,6 @@ from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.opener import open_address
-from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.rebalance_orderly import initial_state, lock_holders
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
@@ -24,6 +23,7 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.measured_time import depends_on_time
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Row, Suite
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 pytestmark = [pytest.mark.java, pytest.mark.clock]
 
@@ -113,10 +113,10 @@ def test_an_unlocking_that_was_put_off_is_done_after_20_s(stage: Stage) -> None:
     ]
     suite = rebalance_orderly.SUITE
     done(stage, suite, *steps)
-    later = {0: CLIENTS[0]} if str(stage.profile.client) == "4.9.8" else {}  # up to 5.1.4
-    assert lock_holders(initial_state()._replace(locks=stage.world.locks)) == later
+    later = {0: ORDINARY.clients[0]} if str(stage.profile.client) == "4.9.8" else {}  # up to 5.1.4
+    assert lock_holders(ORDINARY, initial_state(ORDINARY)._replace(locks=stage.world.locks)) == later
     assert isinstance(stage.do(suite, (suite.index["tick"], (20_000,))), Ok)
-    assert lock_holders(initial_state()._replace(locks=stage.world.locks)) == {}
+    assert lock_holders(ORDINARY, initial_state(ORDINARY)._replace(locks=stage.world.locks)) == {}
 
 
 def test_a_release_that_is_judged_by_the_rules_of_another_diverges_on_the_real_clock_too() -> None:

@@ -10,13 +10,13 @@ import pytest
 from by_hand import expiries, java_stage, rows_of, values, verdicts
 
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.models.client.fixtures import CLIENTS
 from rocketmq_conformance.models.client.rebalance_orderly import LOCK_EXPIRY, lock_holders
 from rocketmq_conformance.models.client.rebalance_orderly_round import UNLOCK_DELAY
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.suite import Row
 from rocketmq_conformance.suites.rebalance_orderly import SUITE
+from rocketmq_conformance.suites.values.topology import ORDINARY
 
 pytestmark = pytest.mark.java
 
@@ -43,13 +43,15 @@ def locked(stage: Stage) -> dict[int, str]:
     """Who holds which queue at the fake broker."""
     from rocketmq_conformance.models.client.rebalance_orderly import initial_state
 
-    return lock_holders(initial_state()._replace(locks=stage.world.locks))
+    return lock_holders(ORDINARY, initial_state(ORDINARY)._replace(locks=stage.world.locks))
 
 
 def test_members_lock_what_they_own(stage: Stage) -> None:
     results = done(stage, *(rebalance(member) for member in range(3)))
     assert [owned for owned, *_ in results] == [(5, 6, 8), (0, 1, 2, 3), (7,)]
-    assert locked(stage) == {queue: CLIENTS[member] for member, (owned, *_) in enumerate(results) for queue in owned}
+    assert locked(stage) == {
+        queue: ORDINARY.clients[member] for member, (owned, *_) in enumerate(results) for queue in owned
+    }
 
 
 def test_the_timer_of_locks_is_the_real_one(stage: Stage) -> None:
@@ -112,7 +114,7 @@ def test_waiting_messages_put_the_unlocking_off_before_5_2_0(stage: Stage) -> No
         rebalance(0),
     )
     due = [when for when, _ in adapter._parts[SUITE.name][0].members[0].instance.due]
-    assert (due, locked(stage)) == (([UNLOCK_DELAY], {0: CLIENTS[0]}) if due else ([], {}))
+    assert (due, locked(stage)) == (([UNLOCK_DELAY], {0: ORDINARY.clients[0]}) if due else ([], {}))
     assert bool(due) is (str(stage.profile.client) == "4.9.8")
     stage.do(SUITE, row("tick", UNLOCK_DELAY))
     assert locked(stage) == {}

@@ -1,0 +1,76 @@
+"""The door of a cluster whose brokers have queues with the same ids: one fake broker stands for all of them.
+
+As in the models, one state has all queues, by the numbers of their places (``Topology.places``). Each broker has an
+address of its own, which says whose queue a request names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocketmq_conformance.conformance.adapter import Answered
+from rocketmq_conformance.conformance.fakes.dispatch import Dispatcher
+from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.models.broker.state import Topic
+from rocketmq_conformance.models.client.topology import Topology
+from rocketmq_conformance.models.java_text import parse_number
+
+#: What is added to the id of a queue that the broker does not have: no place has such a number.
+_UNKNOWN = 1 << 16
+#: The port of the first broker in routes, as long as none is open; those of the others follow.
+_FIRST_PORT = 10911
+
+
+class ClusterDoor:
+    """Hands requests on to one dispatcher, with the number of its place for the id of a queue."""
+
+    def __init__(self, dispatcher: Dispatcher, topology: Topology) -> None:
+        self._dispatcher = dispatcher
+        self._topology = topology
+        self._numbers: Mapping[str, Mapping[tuple[str, int], int]] = {
+            name: {
+                (queue.topic, queue.id): topology.places[at][1]
+                for at, queue in enumerate(topology.queues)
+                if queue.broker == name
+            }
+            for name in topology.brokers
+        }
+        #: The name of the broker at each address.
+        self._names: dict[str, str] = {}
+        self.addresses = tuple(f"127.0.0.1:{_FIRST_PORT + at}" for at in range(len(topology.brokers)))
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of the brokers, in the order of their names in the topology."""
+        return tuple(self._names)
+
+    @addresses.setter
+    def addresses(self, addresses: tuple[str, ...]) -> None:
+        self._names = dict(zip(addresses, self._topology.brokers, strict=True))
+
+    def spread(self, topic: str, queues: int) -> list[tuple[str, str, Topic]]:
+        """The name, the address and the topic's settings of each broker when so many of its queues can be read."""
+        places = [self._topology.queues[at].broker for at in self._topology.topic_queues[topic][:queues]]
+        found = [(name, address, Topic.of(places.count(name))) for address, name in self._names.items()]
+        return [one for one in found if one[2].read_queues] or found[:1]
+
+    def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
+        """Answer one request in process."""
+        return self._dispatcher.exchange(address, code, self._placed(address, ext), body, one_way)
+
+    def handle(self, peer: Peer, request: Command) -> Command | None:
+        """Answer one request over TCP."""
+        request.ext = self._placed(peer.reached, request.ext)
+        return self._dispatcher.handle(peer, request)
+
+    def closed(self, peer: Peer) -> None:
+        """A connection was closed."""
+        self._dispatcher.closed(peer)
+
+    def _placed(self, address: str, ext: dict[str, str]) -> dict[str, str]:
+        """Header fields with the number of a queue's place; a request to a name server names no queue."""
+        name, number = self._names.get(address), parse_number(ext.get("queueId"), 32)
+        if name is None or number is None or "topic" not in ext:
+            return ext
+        return {**ext, "queueId": str(self._numbers[name].get((ext["topic"], number), number + _UNKNOWN))}
