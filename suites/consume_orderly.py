@@ -24,8 +24,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.declare.wording import listed, numbers
-from rocketmq_conformance.suites.values.topology import ORDINARY
 from rocketmq_conformance.suites.values.words import CONSUMED
 
 QUEUE = Values(*OWNED, weights=(4, 1, 2))

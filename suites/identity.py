@@ -21,8 +21,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, OTHER_GROUP
 from rocketmq_conformance.suites.declare.wording import bare, keyed, listed
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, OTHER_GROUP
 
 _CONSUMER = Values(*range(len(MODES)))
 _ANOTHER = " One that runs in its place is shut down."

@@ -13,9 +13,9 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, OFFSETS, Worded, bare, fields, plain
 from rocketmq_conformance.suites.values import environment
-from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.values.words import CONSUMED, TAGGED
 
 QUEUE = Values(*INITIALLY_OWNED, weights=(3, 2, 1))

@@ -21,8 +21,8 @@ from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import GROUP, LOST_TOPIC, ORDINARY, OTHER_GROUP, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, OFFSETS, fields, keyed, text, worded
-from rocketmq_conformance.suites.values.topology import GROUP, LOST_TOPIC, ORDINARY, OTHER_GROUP, OTHER_TOPIC, TOPIC
 
 #: Queues 0 to 3 are the consumer's, 5 is that of another member.
 QUEUE = Values(0, 1, 2, 5, weights=(8, 4, 1, 1))

@@ -18,11 +18,11 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import NEXT_TOPIC, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.suites.declare.wording import OFFSETS, bare, fields, keyed, listed, numbers, plain, text
 from rocketmq_conformance.suites.rebalance import CommitElsewhere, Leave, ListMembers, Persist, Refresh
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
-from rocketmq_conformance.suites.values.topology import NEXT_TOPIC, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.suites.values.words import ASKED
 
 MEMBER = Values(*range(len(ORDINARY.clients)), weights=(6, 2, 1))

@@ -16,11 +16,11 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 from rocketmq_conformance.suites.declare.wording import bare, fields, keyed, listed, numbers, plain
 from rocketmq_conformance.suites.rebalance import ListMembers, Refresh, Unsubscribe
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
-from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 
 MEMBER = Values(*range(len(ORDINARY.clients)), weights=(4, 1, 1))
 BEAT_FAULT = Fault(Requests.HEARTBEATS, "answer", "SYSTEM_ERROR", "silent", weights=(8, 1, 1))

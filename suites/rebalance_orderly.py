@@ -17,6 +17,7 @@ from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.declare.wording import OFFSET_OR_NONE, fields, numbers
 from rocketmq_conformance.suites.rebalance import (
     BOUND_FAULT,
@@ -33,7 +34,6 @@ from rocketmq_conformance.suites.rebalance import (
 )
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
-from rocketmq_conformance.suites.values.topology import ORDINARY
 from rocketmq_conformance.suites.values.words import ASKED, ROUND
 
 MEMBER = Values(*range(len(ORDINARY.clients)), weights=(3, 3, 1))

@@ -10,11 +10,11 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Duration, Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.declare.wording import bare, keyed, numbers, text, worded
 from rocketmq_conformance.suites.rebalance import Leave, ListMembers, Persist
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values import rebalance as rules
-from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.values.words import ROUND
 
 MEMBER = Values(*range(len(ORDINARY.clients)), weights=(4, 1, 1))

@@ -12,10 +12,10 @@ from rocketmq_conformance.suites.declare.domain import Fault, Requests, Subset, 
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.declare.wording import OFFSETS
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values.client import ANY_QUEUE, FAULT, OFFSET, QUEUE, READ_KIND, ROUTED
-from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 
 _FLAG = Values(False, True)
 

@@ -16,8 +16,8 @@ from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import LOST_QUEUE, ORDINARY
 from rocketmq_conformance.suites.values import start as values
-from rocketmq_conformance.suites.values.topology import LOST_QUEUE, ORDINARY
 
 OFFSET = Values(0, 1, 6, 12, 100)
 

@@ -8,8 +8,8 @@ from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import start as values
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 @operation("Compute where to start: `fault` is how the broker would play a query.", weight=4)

@@ -10,8 +10,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import start as values
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 
 @operation(

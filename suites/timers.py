@@ -20,8 +20,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.declare.wording import bare, listed
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 _CONSUMER = Values(0, 1, weights=(2, 1))
 _MODE = Values(CLUSTERING, BROADCASTING, weights=(3, 1))

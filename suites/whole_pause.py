@@ -14,8 +14,8 @@ from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import whole
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 _GOES = "Nothing happens while another member is suspended and a third one runs."
 _MEMBER = Values(0, 1, 2, weights=(10, 10, 1))

@@ -16,8 +16,8 @@ from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import whole
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 _TOPICS = "for each member the topics that its last heartbeat named"
 _MEMBER = Values(0, 1, 2, weights=(6, 6, 1))

@@ -52,7 +52,7 @@ from rocketmq_conformance.models.client.switches import BRIEF_HEARTBEATS
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites.values.topology import BROKER
+from rocketmq_conformance.suites.declare.topologies import BROKER
 
 T = TypeVar("T")
 CLUSTER = "DefaultCluster"

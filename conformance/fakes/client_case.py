@@ -33,7 +33,7 @@ from rocketmq_conformance.models.client.rebalance_orderly import STRANGER
 from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: Answers requests at both doors of a fake broker.
 Door = Dispatcher | ClusterDoor

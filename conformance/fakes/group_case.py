@@ -30,7 +30,7 @@ from rocketmq_conformance.models.client.whole_subscriptions import with_other_to
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 
 #: Seconds by which a late answer is late, for clients whose timers are standard.
 DELAY = 1.0

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from rocketmq_conformance.conformance.fakes.record import SentBackMessage
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.suites.values.topology import RETRY_TOPIC
+from rocketmq_conformance.suites.declare.topologies import RETRY_TOPIC
 
 SEND_BACK, SEND, SEND_SHORT = (
     int(request) for request in (Request.CONSUMER_SEND_MSG_BACK, Request.SEND_MESSAGE, Request.SEND_MESSAGE_V2)

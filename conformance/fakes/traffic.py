@@ -21,7 +21,7 @@ from rocketmq_conformance.models.broker.pull import COMMIT
 from rocketmq_conformance.models.broker.state import DEAD, RETRY
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, RETRIES
 from rocketmq_conformance.models.java_text import parse_number
-from rocketmq_conformance.suites.values.topology import GROUP, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, TOPIC
 
 _ROUTE = Request.GET_ROUTEINFO_BY_TOPIC
 #: Seconds in which a client pulls again whose pull found nothing.

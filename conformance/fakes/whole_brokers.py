@@ -23,7 +23,7 @@ from rocketmq_conformance.models.client.whole_brokers import MOST, SECOND, numbe
 from rocketmq_conformance.models.client.whole_push import NO_OWNER
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, TOPIC
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, TOPIC
 
 #: The names of the brokers, in their order.
 NAMES = BROKER, "broker-b"

@@ -39,7 +39,7 @@ from rocketmq_conformance.models.release import NEWEST, Release
 from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.reports.proof import PAIR
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, TOPIC
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.pair import PairedClient

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from rocketmq_conformance.models.client.initial_broker import SHAPES
 from rocketmq_conformance.models.client.plan_words import NO_QUEUE
 from rocketmq_conformance.suites.declare.suite import Row, Suite
-from rocketmq_conformance.suites.values.topology import LOST_QUEUE
+from rocketmq_conformance.suites.declare.topologies import LOST_QUEUE
 
 #: Offsets that the group may have stored: none, the first, one inside, one beyond max.
 STORED = (None, 0, 5, 100)

@@ -50,7 +50,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Unsubscribe,
 )
 from rocketmq_conformance.models.client.whole_subscriptions import subscribing
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, OTHER_TOPIC, TOPIC
 
 KINDS = (PUSH, ORDERLY, LITE)
 #: 2024-07-01T00:00Z, the time of offset 6.

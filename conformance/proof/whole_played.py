@@ -40,7 +40,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Unsubscribe,
 )
 from rocketmq_conformance.models.message_queue import Queue
-from rocketmq_conformance.suites.values.topology import BROKER, OTHER_TOPIC
+from rocketmq_conformance.suites.declare.topologies import BROKER, OTHER_TOPIC
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease

@@ -51,7 +51,7 @@ from rocketmq_conformance.models.client.whole_moves import (
 )
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY, OTHER_TOPIC, TOPIC
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease

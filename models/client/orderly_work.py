@@ -13,7 +13,7 @@ Given = tuple[tuple[int, int, int, int], ...]
 
 
 class OrderlyWork(NamedTuple):
-    """The listeners of one member. Queues are indexes of the fixtures."""
+    """The listeners of one member. Queues are given by key."""
 
     #: The queues of which a listener holds the first message.
     inside: frozenset[int] = frozenset()

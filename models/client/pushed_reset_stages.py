@@ -10,7 +10,7 @@ from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.outcome import Value
 
 PUSH, ORDERLY, PULL, LITE = "push", "orderly", "pull", "lite"
-#: The index of the member among the clients of the fixtures, and its queues.
+#: The number of the member, and its queues.
 MEMBER, SHARE = 1, (0, 1, 2, 3)
 #: Forms of a request's body: as for Java clients, as for those in C++, and none.
 JAVA, CPP, NO_BODY = "java", "c++", "none"

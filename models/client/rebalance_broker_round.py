@@ -114,7 +114,7 @@ class TopicAssignment(NamedTuple):
     pop: tuple[int, ...] = ()
     #: Does the assignment have an entry without queue as well, or pulled queues without mode?
     oddity: str = ""
-    #: The pulled ones by their indexes in the fixtures.
+    #: The pulled ones by their keys.
     pulled: tuple[int, ...] = ()
 
 

@@ -482,7 +482,4 @@ def relying_members(state: RebalanceOrderlyState) -> dict[int, tuple[int, ...]]:
 
 def lock_holders(topology: Topology, state: RebalanceOrderlyState) -> dict[int, str]:
     """The holder of each queue's lock at the broker, by client id, expired or not."""
-    return {
-        topology.queues.index(queue): kept.client or "no client"
-        for (_, queue), kept in state.locks.items()
-    }
+    return {topology.queues.index(queue): kept.client or "no client" for (_, queue), kept in state.locks.items()}

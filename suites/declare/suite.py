@@ -24,7 +24,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Rule
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 Handler = Callable[..., Answer[Any]]
 #: One step of a plan: which operation of the suite, and its arguments.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocketmq_conformance.models.client.offset_table import MEMORY, MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.plan_words import NO_QUEUE
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
-from rocketmq_conformance.suites.values.topology import LOST_QUEUE
+from rocketmq_conformance.suites.declare.topologies import LOST_QUEUE
 
 #: A queue of the case, the one without a route now and then.
 QUEUE = Values(0, 1, 2, 3, LOST_QUEUE, weights=(6, 4, 3, 2, 1))

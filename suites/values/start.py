@@ -15,9 +15,9 @@ from rocketmq_conformance.models.rule import Answer
 from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Handler
+from rocketmq_conformance.suites.declare.topologies import LOST_QUEUE
 from rocketmq_conformance.suites.values import environment
 from rocketmq_conformance.suites.values.client import OFFSET, READ_KIND, ROUTED
-from rocketmq_conformance.suites.values.topology import LOST_QUEUE
 
 QUEUE = Values(0, 1, 2, 3, LOST_QUEUE, weights=(2, 1, 1, 2, 1))
 WHERE = Values(LAST, FIRST, *DEPRECATED, weights=(2, 1, 1, 1, 1))

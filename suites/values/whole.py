@@ -8,6 +8,7 @@ from rocketmq_conformance.models.client import whole_end
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Guard, Offered, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.declare.wording import (
     OFFSET_OR_NONE,
     Worded,
@@ -19,7 +20,6 @@ from rocketmq_conformance.suites.declare.wording import (
     plain,
     text,
 )
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 O = TypeVar("O")  # noqa: E741 - the type of an operation class
 

@@ -19,7 +19,7 @@ from rocketmq_conformance.models.rulebook import RULES
 from rocketmq_conformance.suites import start_lite_pull, start_pull, start_push
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
-from rocketmq_conformance.suites.values.topology import ORDINARY, RETRY_TOPIC
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, RETRY_TOPIC
 
 #: Releases of clients in their order: each begins to do something differently.
 CLIENTS = (

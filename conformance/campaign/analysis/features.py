@@ -15,7 +15,7 @@ from rocketmq_conformance.models.outcome import Err, outcome_class
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Suite
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 
 class Feature(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rocketmq_conformance.models.client.whole import PUSH
 from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.outcome import Value
-from rocketmq_conformance.suites.values.topology import ORDINARY, TOPIC
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, TOPIC
 
 #: The queues of a member: topic and queue id.
 ClaimedQueues = Collection[tuple[str, int]]

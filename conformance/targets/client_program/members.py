@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.client_program.program import Prog
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Clock, Interrupted
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 _ROUTES = Request.GET_ROUTEINFO_BY_TOPIC
 #: As many programs start at a time as there are CPUs: of many at once some get no answer in time, and end.

@@ -28,7 +28,7 @@ from rocketmq_conformance.suites import (
 )
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: Seconds that a queue is suspended for when an orderly listener fails, and a little more.
 _SUSPENSION = 1.2

@@ -12,7 +12,7 @@ from rocketmq_conformance.models.client.whole_pause import suspended
 from rocketmq_conformance.models.outcome import Outcome, Value
 from rocketmq_conformance.suites import whole_pause as operations
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 
 class PlayedPauses(PlayedGroup):

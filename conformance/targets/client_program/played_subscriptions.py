@@ -16,7 +16,7 @@ from rocketmq_conformance.models.outcome import Ok, Outcome, Value
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites import whole_subscriptions as operations
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: The command that undoes the one that a program says that it takes.
 UNSUBSCRIBE = "unsubscribe"

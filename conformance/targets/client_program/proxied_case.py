@@ -33,7 +33,7 @@ from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES, SILENT
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Err, Value
-from rocketmq_conformance.suites.values.topology import BROKER, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import BROKER, ORDINARY
 
 #: The addresses of a broker in a route or a cluster, by its id.
 _ADDRESSES = re.compile(rb'("brokerAddrs":\{)([^}]*)(\})')

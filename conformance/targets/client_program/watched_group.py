@@ -60,7 +60,7 @@ from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.answer_parts import filled
 from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: What is to be said of a step that clients with standard timers may show as late as it was seen.
 _LATE = "it was seen in the time that standard timers have, and too late at this pace"

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.targets.java_client.rebalance_plain import
 from rocketmq_conformance.conformance.targets.java_client.rebalance_pull import JavaRebalancePull
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
 from rocketmq_conformance.models.client.member import BROADCASTING, CLUSTERING
-from rocketmq_conformance.suites.values.topology import GROUP, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, OTHER_TOPIC, TOPIC
 
 PUSH, ORDERLY, LITE, PLAIN = "push", "orderly", "lite pull", "pull"
 MODES = (CLUSTERING, BROADCASTING)

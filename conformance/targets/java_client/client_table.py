@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError, Answered
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
-from rocketmq_conformance.suites.values.topology import TOPIC
+from rocketmq_conformance.suites.declare.topologies import TOPIC
 
 #: (client id, consumer groups) as a heartbeat has them.
 Heartbeat = tuple[str, tuple[str, ...]]

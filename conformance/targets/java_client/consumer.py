@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.client.plan_words import NO_QUEUE
 from rocketmq_conformance.models.outcome import Err, Result
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, TOPIC
 
 CLIENT_ID = "10.0.0.1@conformance"
 _TYPES = {

@@ -10,7 +10,7 @@ import jpype
 from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP
-from rocketmq_conformance.suites.values.topology import GROUP
+from rocketmq_conformance.suites.declare.topologies import GROUP
 
 #: The offset store that ``start`` of every release and kind of consumer makes, by message model.
 STORES = {"CLUSTERING": "RemoteBrokerOffsetStore", "BROADCASTING": "LocalFileOffsetStore"}

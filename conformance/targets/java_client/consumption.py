@@ -28,7 +28,7 @@ from rocketmq_conformance.models.client.send_back import (
     origin_id,
 )
 from rocketmq_conformance.models.outcome import Err, Result
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY, RETRY_TOPIC, TOPIC
 
 CLIENT_ID = "10.0.0.1@consume"
 #: The port that messages say they are stored at.

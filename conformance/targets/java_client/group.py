@@ -33,7 +33,7 @@ from rocketmq_conformance.models.client.group_state import client_id
 from rocketmq_conformance.models.client.member_settings import VIRTUAL_NODES
 from rocketmq_conformance.models.client.pull_request import COMMIT
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 
 _STRATEGIES = {
     "AVG": "AllocateMessageQueueAveragely",
@@ -244,7 +244,7 @@ class JavaGroup(Part, Generic[M]):
         return int(self.positions.get(queue))
 
     def strategy(self, name: str) -> Any:
-        """An allocation strategy, configured as the fixtures say; it has no state that members could share."""
+        """An allocation strategy, configured as the topology says; it has no state that members could share."""
         if name not in self._strategies:
             self._strategies[name] = self._new_strategy(name)
         return self._strategies[name]

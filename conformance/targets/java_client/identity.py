@@ -33,7 +33,7 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 from rocketmq_conformance.models.client.identity import ADDRESS, FILE_NAME, LATER, MODES, NUMBER, PID
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import identity as operations
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, TOPIC
 
 NAME_PROPERTY = "rocketmq.client.name"
 _FORMAT = "yyyyMMddHHmmss"

@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID, damage_offset_file
 from rocketmq_conformance.models.client.plan_words import NO_QUEUE
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 from rocketmq_conformance.suites.local_store import (
     Clone,
     Damage,
@@ -27,7 +28,6 @@ from rocketmq_conformance.suites.local_store import (
     Restart,
     Update,
 )
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 _TYPES = {
     "memory": "READ_FROM_MEMORY",

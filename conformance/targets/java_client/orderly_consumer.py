@@ -24,7 +24,7 @@ from rocketmq_conformance.conformance.targets.java_client.recording_executor imp
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.rows import rows, set_each
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: Delay up to which a scheduled task counts as run at once (ms).
 IMMEDIATE = 1_000

@@ -32,6 +32,7 @@ from rocketmq_conformance.models.client.pull_state import (
     MAX_SPAN,
 )
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY
 from rocketmq_conformance.suites.pull import (
     Consume,
     Fail,
@@ -52,7 +53,6 @@ from rocketmq_conformance.suites.pull import (
     Unsubscribe,
     Update,
 )
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
 
 _TOUCHED = 1
 #: Addresses of the broker's nodes that a plan makes known; any other address is the master's.

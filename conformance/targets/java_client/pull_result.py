@@ -19,6 +19,7 @@ from rocketmq_conformance.conformance.targets.java_client.pull_network import Li
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
 from rocketmq_conformance.models.client.pull_result import GIVEN_TIMEOUT, NODES, TIME, TIMED, UNANSWERED, WAITING
 from rocketmq_conformance.models.outcome import Err, Result, Value
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 from rocketmq_conformance.suites.pull_result import (
     Answered,
     Pull,
@@ -29,7 +30,6 @@ from rocketmq_conformance.suites.pull_result import (
     SelectWaiting,
     SetTimes,
 )
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 #: Numeric fields of a request in the order in which the suite has them.
 _NUMBERS = ("queueOffset", "maxMsgNums", "sysFlag", "commitOffset", "suspendTimeoutMillis")

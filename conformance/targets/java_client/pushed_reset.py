@@ -34,6 +34,7 @@ from rocketmq_conformance.conformance.targets.java_client.stepped_classes import
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.client.pushed_reset_stages import CPP, LITE, MEMBER, NO_BODY, ORDERLY, PULL, PUSH
 from rocketmq_conformance.models.outcome import Err, Result, Value
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 from rocketmq_conformance.suites.pushed_reset import (
     Elapse,
     Finish,
@@ -47,7 +48,6 @@ from rocketmq_conformance.suites.pushed_reset import (
     Take,
     Update,
 )
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 #: A time of the case's clock begins here: ms since the epoch.
 EPOCH = 1_704_067_200_000

@@ -7,7 +7,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.targets.java_client.rows import rows
 from rocketmq_conformance.models.message_queue import Queue
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: Where each queue is in the layout.
 POSITIONS: Mapping[Queue, int] = {queue: at for at, queue in enumerate(ORDINARY.queues)}

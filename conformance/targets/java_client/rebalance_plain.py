@@ -15,9 +15,9 @@ from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.group import ClientInstance, Consumer, JavaGroup
 from rocketmq_conformance.conformance.targets.java_client.queue_names import positions
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.rebalance import Leave, Persist
 from rocketmq_conformance.suites.rebalance_plain import Join, Rebalance, Refresh, Subscribe, Tick, Unsubscribe, Update
-from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
 
 
 class PlainConsumer(Consumer):

@@ -25,6 +25,7 @@ from rocketmq_conformance.conformance.targets.java_client.release import LITE_PU
 from rocketmq_conformance.conformance.targets.java_client.rows import rows
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY, OTHER_TOPIC, TOPIC
 from rocketmq_conformance.suites.rebalance import Tick
 from rocketmq_conformance.suites.rebalance_pull import (
     Commit,
@@ -40,7 +41,6 @@ from rocketmq_conformance.suites.rebalance_pull import (
     Unsubscribe,
     Update,
 )
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY, OTHER_TOPIC, TOPIC
 
 #: Codes of the two requests that pull: the second is that of lite pull consumers.
 _PULLS = (11, 361)

@@ -24,8 +24,8 @@ from rocketmq_conformance.conformance.targets.java_client.release import JavaRel
 from rocketmq_conformance.conformance.targets.java_client.service_loop import SERVICE, STRETCH, Loop, service_loop
 from rocketmq_conformance.conformance.targets.java_client.stepped_service import stepped_service
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, OTHER_GROUP, OTHER_TOPIC, RETRY_TOPIC
 from rocketmq_conformance.suites.rebalance_service import Elapse, Enable, Notify, Refuse, Resume, Suspend
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, OTHER_GROUP, OTHER_TOPIC, RETRY_TOPIC
 
 _SETTING = "rocketmq.client.rebalance.waitInterval"
 

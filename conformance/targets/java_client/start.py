@@ -20,8 +20,8 @@ from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
+from rocketmq_conformance.suites.declare.topologies import GROUP
 from rocketmq_conformance.suites.values import start as operations
-from rocketmq_conformance.suites.values.topology import GROUP
 
 #: Makes the calls of a step from the arguments of its operation.
 MakeCalls = Callable[..., Calls]

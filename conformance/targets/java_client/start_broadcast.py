@@ -17,6 +17,7 @@ from rocketmq_conformance.conformance.targets.java_client.start_lite_pull import
 from rocketmq_conformance.conformance.targets.java_client.start_push import JavaStartPush
 from rocketmq_conformance.conformance.targets.offset_file_damage import damage_offset_file
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.declare.topologies import GROUP
 from rocketmq_conformance.suites.start_broadcast import (
     BeginLitePull,
     BeginPush,
@@ -29,7 +30,6 @@ from rocketmq_conformance.suites.start_broadcast import (
     StartChecked,
     Update,
 )
-from rocketmq_conformance.suites.values.topology import GROUP
 
 
 class JavaStartBroadcast(Part):

@@ -44,7 +44,7 @@ from rocketmq_conformance.models.client.timers import (
 )
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import timers as operations
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, OTHER_GROUP, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, OTHER_GROUP, TOPIC
 
 Event = tuple[str, tuple[Value, ...]]
 

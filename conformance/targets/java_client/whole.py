@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, TOPIC
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, TOPIC
 
 #: How often a consumer commits what it consumed (ms); it first does so after ten seconds, and when it is shut down.
 PERSIST_INTERVAL = 500

@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.targets.port.process_queue import ProcessQ
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import consume as operations
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY
 
 RETRY_TOPIC = f"%RETRY%{GROUP}"
 #: The consumer's queues.

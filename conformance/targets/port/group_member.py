@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
-from rocketmq_conformance.suites.values.topology import GROUP
+from rocketmq_conformance.suites.declare.topologies import GROUP
 
 BROADCASTING = "BROADCASTING"
 RETRY_TOPIC = f"%RETRY%{GROUP}"

@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.targets.port.timestamp import fields, inst
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import identity as operations
-from rocketmq_conformance.suites.values.topology import GROUP
+from rocketmq_conformance.suites.declare.topologies import GROUP
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 DEFAULT_NAME = "DEFAULT"

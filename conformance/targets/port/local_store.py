@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.targets.port.offset_file import parse, ren
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import local_store as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 
 class LocalStore(FileStore):

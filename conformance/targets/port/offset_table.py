@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: The result of reading a queue without an offset.
 NO_OFFSET = -1

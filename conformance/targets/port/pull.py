@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.targets.port.remote_store import RemoteSto
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import pull as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: Bits of a pull's flag.
 COMMIT, SUSPEND, EXPRESSION = 1, 2, 4

@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.targets.port.pull_settings import PullSett
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.models.outcome import Err, Result, Value
 from rocketmq_conformance.suites import pull_result as operations
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 #: The flag of lite pull consumers.
 LITE = 16

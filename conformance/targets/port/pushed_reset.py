@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance_orderly import Reba
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import pushed_reset as operations
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 #: Ms between dropping queues and committing, for listeners to end; an orderly one is waited for at most so long.
 SLEEP = 10_000

@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP, VIRTUAL_NODES
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as operations
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY
 
 LAST = "CONSUME_FROM_LAST_OFFSET"
 CONFIG = "CONFIG"

@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_broker as operations
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY
 
 #: Topic and queue id; -1 stands for all queues.
 Popped = tuple[str, int]

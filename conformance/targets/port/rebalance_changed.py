@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_changed as operations
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP
 
 #: The application has not limited a topic.
 NO_LIMIT = -1

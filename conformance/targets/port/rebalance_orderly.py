@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_orderly as operations
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY
 
 #: The client's lease of a lock: how long it is relied on after the broker granted it (ms).
 LOCK_EXPIRY = 30_000

@@ -16,7 +16,7 @@ from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as group
 from rocketmq_conformance.suites import rebalance_pull as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 
 class LiteQueue(OwnedQueue):

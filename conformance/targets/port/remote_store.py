@@ -8,7 +8,7 @@ from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import remote_store as operations
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 BROKER_FAILED = -2
 NO_QUEUE = -3

@@ -13,8 +13,8 @@ from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import start as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 FIRST = "CONSUME_FROM_FIRST_OFFSET"
 TIMESTAMP = "CONSUME_FROM_TIMESTAMP"

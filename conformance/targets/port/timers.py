@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import timers as operations
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY, OTHER_GROUP, TOPIC
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY, OTHER_GROUP, TOPIC
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 PUSH, ORDERLY, PULL, LITE = "push", "orderly", "pull", "lite pull"

@@ -24,7 +24,7 @@ from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers as operations
 from rocketmq_conformance.suites import whole_push as group
-from rocketmq_conformance.suites.values.topology import GROUP, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, TOPIC
 
 #: The number of the first queue of each broker.
 FIRST = {NAMES[0]: 0, NAMES[1]: 3}

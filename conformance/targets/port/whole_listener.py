@@ -21,7 +21,7 @@ from rocketmq_conformance.models.client.plan_words import FAILS, HOLDS, SUCCEEDS
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_listener as operations
 from rocketmq_conformance.suites import whole_push as group
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY
 
 _BACK, _SEND = int(Request.CONSUMER_SEND_MSG_BACK), int(Request.SEND_MESSAGE_V2)
 #: How often a message may be tried, and the delay level of a copy that was never tried before.

@@ -12,7 +12,7 @@ from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_lite as operations
 from rocketmq_conformance.suites import whole_push as group
-from rocketmq_conformance.suites.values.topology import BROKER, ORDINARY, TOPIC
+from rocketmq_conformance.suites.declare.topologies import BROKER, ORDINARY, TOPIC
 
 
 class WholeLite(WholePush):

@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.targets.port.start import NoStartError
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_orderly as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 
 class WholeOrderly(WholePush, RebalanceOrderly):

@@ -14,7 +14,7 @@ from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_orderly
 from rocketmq_conformance.suites import whole_orderly_listener as operations
 from rocketmq_conformance.suites import whole_push as group
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: Ms from one turn of a member to the next: a little more than a queue is kept for a listener.
 _ROUND = 21_000

@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import NOT_ENDED, Line, WholePush, with_end
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_pause as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 
 class PutOff(NamedTuple):

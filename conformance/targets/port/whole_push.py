@@ -28,7 +28,7 @@ from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as operations
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, TOPIC
 
 #: Turns of every member after an operation, until all is at rest: a queue that is sent elsewhere takes two.
 TURNS = 4

@@ -11,7 +11,7 @@ from rocketmq_conformance.models.client.whole_moves import OTHER_QUEUES
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites import whole_subscriptions as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, OTHER_TOPIC, TOPIC
 
 #: The topics, by their numbers in answers.
 TOPICS = TOPIC, OTHER_TOPIC

@@ -24,7 +24,7 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.domain import Requests
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 STORE, PUSH, LOCAL = SUITES["remote-store"], SUITES["start-push"], SUITES["local-store"]
 CONSUME, GROUP_SUITE = SUITES["consume"], SUITES["rebalance"]

@@ -57,7 +57,7 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
 def transcripts(stage: Stage, *rows: Row, suite: Suite = STORE) -> list[list[Message]]:
     """The messages of each row, played in one case."""
     taken = []
-    with stage.listening() as recorder:
+    with stage.listening(suite) as recorder:
         stage.begin(suite, 0)
         recorder.take()
         for one in rows:
@@ -104,7 +104,7 @@ def test_nothing_is_taken_down_before_and_afterwards(stage: Stage) -> None:
     read = row(STORE, "read", 0, "store", "answer")
     stage.begin(STORE, 0)
     stage.do(STORE, read)
-    with stage.listening() as recorder:
+    with stage.listening(STORE) as recorder:
         assert recorder.take() == []
     stage.begin(STORE, 1)
     assert stage.do(STORE, read) == Ok(0)

@@ -17,12 +17,12 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import VERSION, Command, decode, encode, fields, frame_length
 from rocketmq_conformance.conformance.targets.broker import requests
-from rocketmq_conformance.models.client import fixtures
+from rocketmq_conformance.models.client import plan_words
 from rocketmq_conformance.models.client.initial_broker import initial_broker
 from rocketmq_conformance.models.client.send_back import BACK_FAULTS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Requests
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, LOST_TOPIC, ORDINARY, TOPIC
 
 Ask = tuple[int, dict[str, str], bytes]
 
@@ -37,7 +37,7 @@ PULL = STORED | fields(
     subVersion=0,
     expressionType="TAG",
 )
-QUEUE = {"topic": TOPIC, "brokerName": fixtures.BROKER, "queueId": 0}
+QUEUE = {"topic": TOPIC, "brokerName": BROKER, "queueId": 0}
 LOCK = json.dumps({"consumerGroup": GROUP, "clientId": ORDINARY.clients[0], "mqSet": [QUEUE]}).encode()
 ASSIGNMENT = json.dumps({"topic": TOPIC, "consumerGroup": GROUP, "clientId": ORDINARY.clients[0]}).encode()
 BACK = fields(offset=1001, originTopic=TOPIC, delayLevel=3, originMsgId="ID", maxReconsumeTimes=16)
@@ -57,7 +57,7 @@ ASKED: tuple[Ask, ...] = (
     (Request.CONSUMER_SEND_MSG_BACK, BACK, b""),
     (Request.HEART_BEAT, {}, HEARTBEAT.body),
     (Request.GET_ROUTEINFO_BY_TOPIC, {"topic": TOPIC}, b""),
-    (Request.GET_ROUTEINFO_BY_TOPIC, {"topic": fixtures.LOST_TOPIC}, b""),
+    (Request.GET_ROUTEINFO_BY_TOPIC, {"topic": LOST_TOPIC}, b""),
     (Request.GET_BROKER_CLUSTER_INFO, {}, b""),
     (Request.PULL_MESSAGE, PULL, b""),
     (Request.PULL_MESSAGE, PULL | {"queueOffset": "12"}, b""),
@@ -111,13 +111,13 @@ def test_both_doors_give_the_same_responses(case: ClientCase) -> None:
 
 
 FAULTS = {
-    Requests.OFFSETS: fixtures.FAULTS,
-    Requests.BOUNDS: fixtures.BOUND_FAULTS,
-    Requests.MEMBERS: fixtures.LIST_FAULTS,
+    Requests.OFFSETS: plan_words.FAULTS,
+    Requests.BOUNDS: plan_words.BOUND_FAULTS,
+    Requests.MEMBERS: plan_words.LIST_FAULTS,
     Requests.SEND_BACK: BACK_FAULTS,
-    Requests.LOCKS: fixtures.LOCK_FAULTS,
-    Requests.ASSIGNMENTS: fixtures.ASSIGN_FAULTS,
-    Requests.HEARTBEATS: fixtures.BEAT_FAULTS,
+    Requests.LOCKS: plan_words.LOCK_FAULTS,
+    Requests.ASSIGNMENTS: plan_words.ASSIGN_FAULTS,
+    Requests.HEARTBEATS: plan_words.BEAT_FAULTS,
 }
 
 
@@ -206,7 +206,7 @@ def test_the_messages_of_a_queue_change_with_its_shape(case: ClientCase) -> None
 def test_a_commit_of_a_queue_that_the_case_does_not_have_counts_as_none_of_its_queues() -> None:
     case = ClientCase(Profile.of(broker="4.9.7"))
     case.exchange("", Request.UPDATE_CONSUMER_OFFSET, STORED | {"queueId": "99", "commitOffset": "5"}, b"", True)
-    assert case.take_commits() == ((fixtures.NO_QUEUE, 5),)
+    assert case.take_commits() == ((plan_words.NO_QUEUE, 5),)
 
 
 @every("fault", ["SYSTEM_BUSY", "silent", "answer"])

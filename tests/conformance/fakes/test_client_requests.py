@@ -29,7 +29,7 @@ from rocketmq_conformance.conformance.remoting.message import decode_all, parse_
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites.values.topology import GROUP, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, TOPIC
 
 LINES = [json.loads(line) for line in (DATA / "client-requests.jsonl").read_text("utf-8").splitlines()]
 CLIENTS = sorted({line["client"] for line in LINES})

@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command, MalformedFrame
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import BROKER, GROUP, TOPIC
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, TOPIC
 
 MEMBERS_ASKED = Command(int(Request.GET_CONSUMER_LIST_BY_GROUP), {"consumerGroup": GROUP})
 PULL = {

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.fakes.traffic import Traffic
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import ONE_WAY, Command
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import GROUP, RETRY_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, RETRY_TOPIC, TOPIC
 
 PEER: Any = SimpleNamespace(number=1)
 

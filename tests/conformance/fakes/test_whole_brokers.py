@@ -10,7 +10,7 @@ from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import GROUP, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, TOPIC
 
 PEER: Any = SimpleNamespace(number=1, address="127.0.0.1:1")
 NOBODY = ((-1, -1),) * 5

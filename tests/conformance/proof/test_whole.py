@@ -18,7 +18,7 @@ from rocketmq_conformance.models.client import whole_faults, whole_group
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: The first message of each place to begin at, when nothing is stored: young, expired and gone queues.
 FIRSTS = {

@@ -19,7 +19,7 @@ from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, TOPIC
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, TOPIC
 
 #: How long the small table may wait (s): what takes ten seconds is not in it.
 LIMIT = 8.0

@@ -20,7 +20,7 @@ from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: Releases whose local store can do nothing with one queue, and those whose store can.
 PLAIN, MERGING = ("4.0.0", "4.9.7", "5.1.4"), ("4.9.8", "5.2.0", "5.5.0")

@@ -35,7 +35,7 @@ from rocketmq_conformance.models.outcome import having_sent
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.consume import SUITE
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 NEWEST, OLDEST = "5.5.0", "4.0.0"
 

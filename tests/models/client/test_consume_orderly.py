@@ -28,7 +28,7 @@ from rocketmq_conformance.models.client.process_queue_contents import FAILED
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.consume_orderly import SUITE
 from rocketmq_conformance.suites.declare.sampler import sampler
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 NEWEST = "5.5.0"
 

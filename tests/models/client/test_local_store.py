@@ -17,8 +17,8 @@ from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result, agrees
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.local_store import SUITE
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 NEW, OLD, WIDE = (LocalStoreModel(Profile.of(client=release), ORDINARY) for release in ("5.5.0", "5.1.4", "5.4.0"))
 #: The first release that merges in either line, and the last that does not.

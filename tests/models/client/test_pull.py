@@ -23,8 +23,8 @@ from rocketmq_conformance.models.client.pull_state import (
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 from rocketmq_conformance.suites.pull import SUITE
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 RELEASES = ("4.0.0", "4.1.0", "4.5.2", "4.6.0", "4.8.0", "4.9.8", "5.0.0", "5.1.4", "5.2.0", "5.5.0")
 BOUND = {release: SUITE.bind(Profile.of(client=release)) for release in RELEASES}

@@ -20,8 +20,8 @@ from rocketmq_conformance.models.client.pushed_reset_stages import (
 )
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.pushed_reset import SUITE
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Releases that handle resets side by side, one after the other, with half a second after the commit, and the newest.
 BESIDE, SERIAL, HALF, NEW = "4.8.0", "4.9.8", "5.4.0", "5.5.0"

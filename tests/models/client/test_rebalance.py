@@ -23,8 +23,8 @@ from rocketmq_conformance.models.client.rebalance import RebalanceModel
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 from rocketmq_conformance.suites.rebalance import SUITE
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
 
 CLIENTS_RELEASES = ("4.0.0", "4.9.8", "5.1.4", "5.5.0")
 MODELS = {client: RebalanceModel(Profile.of(client=client), ORDINARY) for client in CLIENTS_RELEASES}

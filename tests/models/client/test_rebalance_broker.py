@@ -34,8 +34,8 @@ from rocketmq_conformance.models.client.rebalance_round import ALIGNED, in_hash_
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.rebalance_broker import SUITE
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 RETRY = "%RETRY%G"
 RETRY_T = ORDINARY.pop_retry_topic("T")

@@ -21,8 +21,8 @@ from rocketmq_conformance.models.client.rebalance_changed_round import _EXTRA_EV
 from rocketmq_conformance.models.client.rebalance_round import ALIGNED
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.rebalance_changed import SUITE
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: One release of each way to announce changes, the last one as a client of today.
 SILENT, TELLS, DIVIDES, KNOWS_NOTHING, BRIEF, HEARS, NOW = (

@@ -23,7 +23,7 @@ from rocketmq_conformance.models.client.rebalance_orderly import (
 from rocketmq_conformance.models.client.rebalance_orderly_round import rebalance_orderly_reason
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: Releases that do something differently, and the newest before each.
 RELEASES = ("4.0.0", "4.8.0", "4.9.4", "4.9.8", "5.0.0-PREVIEW", "5.1.4", "5.3.1", "5.5.0")

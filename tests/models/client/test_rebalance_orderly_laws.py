@@ -20,8 +20,8 @@ from rocketmq_conformance.models.client.rebalance_orderly import (
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.rebalance_orderly import SUITE
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Releases that unlock only what no listener has, or by force.
 IDLE = ("5.2.0", "5.5.0")

@@ -18,8 +18,8 @@ from rocketmq_conformance.models.client.rebalance_plain import (
 )
 from rocketmq_conformance.models.client.rebalance_round import ALIGNED
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.rebalance_plain import SUITE
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 OLD, HEARS_NOTHING, NOW = "4.9.8", "5.3.3", "5.5.0"
 ALL = {"T": (0, 1, 5, 6, 7), "U": (2, 8)}

@@ -27,8 +27,8 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, RETRY_TOPIC
 from rocketmq_conformance.suites.rebalance_pull import SUITE
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY, RETRY_TOPIC
 
 LAST, FIRST = "CONSUME_FROM_LAST_OFFSET", "CONSUME_FROM_FIRST_OFFSET"
 OLD = ("4.6.0", "4.6.1", "4.9.3", "4.9.8")

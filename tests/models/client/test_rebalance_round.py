@@ -24,7 +24,7 @@ from rocketmq_conformance.models.client.rebalance_round import (
 )
 from rocketmq_conformance.models.client.start import LAST, TIMESTAMP
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 T = ORDINARY.topic_queues["T"]
 share_of = division_of(ClientRules.of(Profile()), ORDINARY)

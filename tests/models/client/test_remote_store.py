@@ -19,8 +19,8 @@ from rocketmq_conformance.models.client.remote_store import RemoteStore, RemoteS
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.topologies import GROUP, LOST_QUEUE, ORDINARY
 from rocketmq_conformance.suites.remote_store import SUITE
-from rocketmq_conformance.suites.values.topology import GROUP, LOST_QUEUE, ORDINARY
 
 CLIENTS = ("4.0.0", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.5.0")
 REFUSALS = ("QUERY_NOT_FOUND", "PULL_NOT_FOUND", "SYSTEM_ERROR", "SYSTEM_BUSY")

@@ -17,7 +17,7 @@ from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, NO
 from rocketmq_conformance.models.outcome import Err, Expected
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
-from rocketmq_conformance.suites.values.topology import LOST_QUEUE, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import LOST_QUEUE, ORDINARY
 
 #: Queue 0 of an ordinary topic, and the group's retry topic.
 PLAIN, RETRY = 0, 3

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rocketmq_conformance.models.client.timers import TimersModel, TimersState, occurrences, timer_reason
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.sampler import sampler
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.timers import SUITE
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 #: Releases before and after lite pull consumers look for their start, files are merged, and locks are sent twice; one
 #: that asks for no zero; the newest.

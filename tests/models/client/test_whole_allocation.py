@@ -10,7 +10,7 @@ from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.client.whole_allocation import Crowded, WholeAllocationModel
 from rocketmq_conformance.models.message_queue import sort_ids
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MODEL = WholeAllocationModel(Profile(), ORDINARY)
 FOUR, FIVE = (MODEL.divide, 4, "AVG"), (MODEL.divide, 5, "AVG_BY_CIRCLE")

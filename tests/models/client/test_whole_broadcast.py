@@ -8,7 +8,7 @@ from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_broadcast import WholeBroadcastModel
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.whole_broadcast import SUITE
 
 MODEL = WholeBroadcastModel(Profile(), ORDINARY)

@@ -8,7 +8,7 @@ from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_brokers import WholeBrokersModel, number_of, numbers, place_of
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MODEL = WholeBrokersModel(Profile(), ORDINARY)
 NOBODY = (-1, -1)

@@ -8,7 +8,7 @@ from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import FIRST, LAST
 from rocketmq_conformance.models.client.whole_commit import WholeCommitModel
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MODEL = WholeCommitModel(Profile(), ORDINARY)
 ALONE = (MODEL.prepare, 2, "young", 7, LAST), (MODEL.join, 0)

@@ -15,7 +15,7 @@ from rocketmq_conformance.models.client.whole_lite import WholeLiteModel
 from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel
 from rocketmq_conformance.models.client.whole_push import WholePushModel
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 PUSH, ORDERLY, LITE = (
     WholePushModel(Profile(), ORDINARY),

@@ -34,7 +34,7 @@ from rocketmq_conformance.models.client.whole_moves import (
 )
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 RELEASES = ("4.1.0", "4.7.1", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.4", "5.5.0")
 EVERY = list(cases())

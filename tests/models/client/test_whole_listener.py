@@ -8,7 +8,7 @@ from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS, N
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.whole_listener import WholeListenerModel, retry_begins
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MODEL = WholeListenerModel(Profile(), ORDINARY)
 ONE_QUEUE, TWO_QUEUES = (MODEL.prepare, 1, "young", 12, LAST), (MODEL.prepare, 2, "young", 12, LAST)

@@ -10,7 +10,7 @@ from rocketmq_conformance.models.client.whole_orderly import WholeOrderlyModel
 from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MODEL = WholeOrderlyModel(Profile(), ORDINARY)
 NOBODY = (-1, -1)

@@ -15,7 +15,7 @@ from rocketmq_conformance.models.client.whole_orderly_listener import (
 )
 from rocketmq_conformance.models.client.whole_push import WholePushState
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 NEW = WholeOrderlyListenerModel(Profile(), ORDINARY)
 OLD = WholeOrderlyListenerModel(Profile.of(client="5.1.4"), ORDINARY)

@@ -9,7 +9,7 @@ from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_end import NOT_ENDED
 from rocketmq_conformance.models.client.whole_pause import WholePauseModel
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MODEL = WholePauseModel(Profile(), ORDINARY)
 JOIN, BOTH = (MODEL.join, 0), ((MODEL.join, 0), (MODEL.join, 1))

@@ -19,7 +19,7 @@ from rocketmq_conformance.models.client.whole_push import (
 )
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MODEL = WholePushModel(Profile(), ORDINARY)
 NOBODY = (-1, -1)

@@ -8,7 +8,7 @@ from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_subscriptions import WholeSubscriptionsModel
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MODEL = WholeSubscriptionsModel(Profile(), ORDINARY)
 JOIN, BOTH = (MODEL.join, 0), ((MODEL.join, 0), (MODEL.join, 1))

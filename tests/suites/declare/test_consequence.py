@@ -21,7 +21,7 @@ from rocketmq_conformance.suites.declare.consequence import consequence_of
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.harm_readers import Consequence, Harm
 from rocketmq_conformance.suites.declare.step import Step
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 WHY = Reason(("RULE",), "")
 NOT_FOUND = Err("QUERY_NOT_FOUND")

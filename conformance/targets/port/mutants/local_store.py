@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.targets.port.file_store import Offsets, Un
 from rocketmq_conformance.conformance.targets.port.local_store import LocalStore
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, Entry
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "local-store")

@@ -8,7 +8,7 @@ from rocketmq_conformance.conformance.targets.port.pull import WHILE_FULL, Messa
 from rocketmq_conformance.conformance.targets.port.pull_request import NotNowError, PullCache, PullRequest
 from rocketmq_conformance.conformance.targets.port.pull_settings import Subscription
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "pull")

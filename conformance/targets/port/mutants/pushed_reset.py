@@ -9,7 +9,7 @@ from rocketmq_conformance.conformance.targets.port.group_member import OwnedQueu
 from rocketmq_conformance.conformance.targets.port.pushed_reset import SLEEP, PendingReset, PushedReset
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.models.message_queue import MessageQueue
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "pushed-reset")

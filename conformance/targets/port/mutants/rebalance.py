@@ -13,7 +13,7 @@ from rocketmq_conformance.conformance.targets.port.start import TIMESTAMP, Start
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 NewPulls = list[tuple[int, int]]
 

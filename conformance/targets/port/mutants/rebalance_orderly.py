@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance_orderly import (
 )
 from rocketmq_conformance.conformance.targets.port.start import StartPosition
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 NewPulls = list[tuple[int, int]]
 

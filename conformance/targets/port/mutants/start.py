@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.port.start import (
 from rocketmq_conformance.conformance.targets.port.start_lite_pull import StartLitePull
 from rocketmq_conformance.conformance.targets.port.start_pull import StartPull
 from rocketmq_conformance.conformance.targets.port.start_push import StartPush
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 _MIN = int(Request.GET_MIN_OFFSET)
 

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.port.timers import (
     Timer,
     Timers,
 )
-from rocketmq_conformance.suites.values.topology import TOPIC
+from rocketmq_conformance.suites.declare.topologies import TOPIC
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "timers")

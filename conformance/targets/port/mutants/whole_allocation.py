@@ -6,7 +6,7 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.whole_allocation import WholeAllocation
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-allocation")

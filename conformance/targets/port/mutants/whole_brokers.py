@@ -9,7 +9,7 @@ from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_brokers import FIRST, WholeBrokersGroup, home_of
-from rocketmq_conformance.suites.values.topology import TOPIC
+from rocketmq_conformance.suites.declare.topologies import TOPIC
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-brokers")

@@ -8,7 +8,7 @@ from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOP
 from rocketmq_conformance.conformance.targets.port.whole_listener import Batch, WholeListener
 from rocketmq_conformance.models.client.plan_words import FAILS, SUCCEEDS
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-listener")

@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.port.whole_push import Line, Whole
 from rocketmq_conformance.models.client.member_settings import TIMESTAMP_TEXT
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-push")

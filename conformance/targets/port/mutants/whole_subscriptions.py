@@ -7,7 +7,7 @@ from rocketmq_conformance.conformance.targets.port.group_member import Consumer
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush
 from rocketmq_conformance.conformance.targets.port.whole_subscriptions import WholeSubscriptions
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, OTHER_TOPIC, TOPIC
 
 _OTHERS = ORDINARY.topic_queues[OTHER_TOPIC]
 

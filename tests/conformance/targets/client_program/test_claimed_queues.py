@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.targets.client_program.claimed_queues import wrong_claim
 from rocketmq_conformance.models.client.whole_push import WholePushModel
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 MODEL = WholePushModel(Profile(), ORDINARY)
 ALONE, *_ = MODEL.join(MODEL.initial(), 0)

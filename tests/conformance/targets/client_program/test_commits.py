@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_commits impo
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_commit as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY, TOPIC
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, TOPIC
 
 BRIEF = Timing(connect=30.0, margin=0.3, look=30, quiet=0.05, round=0.1, write=0.1, routes=0.1, retry=0.05)
 

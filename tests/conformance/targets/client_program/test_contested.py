@@ -20,7 +20,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_group import
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_push as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY, TOPIC
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, TOPIC
 
 #: Long enough for a client to pull again.
 TIMING = replace(BRIEF, margin=1.5)

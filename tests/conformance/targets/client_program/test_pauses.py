@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_pauses impor
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_pause as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 
 class Group(PlayedPauses):

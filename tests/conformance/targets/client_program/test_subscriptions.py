@@ -16,7 +16,7 @@ from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_subscriptions as operations
-from rocketmq_conformance.suites.values.topology import ORDINARY, OTHER_TOPIC, TOPIC
+from rocketmq_conformance.suites.declare.topologies import ORDINARY, OTHER_TOPIC, TOPIC
 
 TO, FROM = {"subscribe": OTHER_TOPIC}, {"unsubscribe": OTHER_TOPIC}
 

@@ -15,8 +15,8 @@ from rocketmq_conformance.models.client.rebalance_orderly_round import UNLOCK_DE
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.suite import Row
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.rebalance_orderly import SUITE
-from rocketmq_conformance.suites.values.topology import ORDINARY
 
 pytestmark = pytest.mark.java
 
