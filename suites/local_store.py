@@ -78,7 +78,8 @@ class Damage(Operation):
     how: Annotated[str, Values(*DAMAGES)]
 
 
-def _bind(topology: Topology, profile: Profile) -> BoundModel:
+def bind(topology: Topology, profile: Profile) -> BoundModel:
+    """The model on a topology, for a profile."""
     model = LocalStoreModel(profile, topology)
     return BoundModel(
         LocalStore(),
@@ -96,7 +97,8 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: LocalStore) -> str:
+def show(state: LocalStore) -> str:
+    """The state to a reader."""
     main, backup = (file if isinstance(file, str) else str(dict(file)) for file in (state.main, state.backup))
     return f"memory {dict(state.memory)}, frozen {sorted(state.frozen)}, file {main}, backup {backup}"
 
@@ -105,9 +107,9 @@ SUITE = Suite(
     name="local-store",
     sentence="A broadcasting consumer's offset store on its file, with restarts and damaged files.",
     side=Side.CLIENT,
-    bind=partial(_bind, ORDINARY),
+    bind=partial(bind, ORDINARY),
     steps=40,
-    show=_show,
+    show=show,
     rules=(
         "OFF-L-PATH",
         "OFF-L-SAVE",

@@ -81,7 +81,8 @@ class CommitElsewhere(environment.CommitElsewhere):
     offset: Annotated[int, OFFSET]
 
 
-def _bind(topology: Topology, profile: Profile) -> BoundModel:
+def bind(topology: Topology, profile: Profile) -> BoundModel:
+    """The model on a topology, for a profile."""
     model = RemoteStoreModel(profile, topology)
     return BoundModel(
         RemoteStore(broker=initial_broker(topology)),
@@ -99,7 +100,8 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: RemoteStore) -> str:
+def show(state: RemoteStore) -> str:
+    """The state to a reader."""
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in state.broker.stored.items()}
     return f"memory {dict(state.memory)}, frozen {sorted(state.frozen)}, broker {stored}"
 
@@ -108,9 +110,9 @@ SUITE = Suite(
     name="remote-store",
     sentence="A consumer's offset store against a broker that answers, refuses and fails.",
     side=Side.CLIENT,
-    bind=partial(_bind, ORDINARY),
+    bind=partial(bind, ORDINARY),
     steps=40,
-    show=_show,
+    show=show,
     rules=(
         "OFF-UPD-1",
         "OFF-FRZ-1",

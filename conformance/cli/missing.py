@@ -34,7 +34,7 @@ def suites_without_a_part() -> Iterator[str]:
         if name in SUITES.brought:
             continue
         for target in {Side.BROKER: (broker,), Side.WHOLE: (port,)}.get(suite.side, (port, java_client)):
-            if not has_part(target.__name__, name):
+            if not has_part(target.__name__, SUITES[name].family):
                 yield f"suite {name}: {target.__name__.rpartition('.')[2]} has no module that plays it"
         if suite.ordinary and name not in mutated:
             yield f"suite {name}: it has no mutant"

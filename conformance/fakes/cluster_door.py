@@ -6,6 +6,7 @@ address of its own, which says whose queue a request names.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from rocketmq_conformance.conformance.adapter import Answered
@@ -51,9 +52,9 @@ class ClusterDoor:
 
     def spread(self, topic: str, queues: int) -> list[tuple[str, str, Topic]]:
         """The name, the address and the topic's settings of each broker when so many of its queues can be read."""
-        places = [self._topology.queues[at].broker for at in self._topology.topic_queues[topic][:queues]]
-        found = [(name, address, Topic.of(places.count(name))) for address, name in self._names.items()]
-        return [one for one in found if one[2].read_queues] or found[:1]
+        every = [self._topology.queues[at].broker for at in self._topology.topic_queues[topic]]
+        counts = Counter(every[:queues])
+        return [(name, address, Topic.of(counts[name])) for address, name in self._names.items() if name in every]
 
     def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer one request in process."""

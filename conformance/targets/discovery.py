@@ -43,7 +43,7 @@ def suite_modules(package: str) -> list[ModuleType]:
 def not_played(package: str, target: str, sides: Collection[str]) -> dict[str, str]:
     """The suites of its sides that a target has no module for, each with the reason, for ``Hello.unsupported``."""
     return {
-        name: f"{target} does not play it: there is no module {name.replace('-', '_')}.py"
+        name: f"{target} does not play it: there is no module {suite.family.replace('-', '_')}.py"
         for name, suite in SUITES.items()
-        if suite.side.value in sides and not has_part(package, name)
+        if suite.side.value in sides and not has_part(package, suite.family)
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.message_queue import MessageQueue
 
@@ -46,4 +48,23 @@ ORDINARY = Topology(
     allowed_rooms=("room",),
     # that of the first member, and one without a member
     queue_rooms=("10.0.0.1", "10.0.0.3"),
+)
+
+_SECOND = "broker-b"
+#: Two brokers, whose queues of a topic have the same ids.
+TWO_BROKERS = replace(
+    ORDINARY,
+    name="two-brokers",
+    next_topic="",
+    queues=(
+        MessageQueue(TOPIC, BROKER, 0),
+        MessageQueue(TOPIC, _SECOND, 0),
+        MessageQueue(OTHER_TOPIC, _SECOND, 0),
+        MessageQueue(RETRY_TOPIC, BROKER, 0),
+        MessageQueue(LOST_TOPIC, "broker-lost", 0),
+        MessageQueue(TOPIC, BROKER, 1),
+        MessageQueue(TOPIC, _SECOND, 1),
+        MessageQueue(TOPIC, _SECOND, 2),
+        MessageQueue(OTHER_TOPIC, BROKER, 0),
+    ),
 )

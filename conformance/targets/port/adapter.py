@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.targets.port.transport import Calls, Socke
 from rocketmq_conformance.models.outcome import Outcome, Unsupported, outcome_of
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: The sides that it has: it is a consumer client.
 SIDES = ("pure", "client", "whole")
@@ -64,7 +65,7 @@ class Port:
 
     def reset(self, case: Case) -> None:
         """Forget everything; connections stay."""
-        found = self._played(case.suite.name)
+        found = self._played(case.suite)
         self._methods = {}
         if found:
             part, self._methods = found
@@ -94,7 +95,7 @@ class Port:
 
     def calls(self, suite: Suite) -> Methods | None:
         """The method that does each operation, for the case of the last reset."""
-        found = self._played(suite.name) if self.via == "call" else None
+        found = self._played(suite) if self.via == "call" else None
         return found and found[1]
 
     def close(self) -> None:
@@ -102,13 +103,15 @@ class Port:
         if self._transport:
             self._transport.close()
 
-    def _played(self, suite: str) -> tuple[Part, Methods] | None:
+    def _played(self, suite: Suite) -> tuple[Part, Methods] | None:
         """The part that plays a suite; it lives as long as the port."""
-        if suite not in self._parts:
-            kind: type[Part] | None = self._changed.get(suite) or part_of(port.__name__, suite)
-            part = kind(self._talks()) if kind else None
-            self._parts[suite] = (part, part.calls()) if part else None
-        return self._parts[suite]
+        if suite.name not in self._parts:
+            kind: type[Part] | None = self._changed.get(suite.name) or part_of(port.__name__, suite.family)
+            # a part that plays on the ordinary topology alone takes none
+            more = () if suite.topology is ORDINARY else (suite.topology,)
+            part = kind(self._talks(), *more) if kind else None
+            self._parts[suite.name] = (part, part.calls()) if part else None
+        return self._parts[suite.name]
 
     def _talks(self) -> Transport:
         if self._transport is None:

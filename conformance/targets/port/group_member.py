@@ -21,7 +21,7 @@ class OwnedQueue:
 
 
 class Consumer:
-    """One member of the group. Queues are given by their position in the layout."""
+    """One member of the group. Queues are given by their key in the topology."""
 
     def __init__(self, positions: StartPosition, client: str, mode: str, where: str, strategy: str) -> None:
         self.positions = positions
@@ -30,7 +30,8 @@ class Consumer:
         self.broadcasts = mode == BROADCASTING
         self.where = where
         self.strategy = strategy
-        self.topics = ["T", "U"] if self.broadcasts else ["T", "U", RETRY_TOPIC]
+        topology = positions.remote.topology
+        self.topics = [topology.topic, topology.other_topic, *([] if self.broadcasts else [topology.retry_topic])]
         #: Was a topic unsubscribed since the last round?
         self.gave_up = False
         #: Readable queues by topic, as of the last route from the name server.

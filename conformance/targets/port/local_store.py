@@ -9,6 +9,7 @@ from rocketmq_conformance.conformance.targets import offset_file_damage
 from rocketmq_conformance.conformance.targets.port.file_store import FileStore, Offsets, UnreadableError
 from rocketmq_conformance.conformance.targets.port.offset_file import parse, render
 from rocketmq_conformance.conformance.targets.port.transport import Transport
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import local_store as operations
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
@@ -17,8 +18,8 @@ from rocketmq_conformance.suites.declare.topologies import ORDINARY
 class LocalStore(FileStore):
     """Offsets of one consumer, and its files."""
 
-    def __init__(self, transport: Transport | None = None) -> None:
-        super().__init__()
+    def __init__(self, transport: Transport | None = None, topology: Topology = ORDINARY) -> None:
+        super().__init__(topology)
 
     def begin_case(self, case: Case) -> None:
         """Begin a case."""
@@ -74,15 +75,16 @@ class LocalStore(FileStore):
 
     def parsed(self, text: str) -> Offsets:
         """The offsets of known queues in a text; ValueError when it cannot be parsed."""
-        return {
-            ORDINARY.queues.index(queue): offset for queue, offset in parse(text).items() if queue in ORDINARY.queues
-        }
+        queues = self.topology.queues
+        return {queues.index(queue): offset for queue, offset in parse(text).items() if queue in queues}
 
     def write(self, offsets: Offsets) -> None:
         """Copy the file to the backup, and write a new one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.back_up()
-        self.file.write_text(render({ORDINARY.queues[queue]: offset for queue, offset in offsets.items()}), "utf-8")
+        self.file.write_text(
+            render({self.topology.queues[queue]: offset for queue, offset in offsets.items()}), "utf-8"
+        )
 
     def back_up(self) -> None:
         """Copy the file to the backup, even when it is broken."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
@@ -20,9 +21,10 @@ class Entry:
 
 
 class OffsetTable:
-    """Offsets of one consumer. Queues are given by their position in the layout, -1 for none."""
+    """Offsets of one consumer. Queues are given by their key in the topology, -1 for none."""
 
-    def __init__(self) -> None:
+    def __init__(self, topology: Topology = ORDINARY) -> None:
+        self.topology = topology
         self.table: dict[int, Entry] = {}
         self.forget()  # a subclass may have more state than the table
 
@@ -73,4 +75,4 @@ class OffsetTable:
 
     def is_of(self, queue: int, topic: str) -> bool:
         """Does a queue belong to a topic? The blank topic has them all."""
-        return not topic or ORDINARY.queues[queue].topic == topic
+        return not topic or self.topology.topic_of[queue] == topic

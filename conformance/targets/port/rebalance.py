@@ -6,6 +6,7 @@ All members of the group are in one object, so that a plan can choose whose turn
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
@@ -23,9 +24,10 @@ from rocketmq_conformance.conformance.targets.port.routes import ids_of, of_topi
 from rocketmq_conformance.conformance.targets.port.start import NoStartError, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
 from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP, VIRTUAL_NODES
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import rebalance as operations
-from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY
+from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 LAST = "CONSUME_FROM_LAST_OFFSET"
 CONFIG = "CONFIG"
@@ -35,7 +37,6 @@ PULL_EXPIRY = 120_000
 _LIST = int(Request.GET_CONSUMER_LIST_BY_GROUP)
 _GROUP = {"consumerGroup": GROUP}
 _SUCCESS = int(Response.SUCCESS)
-_POSITIONS = {queue: at for at, queue in enumerate(ORDINARY.queues)}
 
 
 class Rebalance:
@@ -45,23 +46,28 @@ class Rebalance:
     #: Did the round change the queues of the current topic?
     moved = False
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, topology: Topology = ORDINARY) -> None:
         self.transport = transport
+        self.topology, self.queues, self.topic_of = topology, topology.queues, topology.topic_of
+        #: The readable queues of a topic by its route, and all of its queues.
+        more = {} if topology is ORDINARY else {"topology": topology}
+        self.routed_queues = partial(routed, **more)
+        self.of_topic = partial(of_topic, **more)
         allocator = self.allocator = Allocation()
-        configured = tuple([ORDINARY.queues[at] for at in ORDINARY.configured])
+        configured = tuple([topology.queues[at] for at in topology.configured])
         self.strategies: dict[str, Callable[[str, Queues, Ids], Queues]] = {
             "AVG": self.allocator.averagely,
             "AVG_BY_CIRCLE": self.allocator.by_circle,
             CONFIG: lambda me, queues, ids: allocator.by_config(me, queues, ids, configured),
-            "MACHINE_ROOM": lambda me, queues, ids: allocator.by_machine_room(me, queues, ids, ORDINARY.allowed_rooms),
+            "MACHINE_ROOM": lambda me, queues, ids: allocator.by_machine_room(me, queues, ids, topology.allowed_rooms),
             "CONSISTENT_HASH": lambda me, queues, ids: allocator.by_consistent_hash(me, queues, ids, VIRTUAL_NODES),
             "MACHINE_ROOM_NEARBY": self.nearby,
         }
         #: Shares that are cached: groups change rarely.
         self.shares: dict[tuple[str, str, tuple[int, ...], tuple[str, ...]], tuple[int, ...] | None] = {}
         #: What members are made of outlives them: making it takes longer than emptying it.
-        self.places = [StartPosition(transport) for _ in ORDINARY.clients]
-        self.members: list[Consumer | None] = [None for _ in ORDINARY.clients]
+        self.places = [StartPosition(transport, topology) for _ in topology.clients]
+        self.members: list[Consumer | None] = [None for _ in topology.clients]
         self.now = 0
         #: The offsets in the files of broadcasting members, by client id.
         self.files: dict[str, Offsets] = {}
@@ -75,7 +81,7 @@ class Rebalance:
         """Begin a case: three members, at time 0."""
         self.now = 0
         self.files.clear()
-        for member in range(len(ORDINARY.clients)):
+        for member in range(len(self.topology.clients)):
             self.join(member, False, "CLUSTERING", LAST, "AVG")
 
     # --- a round ------------------------------------------------------------------------------------------
@@ -113,7 +119,7 @@ class Rebalance:
 
     def is_of(self, topic: str, wanted: tuple[int, ...]) -> bool:
         """Are all configured queues queues of the topic? Those of another one keep it from being balanced."""
-        return all(ORDINARY.topic_of[queue] == topic for queue in wanted)
+        return all(self.topic_of[queue] == topic for queue in wanted)
 
     def divided(
         self, consumer: Consumer, topic: str, queues: tuple[int, ...], ids: tuple[str, ...]
@@ -149,7 +155,7 @@ class Rebalance:
     def listed(self, topic: str) -> tuple[str, ...] | None:
         """The group's members, as a broker of the topic lists them; None when it does not."""
         try:
-            code, _, _, body = self.transport.ask(topic, BROKER, _LIST, _GROUP)
+            code, _, _, body = self.transport.ask(topic, self.topology.brokers[0], _LIST, _GROUP)
         except (NoRouteError, OSError):
             return self.not_listed()
         return ids_of(body) if code == _SUCCESS and body else self.refused()
@@ -166,22 +172,23 @@ class Rebalance:
         self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]
     ) -> tuple[int, ...] | None:
         """A client's share of a topic; None when the strategy refuses."""
-        ordered = tuple([ORDINARY.queues[at] for at in self.in_queue_order(queues)])
+        ordered = tuple([self.queues[at] for at in self.in_queue_order(queues)])
         try:
             mine = self.strategies[strategy](client, ordered, self.in_id_order(ids))
         except IllegalArgumentError:
             return None
-        return tuple([_POSITIONS[queue] for queue in mine])  # type: ignore[index]
+        return tuple([self.queues.index(queue) for queue in mine])
 
     def nearby(self, me: str, queues: Queues, ids: Ids) -> Queues:
         """Strategy MACHINE_ROOM_NEARBY, to which a queue's room goes by its id."""
         housed = {
-            (topic, f"{ORDINARY.queue_rooms[at % 2]}@{broker}", at): (topic, broker, at) for topic, broker, at in queues
+            (topic, f"{self.topology.queue_rooms[at % 2]}@{broker}", at): (topic, broker, at)
+            for topic, broker, at in queues
         }
         return tuple([housed[queue] for queue in self.allocator.nearby(me, tuple(housed), ids, "AVG")])
 
     def in_queue_order(self, queues: tuple[int, ...]) -> tuple[int, ...]:
-        """The queues of a topic as every member sorts them; a route gives them by their ids."""
+        """The queues of a topic as every member sorts them; a route gives them by their brokers and ids."""
         return queues
 
     def in_id_order(self, ids: tuple[str, ...]) -> tuple[str, ...]:
@@ -194,7 +201,7 @@ class Rebalance:
         """Own exactly these queues of a topic; did that succeed?"""
         self.moved = False
         table = consumer.table
-        for queue in of_topic(topic) if table else ():
+        for queue in self.of_topic(topic) if table else ():
             if queue not in table:
                 continue
             if queue not in wanted:
@@ -277,7 +284,7 @@ class Rebalance:
         if not consumer.gave_up and consumer.strategy != CONFIG:
             return
         consumer.gave_up = False
-        for queue in [queue for queue in consumer.table if ORDINARY.topic_of[queue] not in consumer.topics]:
+        for queue in [queue for queue in consumer.table if self.topic_of[queue] not in consumer.topics]:
             self.give_up(consumer, queue)
 
     def give_up(self, consumer: Consumer, queue: int) -> None:
@@ -288,7 +295,7 @@ class Rebalance:
 
     def join(self, member: int, twin: bool, mode: str, where: str, strategy: str) -> Result:
         """Start a member, replacing the previous one."""
-        client = ORDINARY.clients[(member + twin) % len(ORDINARY.clients)]
+        client = self.topology.clients[(member + twin) % len(self.topology.clients)]
         positions = self.places[member]
         self.open_store(positions, client, mode == BROADCASTING)
         consumer = self.members[member] = self.consumer(positions, client, mode, where, strategy)
@@ -308,7 +315,9 @@ class Rebalance:
         if consumer is None:
             return None
         mode = BROADCASTING if consumer.broadcasts else "CLUSTERING"
-        return self.join(member, consumer.client != ORDINARY.clients[member], mode, consumer.where, consumer.strategy)
+        return self.join(
+            member, consumer.client != self.topology.clients[member], mode, consumer.where, consumer.strategy
+        )
 
     def leave(self, member: int) -> Result:
         """Shut a member down."""
@@ -329,7 +338,9 @@ class Rebalance:
     def subscribe(self, consumer: Consumer, topic: str) -> Result:
         """Subscribe to a topic, from the next round on, whose order is that of Java's hash table."""
         if topic not in consumer.topics:
-            consumer.topics = [known for known in ORDINARY.topic_queues if known == topic or known in consumer.topics]
+            consumer.topics = [
+                known for known in self.topology.topic_queues if known == topic or known in consumer.topics
+            ]
         return None
 
     def unsubscribe(self, consumer: Consumer, topic: str) -> Result:
@@ -343,7 +354,7 @@ class Rebalance:
         """Ask the name server for the routes of all topics."""
         for topic in consumer.topics:
             try:
-                consumer.routes[topic] = routed(topic, self.transport.route(topic))
+                consumer.routes[topic] = self.routed_queues(topic, self.transport.route(topic))
             except NoRouteError:
                 self.lost_route(consumer, topic)
         return None
@@ -357,7 +368,7 @@ class Rebalance:
         if request is None or request.dropped:
             return None
         request.pulled = self.now
-        return self.asked(consumer, queue, request.offset) if ORDINARY.queues[queue].topic in consumer.topics else None
+        return self.asked(consumer, queue, request.offset) if self.topic_of[queue] in consumer.topics else None
 
     def asked(self, consumer: Consumer, queue: int, offset: int) -> Result:
         """A pull request: it also commits what is in memory, unless the offsets are in a file."""

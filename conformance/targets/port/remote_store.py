@@ -6,6 +6,7 @@ from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Request, Response, response_name
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET, OffsetTable
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import remote_store as operations
 from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
@@ -27,9 +28,6 @@ def header(topic: str, number: int) -> dict[str, str]:
     return {"consumerGroup": GROUP, "topic": topic, "queueId": str(number)}
 
 
-_HEADERS = [header(queue.topic, queue.id) for queue in ORDINARY.queues]
-
-
 class OffsetNotFoundError(Exception):
     """The broker has no offset for the group."""
 
@@ -41,10 +39,12 @@ class QueryFailedError(Exception):
 class RemoteStore(OffsetTable):
     """Offsets of one consumer, and its requests to the broker."""
 
-    def __init__(self, transport: Transport) -> None:
-        super().__init__()
+    def __init__(self, transport: Transport, topology: Topology = ORDINARY) -> None:
+        super().__init__(topology)
         self.transport = transport
-        self.queries = [self.query_header(queue.topic, queue.id) for queue in ORDINARY.queues]
+        self.queues = topology.queues
+        self.headers = [header(queue.topic, queue.id) for queue in self.queues]
+        self.queries = [self.query_header(queue.topic, queue.id) for queue in self.queues]
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class RemoteStore(OffsetTable):
 
     def fetch(self, queue: int) -> int:
         """The offset that the broker has; OffsetNotFoundError or QueryFailedError."""
-        topic, broker, _ = ORDINARY.queues[queue]
+        topic, broker, _ = self.queues[queue]
         try:
             code, _, ext, _ = self.transport.ask(topic, broker, _QUERY, self.queries[queue])
         except NoRouteError as unrouted:
@@ -148,8 +148,8 @@ class RemoteStore(OffsetTable):
 
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:
         """Send a commit, and report a refusal unless it is one way."""
-        topic, broker, _ = ORDINARY.queues[queue]
-        ext = {**_HEADERS[queue], "commitOffset": str(offset)}
+        topic, broker, _ = self.queues[queue]
+        ext = {**self.headers[queue], "commitOffset": str(offset)}
         try:
             code, _, _, _ = self.transport.ask(topic, broker, _UPDATE, ext, one_way)
         except NoRouteError:

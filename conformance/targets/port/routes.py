@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 
@@ -15,21 +16,23 @@ def ids_of(body: bytes) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def readable(route: bytes) -> int:
-    """The number of readable queues in a route."""
-    return sum(data["readQueueNums"] for data in json.loads(route)["queueDatas"] if data["perm"] & 4)
+def readable(route: bytes) -> dict[str, int]:
+    """The number of readable queues at each broker of a route."""
+    return {data["brokerName"]: data["readQueueNums"] for data in json.loads(route)["queueDatas"] if data["perm"] & 4}
 
 
 @lru_cache(maxsize=256)
-def routed(topic: str, route: bytes) -> tuple[int, ...]:
+def routed(topic: str, route: bytes, topology: Topology = ORDINARY) -> tuple[int, ...]:
     """The readable queues of a topic's route."""
-    return of_topic(topic)[: readable(route)]
+    counts, queues = readable(route), topology.queues
+    return tuple(at for at in of_topic(topic, topology) if queues[at].id < counts.get(queues[at].broker, 0))
 
 
 @lru_cache(maxsize=256)
-def of_topic(topic: str) -> tuple[int, ...]:
-    """The queues of a topic, by their ids."""
-    return tuple(at for at, queue in enumerate(ORDINARY.queues) if queue.topic == topic)
+def of_topic(topic: str, topology: Topology = ORDINARY) -> tuple[int, ...]:
+    """The queues of a topic, by their brokers and ids."""
+    queues = topology.queues
+    return tuple(sorted((at for at, queue in enumerate(queues) if queue.topic == topic), key=queues.__getitem__))
 
 
 def place_of(topic: str) -> int:

@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.targets.port.file_store import FileStore
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError, Transport
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.values import start as operations
@@ -22,7 +23,6 @@ TIMESTAMP = "CONSUME_FROM_TIMESTAMP"
 _MAX = int(Request.GET_MAX_OFFSET)
 _SEARCH = int(Request.SEARCH_OFFSET_BY_TIMESTAMP)
 _SUCCESS = int(Response.SUCCESS)
-_HEADERS = [{"topic": queue.topic, "queueId": str(queue.id)} for queue in ORDINARY.queues]
 
 #: The errors of the checked variant.
 NO_START = Err("CLIENT")
@@ -42,11 +42,13 @@ class NoTimeError(Exception):
 
 
 class StartPosition:
-    """The start decisions of one consumer. Queues are given by their position in the layout."""
+    """The start decisions of one consumer. Queues are given by their key in the topology."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, topology: Topology = ORDINARY) -> None:
         self.transport = transport
-        self.remote = RemoteStore(transport)
+        self.queues = topology.queues
+        self.headers = [{"topic": queue.topic, "queueId": str(queue.id)} for queue in self.queues]
+        self.remote = RemoteStore(transport, topology)
         #: The store of the consumer, by its message model.
         self.store: RemoteStore | FileStore = self.remote
         self.times: dict[tuple[str | None, str], int] = {}
@@ -115,7 +117,7 @@ class StartPosition:
 
     def begin(self, queue: int, where: str, text: str | None, zone: str) -> int:
         """The start offset of a queue without a stored one."""
-        if self.is_retry(ORDINARY.queues[queue].topic):
+        if self.is_retry(self.queues[queue].topic):
             return self.begin_retry(queue, where)
         if where == FIRST:
             return self.first(queue)
@@ -151,11 +153,11 @@ class StartPosition:
 
     def header(self, queue: int) -> dict[str, str]:
         """The header of a request that concerns one queue."""
-        return _HEADERS[queue]
+        return self.headers[queue]
 
     def bound(self, queue: int, code: int, ext: dict[str, str]) -> int:
         """Ask the broker for an offset; NoStartError."""
-        topic, broker, _ = ORDINARY.queues[queue]
+        topic, broker, _ = self.queues[queue]
         try:
             answered, _, fields, _ = self.transport.ask(topic, broker, code, ext)
         except (NoRouteError, OSError):

@@ -8,7 +8,6 @@ from rocketmq_conformance.conformance.targets.port.group_member import RETRY_TOP
 from rocketmq_conformance.conformance.targets.port.offset_table import NO_OFFSET
 from rocketmq_conformance.conformance.targets.port.rebalance import LAST, Rebalance
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
-from rocketmq_conformance.conformance.targets.port.routes import of_topic, readable
 from rocketmq_conformance.conformance.targets.port.start import TIMESTAMP, StartPosition
 from rocketmq_conformance.conformance.targets.port.transport import NoRouteError
 from rocketmq_conformance.models.client.member_settings import MEMBER_TIMESTAMP
@@ -129,7 +128,7 @@ class RouteIsFinal(Rebalance):
     def refresh(self, consumer: Consumer) -> Result:
         for topic in consumer.topics:
             try:
-                consumer.routes.setdefault(topic, of_topic(topic)[: readable(self.transport.route(topic))])
+                consumer.routes.setdefault(topic, self.routed_queues(topic, self.transport.route(topic)))
             except NoRouteError:
                 self.lost_route(consumer, topic)
         return None
