@@ -20,6 +20,7 @@ from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 _SIDES = (Side.PURE.value, Side.CLIENT.value)
 #: First release that gives up at once when a connection is cut under a waiting request.
@@ -54,7 +55,7 @@ class JavaClient:
         """A client of this release."""
         unsupported = not_played(__package__, "java-client", _SIDES)
         for name in SUITES:
-            part = _part(name)
+            part = _part(SUITES[name].family)
             if part is not None and (reason := self._refuses(part)):
                 unsupported[name] = reason
         name = "java-client" if self.via == "call" else "java-client via tcp"
@@ -119,10 +120,12 @@ class JavaClient:
 
     def _played(self, suite: Suite) -> tuple[Part, Methods]:
         if suite.name not in self._parts:
-            made = _part(suite.name)
+            made = _part(suite.family)
             if made is None:
                 raise AdapterError(f"java-client does not play {suite.name}: judge another suite.")
-            part = made(self.release, self.via)
+            # a part that plays on the ordinary topology alone takes none
+            more = () if suite.topology is ORDINARY else (suite.topology,)
+            part = made(self.release, self.via, *more)
             self._parts[suite.name] = part, part.calls()
         return self._parts[suite.name]
 

@@ -19,6 +19,7 @@ from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
 from rocketmq_conformance.models.client.plan_words import NO_QUEUE
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, TOPIC
 
@@ -64,9 +65,10 @@ class JavaConsumer(Part):
 
     over_sockets = True
 
-    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+    def __init__(self, release: JavaRelease, via: str = "call", topology: Topology = ORDINARY) -> None:
         self.release = release
         self.via = via
+        self.topology = topology
         self.factory: Any = None
         self.store_class = release.load("client.consumer.store.RemoteBrokerOffsetStore")
         self.store: Any = None
@@ -75,7 +77,7 @@ class JavaConsumer(Part):
         types = release.load("client.consumer.store.ReadOffsetType")
         self.types = {kind: getattr(types, name) for kind, name in _TYPES.items()}
         message_queue = release.load("common.message.MessageQueue")
-        self.queues = {at: message_queue(*queue) for at, queue in enumerate(ORDINARY.queues)}
+        self.queues = {at: message_queue(*queue) for at, queue in enumerate(topology.queues)}
         self.queues[NO_QUEUE] = None
         #: What may be raised: refusals of the broker first.
         self.failures = [release.load(name) for name in _FAILURES]

@@ -24,7 +24,6 @@ from rocketmq_conformance.conformance.targets.java_client.consumer_making import
 from rocketmq_conformance.conformance.targets.java_client.offset_folder import offset_folder
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.pull_service import Dispatched, dispatched
-from rocketmq_conformance.conformance.targets.java_client.queue_names import POSITIONS
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import PostponedTasks
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
@@ -32,6 +31,8 @@ from rocketmq_conformance.models.allocation.nearby import room_of
 from rocketmq_conformance.models.client.group_state import client_id
 from rocketmq_conformance.models.client.member_settings import VIRTUAL_NODES
 from rocketmq_conformance.models.client.pull_request import COMMIT
+from rocketmq_conformance.models.client.topology import Topology
+from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, OTHER_TOPIC, RETRY_TOPIC, TOPIC
 
@@ -116,7 +117,7 @@ class Consumer:
 
         None leaves process queues alone.
         """
-        return [now - self.pulled.get(queue, now) - SLACK for queue in range(len(ORDINARY.queues))]
+        return [now - self.pulled.get(queue, now) - SLACK for queue in range(len(self.group.queues))]
 
     def run_round(self, now: int) -> tuple[tuple[int, ...], bool | None]:
         """One round: (owned, balanced)."""
@@ -131,7 +132,7 @@ class Consumer:
         owned, balanced = self.run_round(now)
         begun = []
         for one in self.instance.dispatched():
-            queue = POSITIONS[one.queue]
+            queue = self.group.keys[one.queue]
             self.dispatch(queue, one.request, now)
             begun.append((queue, one.start))
         return owned, tuple(sorted(begun)), balanced
@@ -196,10 +197,13 @@ class JavaGroup(Part, Generic[M]):
     member_class: type[M]
     instance_class: type[ClientInstance] = ClientInstance
 
-    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+    def __init__(self, release: JavaRelease, via: str = "call", topology: Topology = ORDINARY) -> None:
         self.release = release
+        self.topology = topology
         message_queue = release.load("common.message.MessageQueue")
-        self.queues = [message_queue(*queue) for queue in ORDINARY.queues]
+        self.queues = [message_queue(*queue) for queue in topology.queues]
+        #: The keys of the queues.
+        self.keys: dict[Queue, int] = {queue: at for at, queue in enumerate(topology.queues)}
         self.positions = jpype.JClass("java.util.HashMap")()
         for at, queue in enumerate(self.queues):
             self.positions.put(queue, at)
@@ -215,7 +219,7 @@ class JavaGroup(Part, Generic[M]):
         #: The arguments that each member began with.
         self._began: dict[int, tuple[bool, str, str, str]] = {}
         #: Where broadcasting members keep their offsets.
-        self.files = [offset_folder(release) / client / GROUP for client in ORDINARY.clients]
+        self.files = [offset_folder(release) / client / GROUP for client in topology.clients]
 
     def begin(self, case: Case) -> None:
         """Three new members."""
@@ -223,8 +227,8 @@ class JavaGroup(Part, Generic[M]):
         self.now = 0
         for folder in self.files:
             shutil.rmtree(folder, ignore_errors=True)
-        self.members = [None] * len(ORDINARY.clients)
-        for member in range(len(ORDINARY.clients)):
+        self.members = [None] * len(self.topology.clients)
+        for member in range(len(self.topology.clients)):
             self.start_member(member, False, "CLUSTERING", "CONSUME_FROM_LAST_OFFSET", "AVG")
 
     def close(self) -> None:
@@ -240,7 +244,7 @@ class JavaGroup(Part, Generic[M]):
         return self._making[key]
 
     def position(self, queue: Any) -> int:
-        """The position of a Java queue in the layout."""
+        """The key of a Java queue."""
         return int(self.positions.get(queue))
 
     def strategy(self, name: str) -> Any:
@@ -255,7 +259,7 @@ class JavaGroup(Part, Generic[M]):
             return kind(VIRTUAL_NODES)
         if name == "MACHINE_ROOM_NEARBY":
             rooms = {
-                "brokerDeployIn": lambda queue: ORDINARY.queue_rooms[int(queue.getQueueId()) % 2],
+                "brokerDeployIn": lambda queue: self.topology.queue_rooms[int(queue.getQueueId()) % 2],
                 "consumerDeployIn": lambda client: room_of(str(client)),
             }
             resolver = self.release.load("client.consumer.rebalance.AllocateMachineRoomNearby$MachineRoomResolver")
@@ -263,10 +267,10 @@ class JavaGroup(Part, Generic[M]):
         made = kind()
         if name == "CONFIG":
             made.setMessageQueueList(
-                jpype.JClass("java.util.ArrayList")([self.queues[at] for at in ORDINARY.configured])
+                jpype.JClass("java.util.ArrayList")([self.queues[at] for at in self.topology.configured])
             )
         elif name == "MACHINE_ROOM":
-            made.setConsumeridcs(jpype.JClass("java.util.HashSet")(list(ORDINARY.allowed_rooms)))
+            made.setConsumeridcs(jpype.JClass("java.util.HashSet")(list(self.topology.allowed_rooms)))
         return made
 
     # --- operations that suites share ---------------------------------------------------------------------
@@ -276,7 +280,7 @@ class JavaGroup(Part, Generic[M]):
         assert self._case is not None
         self._began[member] = twin, mode, where, strategy
         if (member, twin) not in self._instances:
-            self._instances[member, twin] = self.instance_class(self.release, client_id(ORDINARY, member, twin))
+            self._instances[member, twin] = self.instance_class(self.release, client_id(self.topology, member, twin))
         instance = self._instances[member, twin]
         instance.remoting.exchange = self._case.exchange
         instance.forget()

@@ -11,10 +11,11 @@ import jpype
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.java_client.offset_folder import offset_folder
 from rocketmq_conformance.conformance.targets.java_client.part import Part
-from rocketmq_conformance.conformance.targets.java_client.queue_names import position
+from rocketmq_conformance.conformance.targets.java_client.queue_names import name_of
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.offset_file_damage import CLIENT_ID, damage_offset_file
 from rocketmq_conformance.models.client.plan_words import NO_QUEUE
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 from rocketmq_conformance.suites.local_store import (
@@ -46,7 +47,7 @@ class JavaLocalStore(Part):
 
     over_sockets = True  # it needs none
 
-    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+    def __init__(self, release: JavaRelease, via: str = "call", topology: Topology = ORDINARY) -> None:
         """AdapterError when the class keeps its files under the user's home already."""
         used = offset_folder(release)
         self._store_class = release.load("client.consumer.store.LocalFileOffsetStore")
@@ -57,7 +58,8 @@ class JavaLocalStore(Part):
         config = release.load("client.ClientConfig")()
         self._factory = release.load("client.impl.factory.MQClientInstance")(config, 0, CLIENT_ID)
         message_queue = release.load("common.message.MessageQueue")
-        self._queues = {at: message_queue(*queue) for at, queue in enumerate(ORDINARY.queues)}
+        self._queues = {at: message_queue(*queue) for at, queue in enumerate(topology.queues)}
+        self._topology = topology
         self._queues[NO_QUEUE] = None
         self._hash_set = jpype.JClass("java.util.HashSet")
         self._runtime = jpype.JClass("java.lang.RuntimeException")
@@ -130,7 +132,7 @@ class JavaLocalStore(Part):
             entries = self.store.cloneOffsetTable(topic).entrySet()
         except self._runtime as error:
             return Err("RUNTIME", detail=str(error))
-        return tuple(sorted((position(entry.getKey()), int(entry.getValue())) for entry in entries))
+        return tuple(sorted((self._topology.key(*name_of(entry.getKey())), int(entry.getValue())) for entry in entries))
 
     def restart(self) -> Result:
         """A new store on the same file, and ``load``."""

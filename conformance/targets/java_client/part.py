@@ -6,6 +6,7 @@ from typing import ClassVar, Protocol
 
 from rocketmq_conformance.conformance.adapter import Case, Methods, PlayBatch
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -22,7 +23,7 @@ class Part(Protocol):
     #: May the client's own network code be used (``via=tcp``)? Parts that are stepped by hand cut it off.
     over_sockets: ClassVar[bool] = False
 
-    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+    def __init__(self, release: JavaRelease, via: str = "call", *topology: Topology) -> None:
         """``via`` is "call" or, where ``over_sockets`` says so, "tcp"."""
 
     def begin(self, case: Case) -> None:

@@ -1,4 +1,4 @@
-"""Java queues by their names, and where they are in the layout of the suites."""
+"""Java queues by their names, and their keys in the ordinary topology."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rocketmq_conformance.conformance.targets.java_client.rows import rows
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
-#: Where each queue is in the layout.
+#: The key of each queue.
 POSITIONS: Mapping[Queue, int] = {queue: at for at, queue in enumerate(ORDINARY.queues)}
 
 
@@ -19,11 +19,16 @@ def names(queues: Any) -> list[Queue]:
     return [(topic, broker, int(number)) for topic, broker, number in parts]
 
 
+def name_of(queue: Any) -> Queue:
+    """A queue of Java."""
+    return str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId())
+
+
 def position(queue: Any) -> int:
-    """Where a queue of Java is in the layout."""
-    return POSITIONS[str(queue.getTopic()), str(queue.getBrokerName()), int(queue.getQueueId())]
+    """The key of a queue of Java in the ordinary topology."""
+    return POSITIONS[name_of(queue)]
 
 
 def positions(queues: Any) -> list[int]:
-    """Where the queues of a collection of Java are in the layout, in the collection's order."""
+    """The keys of the queues of a collection of Java, in its order."""
     return [POSITIONS[name] for name in names(queues)]

@@ -6,9 +6,11 @@ import jpype
 
 from rocketmq_conformance.conformance.adapter import Methods
 from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, returning_errors
-from rocketmq_conformance.conformance.targets.java_client.queue_names import position
+from rocketmq_conformance.conformance.targets.java_client.queue_names import name_of
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.outcome import Result
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 from rocketmq_conformance.suites.remote_store import (
     Clone,
     Commit,
@@ -24,8 +26,8 @@ from rocketmq_conformance.suites.remote_store import (
 class JavaRemoteStore(JavaConsumer):
     """The offset store of a group on a broker."""
 
-    def __init__(self, release: JavaRelease, via: str = "call") -> None:
-        super().__init__(release, via)
+    def __init__(self, release: JavaRelease, via: str = "call", topology: Topology = ORDINARY) -> None:
+        super().__init__(release, via, topology)
         self._hash_set = jpype.JClass("java.util.HashSet")
 
     def calls(self) -> Methods:
@@ -83,7 +85,9 @@ class JavaRemoteStore(JavaConsumer):
     def clone(self, topic: str) -> Result:
         """``cloneOffsetTable``: sorted (queue, offset) pairs."""
         table = self.store.cloneOffsetTable(topic)
-        return tuple(sorted((position(entry.getKey()), int(entry.getValue())) for entry in table.entrySet()))
+        return tuple(
+            sorted((self.topology.key(*name_of(entry.getKey())), int(entry.getValue())) for entry in table.entrySet())
+        )
 
     @returning_errors
     def commit(self, queue: int, offset: int, one_way: bool) -> Result:

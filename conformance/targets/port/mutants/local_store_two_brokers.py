@@ -12,14 +12,14 @@ MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "local-store-two-brokers")
 
 
-@_mutant("D67", "Entries of the file are read by topic and queue id alone.")
+@_mutant("D223", "Entries of the file are read by topic and queue id alone.")
 class TwoBrokersMixedInFile(LocalStore):
     def parsed(self, text: str) -> Offsets:
         last = {twin_of(queue): offset for queue, offset in super().parsed(text).items()}
         return {queue: last[twin_of(queue)] for queue in range(len(TWO_BROKERS.queues)) if twin_of(queue) in last}
 
 
-@_mutant("D67", "Entries of the file are written by topic and queue id alone.")
+@_mutant("D223", "Entries of the file are written by topic and queue id alone.")
 class TwoBrokersWrittenAsOne(LocalStore):
     def write(self, offsets: Offsets) -> None:
         super().write({twin_of(queue): offset for queue, offset in offsets.items()})

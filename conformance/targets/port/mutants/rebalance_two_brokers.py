@@ -34,7 +34,7 @@ class TwoBrokersDescending(Rebalance):
         return tuple(sorted(by_id, key=lambda queue: self.queues[queue].broker, reverse=True))
 
 
-@_mutant("D67", "A member owns one queue of each id.")
+@_mutant("D223", "A member owns one queue of each id.")
 class TwoBrokersOwnedOnce(Rebalance):
     def share(
         self, strategy: str, client: str, queues: tuple[int, ...], ids: tuple[str, ...]

@@ -21,7 +21,7 @@ def twin_of(queue: int) -> int:
     return next(at for at, other in enumerate(TWO_BROKERS.queues) if (other.topic, other.id) == (topic, number))
 
 
-@_mutant("D67", "Offsets in memory are distinguished by topic and queue id alone.")
+@_mutant("D223", "Offsets in memory are distinguished by topic and queue id alone.")
 class TwoBrokersMixedInMemory(RemoteStore):
     def update(self, queue: int, offset: int, increase_only: bool) -> Result:
         return super().update(twin_of(queue), offset, increase_only)
