@@ -60,6 +60,9 @@ STEPPED = {
     "start-broadcast": 40,
     "timers": 30,
     "pull-result": 60,
+    "remote-store-two-brokers": 60,
+    "local-store-two-brokers": 60,
+    "rebalance-two-brokers": 60,
 }
 SEED = 20240101
 #: Cases of sampled allocations per release.
