@@ -12,7 +12,7 @@ MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "rebalance-two-brokers")
 
 
-@_mutant("D95", "Of a route the first broker alone is read.")
+@_mutant("D95", "The queues of the second broker are not read from a route.")
 class TwoBrokersFirstOnly(Rebalance):
     def refresh(self, consumer: Consumer) -> None:
         super().refresh(consumer)

@@ -18,6 +18,7 @@ from rocketmq_conformance.suites import allocation, rebalance
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 pytestmark = pytest.mark.java
 
@@ -28,7 +29,7 @@ class Renamed:
     """A suite of clients under a name that the target has no module for."""
 
     side = Side.CLIENT
-    name = "unheard-of"
+    name = family = "unheard-of"
     operations = rebalance.SUITE.operations
 
 
@@ -41,7 +42,8 @@ def test_a_part_plays_every_operation_that_its_release_has_and_none_of_another_s
         if suite.side in (Side.PURE, Side.CLIENT):
             offered = {suite.operations[at] for at in suite.offered(Profile.of(client=release))}
             wanted = {operation for operation in offered if operation.spec.side is not Side.WORLD}
-            part = part_of(java_client.__name__, name)(java_release(release))
+            more = () if suite.topology is ORDINARY else (suite.topology,)
+            part = part_of(java_client.__name__, suite.family)(java_release(release), "call", *more)
             played = set(part.calls())
             part.close()
             if not wanted <= played <= set(suite.operations):
