@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 #: Helpers that several tests share are beside them.
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))
+
+import units
+
+#: The environment of tox that this is.
+_ENVIRONMENT = os.environ.get("TOX_ENV_NAME", "")
 
 # how long an example takes depends on what else the machine does
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -44,6 +50,9 @@ NEEDS = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real", action="append", default=[], choices=list(NEEDS), help="Run tests with real parts.")
+    parser.addoption(
+        "--units", help="Run the test files that a plan of tests/helpers/units.py has, and keep what passes."
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -57,6 +66,38 @@ def pytest_configure(config: pytest.Config) -> None:
     until they are killed."""
     if hasattr(config, "workerinput"):
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    elif config.option.units:
+        config.pluginmanager.register(_Kept(config))
+
+
+class _Kept:
+    """Keeps the test files of a plan that pass: all of their tests, and none is skipped for something missing."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._plan, self._not_passed = _planned(config), set[str]()
+        # a part of the tests says nothing about a file
+        self._whole = not config.option.keyword and not any("::" in word for word in config.args)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.passed:
+            self._not_passed.add(report.nodeid.partition("::")[0])
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:  # the files that are played have none for this environment
+            session.exitstatus = exitstatus = pytest.ExitCode.OK
+        if self._whole and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            units.keep(_ENVIRONMENT, self._plan, self._not_passed)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        left = len(units.units_of(_ENVIRONMENT)) - len(self._plan)
+        files = "1 test file unchanged since it" if left == 1 else f"{left} test files unchanged since they"
+        terminalreporter.write_line(f"{files} passed: left out (tox run -e {_ENVIRONMENT} for all)")
+
+
+def _planned(config: pytest.Config) -> dict[str, str]:
+    """The test files that the plan has for this environment, with their digests."""
+    plan: dict[str, str] = json.loads(Path(config.option.units).read_text("utf-8"))[_ENVIRONMENT]
+    return plan
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -84,7 +125,10 @@ def _tries_many(item: pytest.Item) -> bool:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """With ``-m broker and not spark`` files in which nothing is marked ``broker`` are not even imported: that takes
-    seconds, in each process of each environment. Nor are those with neither mark with ``-m spark or tables``."""
+    seconds, in each process of each environment. Nor are those with neither mark with ``-m spark or tables``, or those
+    that are not in a plan."""
+    if config.option.units and collection_path.suffix == ".py":
+        return collection_path.relative_to(config.rootpath).as_posix() not in _planned(config) or None
     asked = re.match(r"\w+( or \w+)*", config.option.markexpr)
     marks = asked[0].split(" or ") if asked else []
     if not marks or not set(marks) <= set(NEEDS) or collection_path.suffix != ".py":

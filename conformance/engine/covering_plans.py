@@ -15,6 +15,7 @@ from rocketmq_conformance import suites as room
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.corpus import SUFFIX, StoredCase
 from rocketmq_conformance.conformance.engine.covering import SEED, Rows, chosen, found_from, searched
+from rocketmq_conformance.conformance.engine.documents import json_of
 from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.tiers import COVER
@@ -80,7 +81,7 @@ def write(suite: Suite, plans: Sequence[Rows]) -> None:
 def confirm(suite: Suite) -> None:
     """Leave the covering plans of a suite as they are, which were found again: their file says from what."""
     header, _, rest = file_of(suite).read_text("utf-8").partition("\n")
-    fields = {name: value for name, value in json.loads(header).items() if name != plan.DIGEST}
+    fields = {name: value for name, value in json_of(header).items() if name != plan.DIGEST}
     fields[plan.FOUND_FROM] = found_from(suite, stored(suite))
     write_whole(file_of(suite), f"{json.dumps(fields)}\n{rest}")
 
@@ -99,7 +100,7 @@ def is_stale(name: str) -> bool:
     suite = SUITES[name]
     try:
         with file_of(suite).open(encoding="utf-8") as file:
-            kept = json.loads(file.readline()).get(plan.FOUND_FROM)
+            kept = json_of(file.readline()).get(plan.FOUND_FROM)
         return bool(kept != found_from(suite, stored(suite)))
     except (FileNotFoundError, ValueError):
         return True

@@ -40,11 +40,16 @@ def test_the_table_says_what_an_ordinary_run_runs() -> None:
 
 
 def test_the_table_says_what_the_whole_check_runs() -> None:
-    tox = r'"\$\{(?:tox|both)\[@\]\}"'
-    lists = re.findall(rf"^[^#\n]*(?:{tox}.* -e |heavy\+?=)([\w,-]+)(?: --.*)?$", CI, re.MULTILINE)
-    named = {name for names in lists for name in names.split(",") if name}
-    assert re.search(r'^"\$\{both\[@\]\}" -e "\$heavy"$', CI, re.MULTILINE)
-    assert re.search(r'^"\$\{tox\[@\]\}"$', CI, re.MULTILINE), "it runs `tox run` as it stands in the README"
+    text = CI.replace("\\\n", " ")
+    run = re.findall(r'^ *"\$tox" (?:run|\$two_at_a_time) -e ([\w,-]+)$', text, re.MULTILINE)
+    played = re.findall(
+        r'^play \S+ "?([\w -]+?)"?(?: --.*)?$|heavy\+?="([\w -]+)"|"\$heavy ([\w -]+)"', text, re.MULTILINE
+    )
+    planned = re.search(r'units plan "\$venv/units" ([\w -]+)', text)
+    assert planned is not None
+    assert sorted(planned[1].split()) == sorted(" ".join(map(" ".join, played)).split())
+    assert re.search(r'^ *TOX_SKIP_ENV=\S+ "\$tox" run$', text, re.MULTILINE), "it runs `tox run` as the README has it"
+    named = {*planned[1].split(), *(name for names in run for name in names.split(","))}
     assert {name for name, (_, whole, _) in ROWS.items() if whole == "yes"} == named | of_an_ordinary_run()
 
 
