@@ -74,6 +74,8 @@ PARTS: dict[str, Any] = {
     "retries": Retries,
     "resets": Resets,
     "assignments": Assignments,
+    "administration": Administration,
+    "sends": Sends,
 }
 
 
@@ -161,9 +163,11 @@ class FakeBroker:
         self.retries.second = timer_second
         self.retries.locked = lambda group: any(held[0] == group for held in consumers.held_locks())
         kept = StoredProperties(self.profile.broker, cluster)
-        self.sends = Sends(self.storage, self.retries, self._where, self._stored, kept)
+        self.sends: Sends = made["sends"](self.storage, self.retries, self._where, self._stored, kept)
         self.sends.tells_ids = self.sends.copies_come_alone = self.profile.broker >= _FLAGGED
-        self.administration = Administration(self.profile, self.storage, name, cluster, self.address, clock())
+        self.administration: Administration = made["administration"](
+            self.profile, self.storage, name, cluster, self.address, clock()
+        )
         self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
         self.offsets: Offsets = made["offsets"](self.storage, self._memory)
         resets: Resets = made["resets"](self.storage, consumers, name)

@@ -72,9 +72,9 @@ def suites_of(path: Path) -> frozenset[str] | None:
     source = path.read_text("utf-8")
     if re.search(r"\bSUITES\b(?!\[|$)", re.sub(r"import .*", "", source)) or "command_line" in source:
         return None
-    return frozenset(
-        name for name in _suites() if name == own or re.search(rf"\b{name.replace('_', '[-_]')}\b", source)
-    )
+    named = {name for name in _suites() if name == own or re.search(rf"\b{name.replace('_', '[-_]')}\b", source)}
+    # a suite of another topology is played by the parts of its family, with whose name its own begins
+    return frozenset(name for name in _suites() if any(f"{one}_".startswith(f"{name}_") for one in named))
 
 
 @cache

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.administration import Administration
+from rocketmq_conformance.conformance.fakes.broker import PARTS, FakeBroker
 from rocketmq_conformance.conformance.fakes.own_topics import own_topics
 from rocketmq_conformance.conformance.proof.fake_broker import Conversation
 from rocketmq_conformance.conformance.remoting import java_json
@@ -611,3 +612,30 @@ def test_a_stopped_broker_refuses_questions() -> None:
 def test_a_taken_port_is_one_clear_sentence(broker: FakeBroker) -> None:
     with pytest.raises(CannotRunError, match="choose another port"):
         FakeBroker(port=int(broker.address.split(":")[1])).start()
+
+
+def test_every_part_can_be_replaced() -> None:
+    """Mutants are brokers with another part."""
+    made = set[str]()
+
+    def noted(name: str) -> type:
+        class Noted(PARTS[name]):  # type: ignore[misc]
+            def __init__(self, *given: Any, **named: Any) -> None:
+                made.add(name)
+                super().__init__(*given, **named)
+
+        return Noted
+
+    FakeBroker(parts={name: noted(name) for name in PARTS})
+    assert made == {*PARTS}
+
+
+def test_a_fault_of_routes_is_one_of_administration() -> None:
+    class NoRoutes(Administration):
+        def _routed(self, topic: str, standard: bool) -> Any:
+            return super()._routed(f"not {topic}", standard)
+
+    for parts, code in ({}, 0), ({"administration": NoRoutes}, Response.TOPIC_NOT_EXIST):
+        broker = FakeBroker(parts=parts)
+        broker.storage.create_topic("T", Topic(1, 1))
+        assert broker.exchange("", Request.GET_ROUTEINFO_BY_TOPIC, {"topic": "T"}, b"", False)[0] == code
