@@ -34,6 +34,7 @@ from rocketmq_conformance.suites.declare.discovery import SUITES
 GOLDEN_TESTS = (
     "tests/conformance/campaign/test_digests.py::test_the_golden_file_has_every_suite",
     "tests/conformance/proof/test_proof_docs.py::test_a_small_page_is_as_it_was",
+    "tests/docs/test_counts.py",
     "tests/models/test_new_group_start.py::test_the_document_shows_the_run_that_is_kept",
     "tests/power/test_noticing_cases.py",
     "tests/reports/test_campaign.py",
@@ -42,7 +43,10 @@ GOLDEN_TESTS = (
 )
 #: Schemas of the documentation, and the format of `list operations` that each is.
 _SCHEMAS = {"plan": "schema", "exec": "exec", "client": "client"}
-GOLDEN_FILES = ("tests/data/digests.json", "tests/data/noticing_cases.json", "tests/golden/*", "docs/folklore.md")
+GOLDEN_FILES = (
+    *("tests/data/digests.json", "tests/data/noticing_cases.json", "tests/golden/*"),
+    *("README.md", "docs/folklore.md"),
+)
 
 
 def checkout() -> Path:
