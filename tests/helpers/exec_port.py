@@ -10,6 +10,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Case
 from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -67,6 +68,11 @@ class ExecPort:
 
     def reset(self, given: Json) -> Json:
         self.suite = SUITES[given["suite"]]
+        if "queues" in given:
+            # the suite of this name whose case has these queues
+            queues = [MessageQueue(*queue) for queue in given["queues"]]
+            alike = (one for one in SUITES.values() if one.family == self.suite.name)
+            self.suite = next(one for one in alike if list(one.topology.queues) == queues)
         releases = given["profile"]
         profile = Profile.of(releases["client"], releases["broker"], releases["java"])
         self.port.reset(

@@ -362,8 +362,8 @@ def test_explain_says_where_an_answer_is_an_accident_of_java() -> None:
 
 def test_explain_says_on_which_releases_suites_reach_a_rule() -> None:
     text = explained("REB-CLU-3")
-    assert "rebalance          client up to 5.4.0\n" in text
-    assert "rebalance-service  client, all releases\n" in text
+    assert re.search(r"rebalance +client up to 5\.4\.0\n", text)
+    assert re.search(r"rebalance-service +client, all releases\n", text)
     assert "by client 5.5.0, broker 5.5.0, java 17 it can fire in rebalance-service\n" in text
     assert "not in rebalance, rebalance-changed, " in text
     assert "not in" not in explained("REB-CLU-3", "--like", "4.9.8")
