@@ -13,6 +13,7 @@ from rocketmq_conformance.suites.declare.harm_readers import (
     DIFFERENT,
     Consequence,
     Harm,
+    Reader,
     answered,
     by_queue,
     further,
@@ -151,7 +152,7 @@ def round_by_broker(expected: Expected, observed: Expected, queues: Sequence[Mes
         _not_pulled(one, other, observed[0], queues) if at in (1, 3) else one
         for at, (one, other) in enumerate(zip(_without_given_up(expected), observed, strict=False))
     ]
-    readers = (pulled_queues, pulled_queues, begun, pops_begun, balanced)
+    readers: tuple[Reader, ...] = (pulled_queues, pulled_queues, begun, pops_begun, balanced)
     return worst(of(one, other) for of, one, other in zip(readers, wanted, observed, strict=False) if one != other)
 
 

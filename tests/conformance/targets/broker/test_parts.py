@@ -23,7 +23,7 @@ class Renamed:
     """A suite of brokers under a name that the target has no module for."""
 
     side = Side.BROKER
-    name = "broker-unheard-of"
+    name = family = "broker-unheard-of"
     operations = broker_offsets.SUITE.operations
 
 
