@@ -35,7 +35,7 @@ ASKED: dict[str, Any] = {
 }
 CASES, BLOCKS_OF_IT = 256, 16
 #: The same in the words of the command.
-WORDS = ["-k", "store", "--cases", "256", "--seed", "13", "--steps", "8"]
+WORDS = ["-k", "remote-store", "-k", "local-store", "--cases", "256", "--seed", "13", "--steps", "8"]
 
 Rows = list[dict[str, Any]]
 
