@@ -56,7 +56,7 @@ def test_a_release_that_cannot_be_had_is_reported_and_the_others_are_proven(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     units = kinds.of_releases(JAVA, ["4.9.99", "5.5.0"])
-    work = Work(out=tmp_path / "rows", selection=Selection(suite="local-store"))
+    work = Work(out=tmp_path / "rows", selection=Selection(suite="timers"))
     covered = java.covering(RELEASES)
     assert settle(lambda units, more: kinds.prove_clients(units, 2, covered, work.selection, more), units, work) == 4
     printed = capsys.readouterr().out
