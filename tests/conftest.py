@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,7 +75,7 @@ class _Kept:
     """Keeps the test files of a plan that pass: all of their tests, and none is skipped for something missing."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._plan, self._not_passed = _planned(config), set[str]()
+        self._plan, self._not_passed = _planned(config.option.units), set[str]()
         # a part of the tests says nothing about a file
         self._whole = not config.option.keyword and not any("::" in word for word in config.args)
 
@@ -94,9 +95,10 @@ class _Kept:
         terminalreporter.write_line(f"{files} passed: left out (tox run -e {_ENVIRONMENT} for all)")
 
 
-def _planned(config: pytest.Config) -> dict[str, str]:
-    """The test files that the plan has for this environment, with their digests."""
-    plan: dict[str, str] = json.loads(Path(config.option.units).read_text("utf-8"))[_ENVIRONMENT]
+@cache
+def _planned(file: str) -> dict[str, str]:
+    """The test files that a plan has for this environment, with their digests."""
+    plan: dict[str, str] = json.loads(Path(file).read_text("utf-8"))[_ENVIRONMENT]
     return plan
 
 
@@ -128,7 +130,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     seconds, in each process of each environment. Nor are those with neither mark with ``-m spark or tables``, or those
     that are not in a plan."""
     if config.option.units and collection_path.suffix == ".py":
-        return collection_path.relative_to(config.rootpath).as_posix() not in _planned(config) or None
+        return collection_path.relative_to(config.rootpath).as_posix() not in _planned(config.option.units) or None
     asked = re.match(r"\w+( or \w+)*", config.option.markexpr)
     marks = asked[0].split(" or ") if asked else []
     if not marks or not set(marks) <= set(NEEDS) or collection_path.suffix != ".py":
