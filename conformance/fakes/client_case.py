@@ -26,8 +26,8 @@ from rocketmq_conformance.models.client.rebalance_broker import more_routes
 from rocketmq_conformance.models.client.rebalance_broker_round import (
     TopicAssignment,
     assignment_body,
+    assignments_of,
     initial_assignments,
-    topic_assignment,
 )
 from rocketmq_conformance.models.client.rebalance_orderly import STRANGER
 from rocketmq_conformance.models.client.topology import Topology
@@ -143,7 +143,7 @@ class ClientCase:
     def assign(self, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> Result:
         """Assign these queues of a topic from now on."""
         before = self._assignments.given or {}
-        given = topic_assignment(self.topology, topic, pull, pop, oddity)
+        given = assignments_of(self.topology)(topic, pull, pop, oddity)
         self._assignments.given = {**before, topic: self._assignment_text(topic, given)}
         return None
 

@@ -59,11 +59,9 @@ def widen(
 
 def initial_state(topology: Topology) -> RebalanceState:
     """The initial state: new members."""
-    routes = topology.routes
-    members = tuple(
-        begun_member(topology, client, CLUSTERING, LAST, "AVG", topology.routes) for client in topology.clients
-    )
-    return RebalanceState(initial_broker(topology), routes, topology.clients, members=members)
+    routes, clients = topology.routes, topology.clients
+    members = tuple(begun_member(topology, client, CLUSTERING, LAST, "AVG", routes) for client in clients)
+    return RebalanceState(initial_broker(topology), routes, clients, members=members)
 
 
 def client_id(topology: Topology, member: int, twin: bool) -> str:

@@ -22,8 +22,8 @@ from rocketmq_conformance.models.client.rebalance_broker_round import (
     RebalanceBrokerRound,
     RebalanceBrokerRoundModel,
     TopicAssignment,
+    assignments_of,
     initial_assignments,
-    topic_assignment,
 )
 from rocketmq_conformance.models.client.rebalance_round import NO_MEMBER, NO_ROUTE, listed_members
 from rocketmq_conformance.models.client.topology import Topology
@@ -81,11 +81,12 @@ def initial_state(topology: Topology) -> RebalanceBrokerState:
 class RebalanceBrokerModel:
     """The operations of such a group for one profile; every method is pure."""
 
-    __slots__ = ("assigned", "group", "pops", "rebalancing")
+    __slots__ = ("assign_queues", "assigned", "group", "pops", "rebalancing")
     #: An operation that has nothing to do with assignments.
     of_group = staticmethod(widen(_state))
 
     def __init__(self, profile: Profile, topology: Topology) -> None:
+        self.assign_queues = assignments_of(topology)
         self.group = RebalanceModel(profile, topology)
         self.rebalancing = RebalanceBrokerRoundModel(self.group.rebalancing.start)
         assigns = self.rebalancing.assigned
@@ -169,6 +170,6 @@ class RebalanceBrokerModel:
         self, state: RebalanceBrokerState, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str
     ) -> Answer[RebalanceBrokerState]:
         """The broker assigns these queues of a topic from now on."""
-        given = topic_assignment(self.group.topology, topic, pull, pop, oddity)
+        given = self.assign_queues(topic, pull, pop, oddity)
         before, assignments, sides = state
         return _state((before, {**assignments, topic: given}, sides)), None, self.assigned

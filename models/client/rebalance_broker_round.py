@@ -16,8 +16,8 @@ three times only to see whether there is an answer, and notes the outcome for as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -178,15 +178,22 @@ def rebalance_broker_reason(met: int, events: int, mode: str, reports: bool) -> 
     return Reason(tuple(dict.fromkeys((*rules, *every.rules))), kind)
 
 
-def topic_assignment(
-    topology: Topology, topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str
-) -> TopicAssignment:
-    """An assignment of those of these queues that the topic has."""
-    queues = topology.topic_queues[topic]
-    kept = tuple([queue for queue in pull if queue < len(queues)])
-    return TopicAssignment(
-        kept, tuple([queue for queue in pop if queue < len(queues)]), oddity, tuple([queues[queue] for queue in kept])
-    )
+#: An assignment of those queues that a topic has, of these to pull and to pop, and what is odd in it.
+Assign = Callable[[str, tuple[int, ...], tuple[int, ...], str], TopicAssignment]
+
+
+@lru_cache(maxsize=8)
+def assignments_of(topology: Topology) -> Assign:
+    """How the queues of a topology are assigned, which plans do over and over."""
+
+    @lru_cache(maxsize=1 << 12)
+    def assign(topic: str, pull: tuple[int, ...], pop: tuple[int, ...], oddity: str) -> TopicAssignment:
+        queues = topology.topic_queues[topic]
+        kept = tuple([queue for queue in pull if queue < len(queues)])
+        popped = tuple([queue for queue in pop if queue < len(queues)])
+        return TopicAssignment(kept, popped, oddity, tuple([queues[queue] for queue in kept]))
+
+    return assign
 
 
 class RebalanceBrokerRound(RebalanceRound):
@@ -400,6 +407,6 @@ def initial_assignments(topology: Topology) -> dict[str, TopicAssignment]:
     return {
         topic: NO_ASSIGNMENT
         if topic == topology.pop_retry_topic(topology.topic)
-        else topic_assignment(topology, topic, tuple(range(len(queues))), (), "")
+        else assignments_of(topology)(topic, tuple(range(len(queues))), (), "")
         for topic, queues in topology.topic_queues.items()
     }

@@ -46,6 +46,8 @@ class Topology:
     topic_of: tuple[str, ...] = field(init=False, repr=False, compare=False)
     places: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
     stored_keys: tuple[tuple[str, str, int], ...] = field(init=False, repr=False, compare=False)
+    #: The names of the brokers that have an address, in the order of their queues' keys.
+    brokers: tuple[str, ...] = field(init=False, repr=False, compare=False)
     #: The queues of every topic that has a route, in the order of their numbers.
     topic_queues: Mapping[str, tuple[int, ...]] = field(init=False, repr=False, compare=False)
     #: How many queues each of the topics has that members of a cluster subscribe to.
@@ -63,11 +65,13 @@ class Topology:
         }
         places = tuple((topic, numbers[at]) for at, topic in enumerate(topic_of))
         known = (self.topic, self.other_topic, retry_topic)
+        addressed = (queue.broker for at, queue in enumerate(self.queues) if at not in self.unrouted)
         for name, value in (
             ("retry_topic", retry_topic),
             ("topic_of", topic_of),
             ("places", places),
             ("stored_keys", tuple((self.group, topic, number) for topic, number in places)),
+            ("brokers", tuple(dict.fromkeys(addressed))),
             ("topic_queues", routed),
             ("routes", {topic: len(routed[topic]) for topic in known if topic in routed}),
         ):
@@ -81,11 +85,6 @@ class Topology:
     def pop_retry_topic(self, topic: str) -> str:
         """The retry topic of a topic's popped messages."""
         return f"{self.retry_topic}_{topic}"
-
-    @property
-    def brokers(self) -> tuple[str, ...]:
-        """The names of the brokers that have an address, in the order of their queues' keys."""
-        return tuple(dict.fromkeys(queue.broker for at, queue in enumerate(self.queues) if at not in self.unrouted))
 
     def key(self, topic: str, broker: str, number: int) -> int:
         """The key of a queue by its broker's name and its id there; ValueError when there is none."""

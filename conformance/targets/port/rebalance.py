@@ -50,9 +50,10 @@ class Rebalance:
         self.transport = transport
         self.topology, self.queues, self.topic_of = topology, topology.queues, topology.topic_of
         #: The readable queues of a topic by its route, and all of its queues.
-        more = {} if topology is ORDINARY else {"topology": topology}
-        self.routed_queues = partial(routed, **more)
-        self.of_topic = partial(of_topic, **more)
+        ordinary = topology is ORDINARY  # whose look-ups are not to hash it each time
+        self.routed_queues: Callable[[str, bytes], tuple[int, ...]]
+        self.routed_queues = routed if ordinary else partial(routed, topology=topology)
+        self.of_topic: Callable[[str], tuple[int, ...]] = of_topic if ordinary else partial(of_topic, topology=topology)
         allocator = self.allocator = Allocation()
         configured = tuple([topology.queues[at] for at in topology.configured])
         self.strategies: dict[str, Callable[[str, Queues, Ids], Queues]] = {

@@ -27,8 +27,8 @@ from rocketmq_conformance.models.client.rebalance_broker_round import (
     ODDITIES,
     TopicAssignment,
     assignment_body,
+    assignments_of,
     rebalance_broker_reason,
-    topic_assignment,
 )
 from rocketmq_conformance.models.client.rebalance_round import ALIGNED, in_hash_order
 from rocketmq_conformance.models.client.start import FIRST, LAST
@@ -173,7 +173,7 @@ def test_oddities_are_read_as_the_client_reads_them() -> None:
 
 
 def test_an_assignment_has_only_queues_of_the_topic() -> None:
-    assert topic_assignment(ORDINARY, "NEXT", (0, 1, 2), (-1, 0, 1), "") == TopicAssignment(
+    assert assignments_of(ORDINARY)("NEXT", (0, 1, 2), (-1, 0, 1), "") == TopicAssignment(
         (0,), (-1, 0), "", ORDINARY.topic_queues["NEXT"][:1]
     )
 
