@@ -97,8 +97,7 @@ def bind(topology: Topology, profile: Profile) -> BoundModel:
     )
 
 
-def show(state: LocalStore) -> str:
-    """The state to a reader."""
+def _show(state: LocalStore) -> str:
     main, backup = (file if isinstance(file, str) else str(dict(file)) for file in (state.main, state.backup))
     return f"memory {dict(state.memory)}, frozen {sorted(state.frozen)}, file {main}, backup {backup}"
 
@@ -109,7 +108,7 @@ SUITE = Suite(
     side=Side.CLIENT,
     bind=partial(bind, ORDINARY),
     steps=40,
-    show=show,
+    show=_show,
     rules=(
         "OFF-L-PATH",
         "OFF-L-SAVE",

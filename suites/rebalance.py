@@ -190,8 +190,7 @@ class CommitElsewhere(environment.CommitElsewhere):
     offset: Annotated[int, OFFSET]
 
 
-def bind(topology: Topology, profile: Profile) -> BoundModel:
-    """The model on a topology, for a profile."""
+def _bind(topology: Topology, profile: Profile) -> BoundModel:
     model = RebalanceModel(profile, topology)
     return BoundModel(
         initial_state(topology),
@@ -218,8 +217,7 @@ def bind(topology: Topology, profile: Profile) -> BoundModel:
     )
 
 
-def show(topology: Topology, state: RebalanceState) -> str:
-    """The state to a reader."""
+def _show(topology: Topology, state: RebalanceState) -> str:
     shown = [
         f"{number}: no member"
         if who is None
@@ -238,9 +236,9 @@ SUITE = Suite(
     name="rebalance",
     sentence="A group of consumers: who owns which queue, where it goes on, and what is committed when a queue moves.",
     side=Side.CLIENT,
-    bind=partial(bind, ORDINARY),
+    bind=partial(_bind, ORDINARY),
     steps=60,
-    show=partial(show, ORDINARY),
+    show=partial(_show, ORDINARY),
     rules=(
         *rules.ROUND,
         "REB-CLU-CONFIG",

@@ -100,8 +100,7 @@ def bind(topology: Topology, profile: Profile) -> BoundModel:
     )
 
 
-def show(state: RemoteStore) -> str:
-    """The state to a reader."""
+def _show(state: RemoteStore) -> str:
     stored = {f"{topic}/{queue}": offset for (_, topic, queue), offset in state.broker.stored.items()}
     return f"memory {dict(state.memory)}, frozen {sorted(state.frozen)}, broker {stored}"
 
@@ -112,7 +111,7 @@ SUITE = Suite(
     side=Side.CLIENT,
     bind=partial(bind, ORDINARY),
     steps=40,
-    show=show,
+    show=_show,
     rules=(
         "OFF-UPD-1",
         "OFF-FRZ-1",

@@ -70,9 +70,7 @@ class Stage:
         self._clock = clock
         #: Measures time for an adapter whose clock is real; None when it is virtual.
         self.times: Timekeeper | None = None
-        #: The world of the case that began last, and those of all topologies so far.
-        self.world = ClientCase(profile)
-        self._worlds = {self.world.topology.name: self.world}
+        self._set_worlds(profile)
         #: Called before each call of the adapter: a sign of life for a watchdog.
         self.beat: Callable[[], None] = _nothing
         #: Set while messages are recorded: the recorder, and the layer that answers instead of the fake broker.
@@ -93,8 +91,7 @@ class Stage:
         self._offers.clear()
         if isinstance(self.adapter, adapters.FollowsProfile):
             self.adapter.follow(profile)
-        self.world = ClientCase(profile.judged())
-        self._worlds = {self.world.topology.name: self.world}
+        self._set_worlds(profile.judged())
 
     def keep_time(self, pace: float) -> None:
         """Measure time from now on: the adapter's clock is real, and ``pace`` times faster than standard."""
@@ -116,6 +113,11 @@ class Stage:
         if self._ender is not None:
             with self.guarded("the end of a case"):
                 self._ender.end_case()
+
+    def _set_worlds(self, profile: Profile) -> None:
+        #: The world of the case that began last, and those of all topologies so far, by name.
+        self.world = ClientCase(profile)
+        self._worlds = {self.world.topology.name: self.world}
 
     def _world_of(self, suite: Suite) -> ClientCase:
         """The world of a suite's cases."""

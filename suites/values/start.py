@@ -7,6 +7,7 @@ from typing import Annotated
 
 from rocketmq_conformance.models.client.initial_broker import SHAPES
 from rocketmq_conformance.models.client.initial_broker import initial_broker as initial_broker
+from rocketmq_conformance.models.client.plan_words import FAULTS
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.switches import CHECKED_START
@@ -23,18 +24,7 @@ QUEUE = Values(0, 1, 2, 3, LOST_QUEUE, weights=(2, 1, 1, 2, 1))
 WHERE = Values(LAST, FIRST, *DEPRECATED, weights=(2, 1, 1, 1, 1))
 #: Lite pull consumers refuse the deprecated values.
 LITE_WHERE = Values(LAST, FIRST, weights=(2, 1))
-FAULT = Fault(
-    Requests.OFFSETS,
-    "answer",
-    "QUERY_NOT_FOUND",
-    "SYSTEM_ERROR",
-    "SYSTEM_BUSY",
-    "PULL_NOT_FOUND",
-    "no-field",
-    "silent",
-    "cut",
-    weights=(4, 3, 1, 1, 1, 1, 1, 1),
-)
+FAULT = Fault(Requests.OFFSETS, *FAULTS, weights=(4, 3, 1, 1, 1, 1, 1, 1))
 BOUND_FAULT = Fault(
     Requests.BOUNDS, "answer", "SYSTEM_BUSY", "no-field", "silent", "cut", "negative", weights=(2, 1, 1, 1, 1, 1)
 )
