@@ -190,7 +190,8 @@ class CommitElsewhere(environment.CommitElsewhere):
     offset: Annotated[int, OFFSET]
 
 
-def _bind(topology: Topology, profile: Profile) -> BoundModel:
+def bind(topology: Topology, profile: Profile) -> BoundModel:
+    """The model on a topology, for a profile."""
     model = RebalanceModel(profile, topology)
     return BoundModel(
         initial_state(topology),
@@ -217,7 +218,8 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
     )
 
 
-def _show(topology: Topology, state: RebalanceState) -> str:
+def show(topology: Topology, state: RebalanceState) -> str:
+    """The state to a reader."""
     shown = [
         f"{number}: no member"
         if who is None
@@ -236,9 +238,9 @@ SUITE = Suite(
     name="rebalance",
     sentence="A group of consumers: who owns which queue, where it goes on, and what is committed when a queue moves.",
     side=Side.CLIENT,
-    bind=partial(_bind, ORDINARY),
+    bind=partial(bind, ORDINARY),
     steps=60,
-    show=partial(_show, ORDINARY),
+    show=partial(show, ORDINARY),
     rules=(
         *rules.ROUND,
         "REB-CLU-CONFIG",

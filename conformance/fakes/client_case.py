@@ -96,7 +96,7 @@ class ClientCase:
         address = self.broker.open()
         if self.door is not self.broker.dispatcher:
             others = (self.broker.open_another() for _ in self.topology.brokers[1:])
-            self._cluster.addresses = (address, *others)
+            self._cluster.listen((address, *others))
         return address
 
     # --- what there is --------------------------------------------------------------------------------------

@@ -19,8 +19,11 @@ from rocketmq_conformance.models.java_text import parse_number
 
 #: What is added to the id of a queue that the broker does not have: no place has such a number.
 _UNKNOWN = 1 << 16
-#: The port of the first broker in routes, as long as none is open; those of the others follow.
-_FIRST_PORT = 10911
+#: The port of the first broker in routes, as long as none is open, and how far those of the others are from it.
+_FIRST_PORT, _APART = 10911, 10
+#: A broker listens on a second port, so far below its own, to which clients before 4.5.1 send unless told otherwise
+#: (MixAll#brokerVIPChannel @ 4.0.0, 4.5.0).
+_VIP = 2
 
 
 class ClusterDoor:
@@ -37,24 +40,19 @@ class ClusterDoor:
             }
             for name in topology.brokers
         }
-        #: The name of the broker at each address.
-        self._names: dict[str, str] = {}
-        self.addresses = tuple(f"127.0.0.1:{_FIRST_PORT + at}" for at in range(len(topology.brokers)))
+        self.listen(tuple(f"127.0.0.1:{_FIRST_PORT + _APART * at}" for at in range(len(topology.brokers))))
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses of the brokers, in the order of their names in the topology."""
-        return tuple(self._names)
-
-    @addresses.setter
-    def addresses(self, addresses: tuple[str, ...]) -> None:
-        self._names = dict(zip(addresses, self._topology.brokers, strict=True))
+    def listen(self, addresses: tuple[str, ...]) -> None:
+        """The brokers are at these addresses from now on, in the order of their names in the topology."""
+        #: The names of the brokers by the addresses in routes, and by all at which they are reached.
+        self._routed = dict(zip(addresses, self._topology.brokers, strict=True))
+        self._reached = {_vip(address): name for address, name in self._routed.items()} | self._routed
 
     def spread(self, topic: str, queues: int) -> list[tuple[str, str, Topic]]:
         """The name, the address and the topic's settings of each broker when so many of its queues can be read."""
         every = [self._topology.queues[at].broker for at in self._topology.topic_queues[topic]]
         counts = Counter(every[:queues])
-        return [(name, address, Topic.of(counts[name])) for address, name in self._names.items() if name in every]
+        return [(name, address, Topic.of(counts[name])) for address, name in self._routed.items() if name in every]
 
     def exchange(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
         """Answer one request in process."""
@@ -70,8 +68,16 @@ class ClusterDoor:
         self._dispatcher.closed(peer)
 
     def _placed(self, address: str, ext: dict[str, str]) -> dict[str, str]:
-        """Header fields with the number of a queue's place; a request to a name server names no queue."""
-        name, number = self._names.get(address), parse_number(ext.get("queueId"), 32)
-        if name is None or number is None or "topic" not in ext:
+        """Header fields with the number of a queue's place; ConnectionError where no broker is that would have it."""
+        number = parse_number(ext.get("queueId"), 32)
+        if number is None or "topic" not in ext:
             return ext
+        name = self._reached.get(address)
+        if name is None:
+            raise ConnectionError(f"no broker of the case is at {address}")
         return {**ext, "queueId": str(self._numbers[name].get((ext["topic"], number), number + _UNKNOWN))}
+
+
+def _vip(address: str) -> str:
+    host, _, port = address.rpartition(":")
+    return f"{host}:{int(port) - _VIP}"

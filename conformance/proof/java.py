@@ -62,6 +62,7 @@ STEPPED = {
     "pull-result": 60,
     "remote-store-two-brokers": 60,
     "local-store-two-brokers": 60,
+    "rebalance-two-brokers": 60,
 }
 SEED = 20240101
 #: Cases of sampled allocations per release.

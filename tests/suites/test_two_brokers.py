@@ -6,13 +6,14 @@ import pytest
 
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.models.client.group_state import RebalanceState, owners
 from rocketmq_conformance.models.outcome import Ok
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.topologies import ORDINARY, TOPIC, TWO_BROKERS
 
 SAME_ID = TWO_BROKERS.key(TOPIC, "broker-a", 0), TWO_BROKERS.key(TOPIC, "broker-b", 0)
-PLAYED = ("local-store-two-brokers", "remote-store-two-brokers")
+PLAYED = ("local-store-two-brokers", "rebalance-two-brokers", "remote-store-two-brokers")
 
 
 @pytest.mark.parametrize("name", PLAYED)
@@ -22,6 +23,22 @@ def test_they_have_the_operations_of_the_ordinary_suite(name: str) -> None:
     assert name == f"{ordinary.name}-two-brokers"
     assert suite.operations == ordinary.operations
     assert (suite.topology, ordinary.topology) == (TWO_BROKERS, ORDINARY)
+
+
+def test_members_divide_the_queues_of_both_brokers_by_the_broker_first() -> None:
+    suite = SUITES["rebalance-two-brokers"]
+    bound = suite.bind(Profile())
+    state: RebalanceState = bound.initial
+    rebalance = bound.by_position[suite.index["rebalance"]]
+    shares: list[list[tuple[str, int]]] = []
+    for member in range(3):
+        state, answer, _ = rebalance(state, member, "answer", "answer", "answer")
+        assert isinstance(answer, tuple)
+        assert isinstance(answer[0], tuple)
+        mine = [TWO_BROKERS.queues[at] for at in answer[0]]  # type: ignore[index]
+        shares.append([(queue.broker, queue.id) for queue in mine if queue.topic == TOPIC])
+    assert shares == [[("broker-b", 0), ("broker-b", 1)], [("broker-a", 0), ("broker-a", 1)], [("broker-b", 2)]]
+    assert {len(members) for members in owners(TWO_BROKERS, state).values()} == {1}
 
 
 @pytest.mark.parametrize("via", ["call", "tcp"])
