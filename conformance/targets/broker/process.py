@@ -29,6 +29,7 @@ from rocketmq_conformance.conformance.targets.broker.access_settings import PREF
 from rocketmq_conformance.conformance.targets.broker.asked_access import NOTHING, AskedAccess
 from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path
 from rocketmq_conformance.conformance.targets.broker.refusals import not_encrypted
+from rocketmq_conformance.conformance.targets.broker.roomy_disk import broker_folder
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.conformance.targets.watcher import Watcher, watch_group
 from rocketmq_conformance.models.release import Release
@@ -334,7 +335,7 @@ class Broker:
         self.java = self._host.java
         self._class_path = cache(self._host.class_path)
         self._class_path(release)  # what is missing is said before there is a folder
-        self.home = Path(tempfile.mkdtemp(prefix="rocketmq-conformance-"))
+        self.home = broker_folder(release)
         prepare(self.home)
         if isinstance(self._host, LocalJava):
             tables_in_memory.keep_in_memory(self.home)

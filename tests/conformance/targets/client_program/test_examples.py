@@ -33,7 +33,7 @@ LIMIT = 90.0
 EXAMPLES = ROOT / "examples"
 COMMANDS = {
     "java": ["sh", str(EXAMPLES / "java" / "build.sh"), "5.5.0"],
-    "go": ["go", "build", "-C", str(EXAMPLES / "go"), "-o"],
+    "go": ["go", "build", "-o"],
 }
 
 
@@ -48,7 +48,8 @@ SEEDS = {"go": 437, "java": 1}
 def build(language: str, folder: Path) -> None:
     """Build the program of a language in a folder."""
     command = [*COMMANDS[language], *([str(folder / "consumer"), "./consumer"] if language == "go" else [str(folder)])]
-    built = subprocess.run(command, cwd=folder, env=os.environ, capture_output=True, text=True, check=False)
+    place = EXAMPLES / "go" if language == "go" else folder
+    built = subprocess.run(command, cwd=place, env=os.environ, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
 
 
