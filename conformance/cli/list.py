@@ -24,8 +24,8 @@ _WITH_OPERATIONS = "suite with operations here"
 #: What is listed as a page, in Markdown: modules with a ``page``.
 PAGES = {
     "clauses": "conformance.targets.clauses",
-    "properties": "conformance.properties.properties_docs",
-    "switches": "models.switches_docs",
+    "properties": "conformance.cli.properties_docs",
+    "switches": "conformance.cli.switches_docs",
     "tables": "conformance.campaign.tables.tables_docs",
 }
 
@@ -141,7 +141,7 @@ def _sections_of(text: str, patterns: Sequence[str]) -> str:
 
 
 def _page() -> str:
-    from rocketmq_conformance.suites.declare import operations_docs
+    from rocketmq_conformance.conformance.cli import operations_docs
     from rocketmq_conformance.suites.declare.discovery import SUITES as FOUND
 
     return operations_docs.page(FOUND.values())

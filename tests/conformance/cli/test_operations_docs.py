@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from every import every
 
+from rocketmq_conformance.conformance.cli.operations_docs import page
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.operations_docs import page
 from rocketmq_conformance.suites.declare.suite import Suite
 
 

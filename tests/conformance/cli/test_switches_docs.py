@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from rocketmq_conformance.conformance.cli.switches_docs import by_number, page
 from rocketmq_conformance.models.broker import switches as broker_switches
 from rocketmq_conformance.models.client import switches as client_switches
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rulebook import RULES
-from rocketmq_conformance.models.switches_docs import by_number, page
 
 SWITCHES = [*by_number(client_switches), *by_number(broker_switches)]
 
