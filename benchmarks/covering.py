@@ -13,6 +13,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import tee
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import KILLED
+from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.reports.tiers import COVER, SEEDED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.reach import reachable
@@ -71,16 +73,15 @@ def main() -> None:
     parser.add_argument("--mutants", type=Path)
     given = parser.parse_args()
     names = given.suites or [*SUITES]
-    found = []
-    heads = "suite", "plans", "steps", "rules, not reached", "behaviours", "random cases", "their behaviours", "missed"
-    print("|", " | ".join(heads), "| of each rule | missed |")
-    print("|---|" + "--:|" * 9)
+    heads = (
+        *("suite", "plans", "steps", "rules, not reached", "behaviours", "random cases", "their behaviours", "missed"),
+        *("of each rule", "missed"),
+    )
     with ProcessPoolExecutor(given.processes) as processes:
-        for one in processes.map(partial(reached, cases=given.cases), names):
-            found.append(one)
-            rules = f"{one.rules}, {one.unreached}"
-            row = (f"`{one.suite}`", one.plans, one.steps, rules, *one[5:8], len(one.missed), *one.of_each_rule)
-            print("|", " | ".join(map(str, row)), "|", flush=True)
+        shown, kept = tee(processes.map(partial(reached, cases=given.cases), names))
+        for line in markdown_table(heads, map(_row, shown), heads[1:]):
+            print(line, flush=True)
+        found = [*kept]
         missed(found)
         names = [] if given.suites else [name for name, mutant in MUTANTS.items() if not mutant.equivalent]
         noticed = [*processes.map(steps_to_notice, names)]
@@ -90,24 +91,34 @@ def main() -> None:
             csv.writer(file, lineterminator="\n").writerows([HEAD, *noticed])
 
 
+def _row(one: Reached) -> Iterator[str]:
+    counts = (one.plans, one.steps, f"{one.rules}, {one.unreached}", *one[5:8], len(one.missed), *one.of_each_rule)
+    return map(str, (f"`{one.suite}`", *counts))
+
+
 def missed(found: list[Reached]) -> None:
     """Print the behaviours of random cases that no plan has."""
-    print("\n| suite | operation | rules | state | answer | first case |\n|---|---|---|---|---|--:|")
-    for one in found:
-        for behaviour, case in one.missed.items():
-            print(f"| `{one.suite}` |", " | ".join(f"`{part}`" for part in behaviour), "|", case, "|", flush=True)
+    rows = (
+        (*(f"`{part}`" for part in (one.suite, *behaviour)), str(case))
+        for one in found
+        for behaviour, case in one.missed.items()
+    )
+    columns = ("suite", "operation", "rules", "state", "answer", "first case")
+    print("", *markdown_table(columns, rows, {"first case"}), sep="\n", flush=True)
 
 
 def curves(found: list[Reached], noticed: list[tuple[Any, ...]]) -> None:
     """Print the shares of behaviours and mutants by steps."""
-    print("\n| steps | behaviours: covering | random | mutants: covering | random |\n|--:|--:|--:|--:|--:|")
+    rows = []
     for at, point in enumerate(POINTS):
         covering = mean(one.curve[at] / max(one.behaviours, one.random_behaviours) for one in found)
         random = mean(one.random_curve[at] / max(one.behaviours, one.random_behaviours) for one in found)
         shares = [f"{covering:.1%}", f"{random:.1%}"]
         if noticed:
             shares += [f"{mean(bool(one[k]) and one[k] <= point for one in noticed):.1%}" for k in (2, 4)]
-        print("|", f"{point:,}", "|", " | ".join(shares), "|")
+        rows.append((f"{point:,}", *shares))
+    heads = "steps", "behaviours: covering", "random", "mutants: covering", "random"
+    print("", *markdown_table(heads, rows, heads), sep="\n")
     if noticed:
         counts = [sum(bool(one[k]) for one in noticed) for k in (2, 4)]
         print(f"\n{counts[0]} of {len(noticed)} mutants are noticed by covering plans, {counts[1]} by random cases.")

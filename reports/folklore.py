@@ -20,6 +20,7 @@ from rocketmq_conformance.reports.event import (
     FolkloreStarted,
     FolkloreStep,
 )
+from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration
 
@@ -109,10 +110,10 @@ def folklore_page(events: Sequence[Event]) -> str:
     lines = [
         "# Folklore",
         "",
-        _plain(header.sentence),
+        clean(header.sentence),
         "",
-        f"**{_plain(footer.verdict)}** {_numbers(footer)}. "
-        f"Kit {_plain(header.kit)}, rule book `{_plain(header.rulebook)}`.",
+        f"**{clean(footer.verdict)}** {_numbers(footer)}. "
+        f"Kit {clean(header.kit)}, rule book `{clean(header.rulebook)}`.",
         "",
         *tables(events),
     ]
@@ -125,16 +126,14 @@ def tables(events: Sequence[Event]) -> list[str]:
     steps = [event for event in events if isinstance(event, FolkloreStep)]
     lines: list[str] = []
     for name, sentence, claim in header.steps:
-        lines += [f"## {_plain(name)}", "", _plain(sentence) + (f" Folklore: {_plain(claim)}." if claim else ""), ""]
-        lines += ["| release | expected | seen | folklore | verdict | rules |", "|---|---|---|---|---|---|"]
-        lines += [_row(step, claim) for step in steps if step.step == name]
-        lines.append("")
+        lines += [f"## {clean(name)}", "", clean(sentence) + (f" Folklore: {clean(claim)}." if claim else ""), ""]
+        rows = (_row(step, claim) for step in steps if step.step == name)
+        lines += [*markdown_table(("release", "expected", "seen", "folklore", "verdict", "rules"), rows), ""]
     differences = [event for event in events if isinstance(event, FolkloreDifference)]
     if differences:
         lines += ["## What releases do differently", ""]
-        lines += ["| step | releases | do | others | do | rules | decided by |", "|---|---|---|---|---|---|---|"]
-        lines += [_difference(difference) for difference in differences]
-        lines.append("")
+        columns = ("step", "releases", "do", "others", "do", "rules", "decided by")
+        lines += [*markdown_table(columns, map(_difference, differences)), ""]
     return lines
 
 
@@ -158,24 +157,14 @@ def _numbers(footer: FolkloreEnded) -> str:
     return f"({counts}{stopped}) in {duration(footer.seconds)}"
 
 
-def _row(step: FolkloreStep, claim: str) -> str:
+def _row(step: FolkloreStep, claim: str) -> list[str]:
     holds = "" if not claim or not step.observed else "holds" if step.observed == claim else "**wrong**"
     verdict = step.verdict if step.verdict == CONFORMS else f"**{step.verdict}**"
     seen = step.observed or step.reason
-    cells = (step.release, step.expected, seen, holds, verdict, ", ".join(step.rules))
-    return _line(cells)
+    return [*map(clean, (step.release, step.expected, seen, holds, verdict, ", ".join(step.rules)))]
 
 
-def _difference(found: FolkloreDifference) -> str:
+def _difference(found: FolkloreDifference) -> list[str]:
     releases, others = ", ".join(found.releases), ", ".join(found.others)
     rules, switches = ", ".join(found.rules), "; ".join(found.switches)
-    return _line((found.step, releases, found.observed, others, found.others_observed, rules, switches))
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(_plain(cell) for cell in cells)} |"
-
-
-def _plain(text: str) -> str:
-    """Cleaned text without the characters that separate cells."""
-    return clean(text).replace("|", "\\|")
+    return [*map(clean, (found.step, releases, found.observed, others, found.others_observed, rules, switches))]

@@ -26,6 +26,7 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
 )
 from rocketmq_conformance.reports.kinds import Kind, first_kinds, kinds_of
+from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.reports.repeats import alike, case_reasons, once, with_place
 from rocketmq_conformance.reports.repeats import by_reason as operations
 from rocketmq_conformance.reports.rule_results import by_reason, clauses_of, counted, result_counts
@@ -38,7 +39,7 @@ SUMMARY, BADGE = "summary.md", "badge.json"
 
 _COLOURS = {CONFORMS: "brightgreen", DIVERGES: "red", UNDECIDED: "yellow", COULD_NOT_RUN: "lightgrey"}
 #: Characters of Markdown that an answer must not be read as.
-_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]<>#|!~"})
+_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]<>#!~"})
 #: Longest answer in the summary.
 _LONG = 200
 
@@ -99,19 +100,19 @@ def _suites(summary: RunSummary) -> list[str]:
     others = [part for part in summary.parts if part not in conforming]
     lines = []
     if others:
-        lines += ["| suite | verdict | cases | why |", "|---|---|---:|---|"]
-        rows: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        together: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for part in others:
             ended = summary.ended.get(part)
             why = ("undecided", "it did not end") if ended is None else (ended.verdict, _why(summary, ended))
-            rows.setdefault((why[0], alike(why[1])), []).append(part)
-        for (verdict, _), parts in rows.items():
+            together.setdefault((why[0], alike(why[1])), []).append(part)
+        rows = []
+        for (verdict, _), parts in together.items():
             names = _text(first_names(summary.part_name(*part) for part in parts))
             ends = [summary.ended[part] for part in parts if part in summary.ended]
             cases = f"{sum(sum(one.cases.values()) for one in ends):,}" if ends else ""
             why_of_first = _why(summary, ends[0]) if ends else "it did not end"
-            lines.append(f"| {names} | {_text(verdict)} | {cases} | {_text(why_of_first)} |")
-        lines.append("")
+            rows.append((names, _text(verdict), cases, _text(why_of_first)))
+        lines += [*markdown_table(("suite", "verdict", "cases", "why"), rows, {"cases"}), ""]
     if conforming:
         names = ", ".join(_text(summary.part_name(*part)) for part in conforming)
         lines += [f"Conforming: {names}.", ""]
@@ -125,19 +126,16 @@ def _rules(results: list[RuleResult]) -> list[str]:
     reached = sorted((one for one in results if one.result != NOT_REACHED), key=lambda one: one.result != DIFFERS)
     lines = [f"<details><summary>Rules: {counted(result_counts(results))}</summary>", ""]
     if reached:
-        lines += ["| rule | level | result | steps | clauses | |", "|---|---|---|---:|---|---|"]
-        lines += [
-            f"| {_text(one.rule)} | {_text(one.level)} | {_text(one.result)} | {one.times:,} | {clauses_of(one)} "
-            f"| {_text(one.reason or one.sentence)} |"
+        cells = (
+            (one.rule, one.level, one.result, f"{one.times:,}", clauses_of(one), one.reason or one.sentence)
             for one in reached
-        ]
-        lines.append("")
+        )
+        columns = ("rule", "level", "result", "steps", "clauses", "")
+        lines += [*markdown_table(columns, (map(_text, row) for row in cells), {"steps"}), ""]
     missed = by_reason(results)
     if missed:
-        lines += ["| not reached | why |", "|---|---|"]
-        for reason, rules in missed.items():
-            lines.append(f"| {_text(', '.join(one.rule for one in rules))} | {_text(reason)} |")
-        lines.append("")
+        reasons = ((_text(", ".join(one.rule for one in rules)), _text(reason)) for reason, rules in missed.items())
+        lines += [*markdown_table(("not reached", "why"), reasons), ""]
     return [*lines, "</details>", ""]
 
 
@@ -161,8 +159,8 @@ def _divergence(summary: RunSummary, kind: Kind) -> list[str]:
     lines += [f"**{_text(one.harm)}**: {_text(one.consequence)}", ""] if one.consequence else []
     lines += [f"- {_text(rule.get('id', '?'))}: {_text(rule.get('sentence', ''))}" for rule in one.rules]
     if one.steps:
-        lines += ["", "| step | |", "|---:|---|"]
-        lines += [f"| {step.number} | {_code_cell(step.operation)} |" for step in one.steps]
+        steps = ((str(step.number), _code(step.operation)) for step in one.steps)
+        lines += ["", *markdown_table(("step", ""), steps, {"step"})]
     expected, observed = what_differs(one)
     lines += ["", f"Expected {_code(expected)}, observed {_code(observed)}.", ""]
     lines += [f"Undecided: {_text(one.doubt)}.", ""] if one.doubt else []
@@ -183,8 +181,3 @@ def _code(text: str) -> str:
         fence += "`"
     space = " " if shown[:1] == "`" or shown[-1:] == "`" else ""
     return f"{fence}{space}{shown}{space}{fence}"
-
-
-def _code_cell(text: str) -> str:
-    """The same in a table, whose cells end at a bar in code marks, too."""
-    return _code(text).replace("|", "\\|")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TextIO
@@ -12,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean
 
@@ -72,12 +72,8 @@ def markdown(page: Page) -> str:
     for section in page.sections:
         lines += [f"## {_escaped(section.title)}", ""]
         if section.columns:
-            lines += [
-                _row(section.columns),
-                _row(["--:" if name in section.numbers else "---" for name in section.columns]),
-            ]
-            lines += [_row([_escaped(cell.text) for cell in row]) for row in section.rows]
-            lines.append("")
+            rows = [[_escaped(cell.text) for cell in row] for row in section.rows]
+            lines += [*markdown_table(section.columns, rows, section.numbers), ""]
         for code, run in groupby(section.lines, lambda line: line.style == CODE):
             if code:
                 lines += [*([""] if lines[-1] else []), "```", *(clean(line.text) for line in run), "```", ""]
@@ -98,12 +94,8 @@ def _table(section: Section) -> Table:
     return table
 
 
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _escaped(text: str) -> str:
     found = clean(text)
-    for mark in ("\\", "`", "*", "_", "<", "|"):
+    for mark in ("\\", "`", "*", "_", "<"):
         found = found.replace(mark, f"\\{mark}")
     return found

@@ -7,10 +7,11 @@ A rule that no row confirms is "unproven".
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.reports.text import clean, count
 
 #: The side of rows that are about a client and a broker together.
@@ -81,21 +82,20 @@ def render(rules: Sequence[ProvenRule], rows: Iterable[ProofRow]) -> str:
     lines = [
         f"{len(proven)} of {count(len(rules), 'rule')} are confirmed by a real thing.",
         "",
-        "| rule | level | origin | confirmed by | cases | differences |",
-        "|---|---|---|---|---:|---:|",
-        *(_rule_line(rule, by_rule.get(rule.id, []), releases) for rule in rules),
+        *markdown_table(
+            ("rule", "level", "origin", "confirmed by", "cases", "differences"),
+            (_rule_row(rule, by_rule.get(rule.id, []), releases) for rule in rules),
+            {"cases", "differences"},
+        ),
     ]
     if merged:
         # Which releases took part at all, and how much of the rule book each of them confirmed.
-        lines += ["", "| side | release | rules checked | cases | differences | last confirmed |"]
-        lines += ["|---|---|---:|---:|---:|---|"]
-        lines += _release_lines(merged)
+        columns = ("side", "release", "rules checked", "cases", "differences", "last confirmed")
+        lines += ["", *markdown_table(columns, _release_rows(merged), columns[2:5])]
     examples = [row for row in merged if row.differences]
     if examples:
         lines += ["", "First differences:", ""]
-        lines += [
-            f"- {_cell(row.rule)}, {_cell(row.side)} {_cell(row.release)}: {clean(row.example)}" for row in examples
-        ]
+        lines += [f"- {clean(f'{row.rule}, {row.side} {row.release}: {row.example}')}" for row in examples]
     return "\n".join(lines) + "\n"
 
 
@@ -112,15 +112,8 @@ def pairs(rows: Iterable[ProofRow]) -> str:
     if not found:
         return ""
     clients, brokers = (sorted({pair[at] for pair in found}, key=_release_key) for at in (0, 1))
-    lines = [
-        f"| client \\ broker | {' | '.join(map(_cell, brokers))} |",
-        f"|---|{'---:|' * len(brokers)}",
-        *(
-            f"| {_cell(client)} | {' | '.join(_pair(found.get((client, broker))) for broker in brokers)} |"
-            for client in clients
-        ),
-    ]
-    return "\n".join(lines) + "\n"
+    lines = ([clean(client), *(_pair(found.get((client, broker))) for broker in brokers)] for client in clients)
+    return "\n".join(markdown_table(["client \\ broker", *map(clean, brokers)], lines, brokers)) + "\n"
 
 
 def _pair(found: tuple[int, int] | None) -> str:
@@ -134,57 +127,56 @@ def _proven(rows: list[ProofRow]) -> bool:
     return bool(rows) and all(row.differences == 0 for row in rows)
 
 
-def _rule_line(rule: ProvenRule, rows: list[ProofRow], asked: Mapping[str, Iterable[str]]) -> str:
-    """The line of a rule with its rows; the releases that were ``asked`` anything, by side."""
-    head = f"| {_cell(rule.id)} | {_cell(rule.level)} | {_cell(rule.origin)} "
+def _rule_row(rule: ProvenRule, rows: list[ProofRow], asked: Mapping[str, Iterable[str]]) -> list[str]:
+    """The cells of a rule with its rows; the releases that were ``asked`` anything, by side."""
+    head = [*map(clean, (rule.id, rule.level, rule.origin))]
     if not rows:
         # Where nothing is promised, there is nothing that could be confirmed.
-        return f"{head}| {'nothing is promised' if rule.level == 'UNDEFINED' else '**unproven**'} | 0 | 0 |"
+        return [*head, "nothing is promised" if rule.level == "UNDEFINED" else "**unproven**", "0", "0"]
     sides = dict.fromkeys(row.side for row in rows)
     by = "; ".join(_releases(side, rows, asked[side]) for side in sides)
     cases, differences = sum(row.cases for row in rows), sum(row.differences for row in rows)
     if differences:
-        wrong = ", ".join(f"{_cell(row.side)} {_cell(row.release)}" for row in rows if row.differences)
+        wrong = ", ".join(f"{clean(row.side)} {clean(row.release)}" for row in rows if row.differences)
         by = f"**unproven**, differs on {wrong}; checked on {by}"
-    return f"{head}| {by} | {cases:,} | {differences:,} |"
+    return [*head, by, f"{cases:,}", f"{differences:,}"]
 
 
 def _releases(side: str, rows: list[ProofRow], asked: Iterable[str]) -> str:
     """``client 4.9.8 (120), 5.5.0 (80)``, or with many releases a range, its holes and the fewest cases."""
     ordered = [row for row in rows if row.side == side]
     if len(ordered) <= FEW_RELEASES:
-        return f"{_cell(side)} " + ", ".join(f"{_cell(row.release)} ({row.cases:,})" for row in ordered)
+        return f"{clean(side)} " + ", ".join(f"{clean(row.release)} ({row.cases:,})" for row in ordered)
     first, last = ordered[0].release, ordered[-1].release
     # A range must not hide a release inside it that checked other rules and not this one.
     shown = {row.release for row in ordered}
     holes = [release for release in asked if release not in shown and _inside(release, first, last)]
-    without = f" without {', '.join(map(_cell, holes))}" if holes else ""
+    without = f" without {', '.join(map(clean, holes))}" if holes else ""
     fewest = min(row.cases for row in ordered)
-    of = f"{len(ordered)} releases {_cell(first)} to {_cell(last)}{without}"
-    return f"{_cell(side)}, {of} ({fewest:,} or more each)"
+    of = f"{len(ordered)} releases {clean(first)} to {clean(last)}{without}"
+    return f"{clean(side)}, {of} ({fewest:,} or more each)"
 
 
 def _inside(release: str, first: str, last: str) -> bool:
     return _release_key(first) <= _release_key(release) <= _release_key(last)
 
 
-def _release_lines(rows: list[ProofRow]) -> list[str]:
+def _release_rows(rows: list[ProofRow]) -> Iterator[list[str]]:
     groups: dict[tuple[str, str], list[ProofRow]] = {}
     for row in rows:
         groups.setdefault((row.side, row.release), []).append(row)
-    return [
-        f"| {_cell(side)} | {_cell(release)} | {sum(row.cases > 0 for row in group):,} "
-        f"| {sum(row.cases for row in group):,} | {sum(row.differences for row in group):,} | {_confirmed(group)} |"
-        for (side, release), group in sorted(groups.items(), key=lambda item: (item[0][0], _release_key(item[0][1])))
-    ]
+    for (side, release), group in sorted(groups.items(), key=lambda item: (item[0][0], _release_key(item[0][1]))):
+        rules, cases = sum(row.cases > 0 for row in group), sum(row.cases for row in group)
+        differences = sum(row.differences for row in group)
+        yield [clean(side), clean(release), f"{rules:,}", f"{cases:,}", f"{differences:,}", _confirmed(group)]
 
 
 def _confirmed(rows: Iterable[ProofRow]) -> str:
     """``2026-11-22 on 0fb2a56c``; with the number of rules of each when there are several."""
     found = Counter(row.confirmed for row in rows if row.confirmed)
     if len(found) < 2:
-        return _cell("".join(found))
-    return "; ".join(f"{_cell(when)} ({count(rules, 'rule')})" for when, rules in found.most_common())
+        return clean("".join(found))
+    return "; ".join(f"{clean(when)} ({count(rules, 'rule')})" for when, rules in found.most_common())
 
 
 def pairs_confirmed(rows: Iterable[ProofRow]) -> str:
@@ -193,8 +185,8 @@ def pairs_confirmed(rows: Iterable[ProofRow]) -> str:
     for row in rows:
         if row.side == PAIR and row.confirmed:
             found[row.release, row.against] = max(found.get((row.release, row.against), ""), row.confirmed)
-    lines = [f"| {_cell(when)} | {pairs:,} |\n" for when, pairs in sorted(Counter(found.values()).items())]
-    return "".join(["| last confirmed | pairs |\n|---|---:|\n", *lines]) if lines else ""
+    lines = ((clean(when), f"{pairs:,}") for when, pairs in sorted(Counter(found.values()).items()))
+    return "\n".join(markdown_table(("last confirmed", "pairs"), lines, {"pairs"})) + "\n" if found else ""
 
 
 @cache
@@ -203,7 +195,3 @@ def _release_key(release: str) -> list[tuple[int, str]]:
     numbers, _, stage = release.partition("-")
     rank = _STAGES.index(stage) if stage in _STAGES else len(_STAGES)
     return [*((int(part), "") if part.isdecimal() else (-1, part) for part in numbers.split(".")), (rank, "")]
-
-
-def _cell(text: str) -> str:
-    return clean(text).replace("|", "\\|")

@@ -8,6 +8,7 @@ from typing import Any
 
 from rocketmq_conformance.models.outcome import Err, Expected, Undefined, outcome_class
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.suites.declare.answers import answers, errors
 from rocketmq_conformance.suites.declare.domain import Domain, Schema, Values
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
@@ -27,19 +28,19 @@ A plan file writes a step as `{"operation": {"argument": value, …}}`; `rocketm
 schema` prints the JSON Schema. Values are listed simplest first, the way in which a failing plan shrinks; `×4` after a
 value means that it is drawn four times as often as one without a number. The weight of an operation is how often it
 is drawn, next to the other operations of its suite. Who plays it:
-
-| side | played by |
-|---|---|
-| pure | the implementation; nothing is remembered between steps |
-| client | the implementation's consumer, against the fake broker |
-| broker | the implementation, asked over its socket |
-| world | the kit, on the fake broker; the implementation never sees it |
 """
+_SIDES = {
+    "pure": "the implementation; nothing is remembered between steps",
+    "client": "the implementation's consumer, against the fake broker",
+    "broker": "the implementation, asked over its socket",
+    "world": "the kit, on the fake broker; the implementation never sees it",
+}
 
 
 def page(suites: Iterable[Suite]) -> str:
     """The page, as Markdown that ends with a line break."""
-    return "\n".join([_INTRODUCTION, *(_suite(suite) for suite in suites)])
+    sides = markdown_table(("side", "played by"), _SIDES.items())
+    return "\n".join([_INTRODUCTION, *sides, "", *(_suite(suite) for suite in suites)])
 
 
 def _suite(suite: Suite) -> str:
@@ -81,8 +82,8 @@ def _operation(spec: OperationSpec, seen: Sequence[Expected]) -> str:
     if seen:
         lines += ["", _answered(spec, seen)]
     if spec.domains:
-        lines += ["", "| argument | values |", "|---|---|"]
-        lines += [f"| {name} | {_values(domain)} |" for name, domain in spec.domains]
+        rows = ((name, _values(domain)) for name, domain in spec.domains)
+        lines += ["", *markdown_table(("argument", "values"), rows)]
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ from types import ModuleType
 from rocketmq_conformance.models.broker import switches as broker_switches
 from rocketmq_conformance.models.client import switches as client_switches
 from rocketmq_conformance.models.release import Switch, switches_of
+from rocketmq_conformance.reports.markdown_table import markdown_table
 
 _INTRODUCTION = """# Switches
 
@@ -24,8 +25,7 @@ what each number means and where the change can be read.
   and in which releases it was read.
 - Sources name the class and the method of the Java source of RocketMQ.
 """
-_HEAD = """| number | what changed | 4.x since | 5.x since | rule | source |
-|---|---|---|---|---|---|"""
+_COLUMNS = ("number", "what changed", "4.x since", "5.x since", "rule", "source")
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -53,12 +53,12 @@ def _natural(number: str) -> list[tuple[str, int]]:
 
 
 def _table(module: ModuleType) -> str:
-    return "\n".join([_HEAD, *map(_row, by_number(module))])
+    return "\n".join(markdown_table(_COLUMNS, map(_row, by_number(module))))
 
 
-def _row(switch: Switch) -> str:
+def _row(switch: Switch) -> tuple[str, ...]:
     taken_back = f" to before {switch.until_v5}" if switch.until_v5 else ""
-    cells = (
+    return (
         switch.id,
         f"{switch.change}.",
         switch.v4 or "never",
@@ -66,4 +66,3 @@ def _row(switch: Switch) -> str:
         ", ".join(switch.rules),
         ", ".join(f"`{place}`" for place in switch.source.split(", ")),
     )
-    return f"| {' | '.join(cells)} |"

@@ -44,6 +44,7 @@ from rocketmq_conformance.models.client.start import DEPRECATED, FIRST, LAST, TI
 from rocketmq_conformance.models.client.switches import LITE_PULL
 from rocketmq_conformance.models.client.timestamp import parse_timestamp
 from rocketmq_conformance.models.release import NEWEST, Release
+from rocketmq_conformance.reports.markdown_table import markdown_table
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
@@ -163,16 +164,17 @@ def page_of(agreements: Sequence[Agreement]) -> str:
         "queues, and that the newer broker does not know. Then the master of the slave is killed. Compared are",
         "where each queue stands, whether `mqadmin` fails, and how many messages a real consumer is given.",
         "",
-        "| client | broker | groups | queues | differences |",
-        "|---|---|--:|--:|--:|",
     ]
-    for each in agreements:
-        counted = f"{each.groups} | {each.queues} | {len(each.differences)}"
-        lines.append(f"| {each.client} | {each.broker} | {f'{each.missing} | |' if each.missing else counted} |")
-    groups, queues = sum(each.groups for each in agreements), sum(each.queues for each in agreements)
-    differences = sum(len(each.differences) for each in agreements)
-    lines.append(f"| all | | {groups:,} | {queues:,} | **{differences}** |")
-    return "\n".join(lines) + "\n"
+    rows = [(one.client, one.broker, one.missing, (one.groups, one.queues, len(one.differences))) for one in agreements]
+    return "\n".join([*lines, *agreement_table(("client", "broker", "groups", "queues", "differences"), rows)]) + "\n"
+
+
+def agreement_table(columns: Sequence[str], rows: Sequence[tuple[str, str, str, Sequence[int]]]) -> Iterator[str]:
+    """A table of rows (who, with whom, why not, counts with that of differences last), and of their sums."""
+    cells = [(*pair, *([why, *[""] * len(counts[1:])] if why else map(str, counts))) for *pair, why, counts in rows]
+    *sums, differences = map(sum, zip(*(counts for *_, counts in rows), strict=True))
+    cells.append(("all", "", *(f"{number:,}" for number in sums), f"**{differences}**"))
+    return markdown_table(columns, cells, columns[2:])
 
 
 def prove(wanted: Sequence[tuple[str, str]], few: bool = False) -> Iterator[Agreement]:

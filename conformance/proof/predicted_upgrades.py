@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.predict.api import consumer_of, read_group
 from rocketmq_conformance.conformance.predict.facts import GroupFacts, QueueFacts
 from rocketmq_conformance.conformance.predict.start import queue_starts
 from rocketmq_conformance.conformance.predict.upgrade import on_release
+from rocketmq_conformance.conformance.proof.predicted_starts import agreement_table
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
@@ -141,17 +142,13 @@ def page_of(agreements: Sequence[UpgradeAgreement]) -> str:
         "are left and the search has other rules than before, the prediction leaves open what it finds: that, and the",
         "starts at a time there, are not compared.",
         "",
-        "| from | to | groups | queues | starts | differences |",
-        "|---|---|--:|--:|--:|--:|",
     ]
-    for each in agreements:
-        counted = f"{each.groups} | {each.queues} | {each.starts} | {len(each.differences)}"
-        lines.append(f"| {each.before} | {each.after} | {f'{each.missing} | | |' if each.missing else counted} |")
-    groups, queues = sum(each.groups for each in agreements), sum(each.queues for each in agreements)
-    starts = sum(each.starts for each in agreements)
-    differences = sum(len(each.differences) for each in agreements)
-    lines.append(f"| all | | {groups:,} | {queues:,} | {starts:,} | **{differences}** |")
-    return "\n".join(lines) + "\n"
+    rows = [
+        (one.before, one.after, one.missing, (one.groups, one.queues, one.starts, len(one.differences)))
+        for one in agreements
+    ]
+    columns = ("from", "to", "groups", "queues", "starts", "differences")
+    return "\n".join([*lines, *agreement_table(columns, rows)]) + "\n"
 
 
 def _shown(queue: QueueFacts, searched: bool = True) -> tuple[int | None, ...]:

@@ -9,6 +9,7 @@ from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rule import Level, Rule
+from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.reports.proof import PAIR, ProofRow, ProvenRule, pairs, pairs_confirmed, render
 
 
@@ -65,8 +66,6 @@ _UNASKED = """
 
 A rule of level UNDEFINED promises nothing, so nothing can be confirmed. The others without rows:
 
-| rule | what speaks for it |
-|---|---|
 """
 
 
@@ -80,8 +79,6 @@ _UNJUDGED = """
 
 A proof says so by itself when it cannot get a release. Of releases from 4.0.0 to 5.5.0 these could not be asked:
 
-| side | releases | reason |
-|---|---|---|
 """
 
 
@@ -92,8 +89,8 @@ def proof_page(rules: Iterable[Rule], rows: Iterable[ProofRow], unjudged: Iterab
     asked = {row.rule for row in found if row.cases and row.side != PAIR}
     table = render(proven, found)
     unasked = [rule.id for rule in proven if rule.id not in asked and rule.level != Level.UNDEFINED.value]
-    whys = [f"| {rule} | {UNASKED.get(rule, 'Only its source.')} |\n" for rule in unasked]
-    groups = [f"| {group.side} | {', '.join(group.releases)} | {group.reason} |\n" for group in unjudged]
+    whys = ((rule, UNASKED.get(rule, "Only its source.")) for rule in unasked)
+    groups = ((group.side, ", ".join(group.releases), group.reason) for group in unjudged)
     together = pairs(found)
     parts = [
         _INTRODUCTION,
@@ -103,10 +100,10 @@ def proof_page(rules: Iterable[Rule], rows: Iterable[ProofRow], unjudged: Iterab
         together,
         "\n" * bool(together),
         pairs_confirmed(found),
-        _UNASKED * bool(whys),
-        *whys,
+        _UNASKED + "\n".join(markdown_table(("rule", "what speaks for it"), whys)) + "\n" if unasked else "",
         _UNJUDGED,
-        *groups,
+        "\n".join(markdown_table(("side", "releases", "reason"), groups)),
+        "\n",
     ]
     return "".join(parts)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rocketmq_conformance.reports.markdown_table import markdown_table
+
 TIME, ORDER, NUMBER, FIELD, ONE_WAY, AGAIN = (
     "time",
     "order",
@@ -235,6 +237,12 @@ CLAUSES: tuple[Clause, ...] = (
 
 def page() -> str:
     """The table as a page, in Markdown."""
+    columns = ("rule", "kind", "clause")
+    seen = (
+        (one.rule, one.kind, one.words, f"`{one.mutant}`" + (f", as {one.blamed}" if one.blamed else ""))
+        for one in CLAUSES
+        if one.mutant
+    )
     unseen = [clause for clause in CLAUSES if clause.unseen]
     lines = [
         "# Clauses",
@@ -248,13 +256,10 @@ def page() -> str:
         "",
         f"{len(CLAUSES) - len(unseen)} clauses are seen, and {len(unseen)} are not.",
         "",
-        "| rule | kind | clause | broken by |",
-        "|---|---|---|---|",
+        *markdown_table((*columns, "broken by"), seen),
+        "",
+        "## Not seen",
+        "",
+        *markdown_table((*columns, "why"), ((one.rule, one.kind, one.words, one.unseen) for one in unseen)),
     ]
-    for clause in CLAUSES:
-        if clause.mutant:
-            blamed = f", as {clause.blamed}" if clause.blamed else ""
-            lines.append(f"| {clause.rule} | {clause.kind} | {clause.words} | `{clause.mutant}`{blamed} |")
-    lines += ["", "## Not seen", "", "| rule | kind | clause | why |", "|---|---|---|---|"]
-    lines += [f"| {clause.rule} | {clause.kind} | {clause.words} | {clause.unseen} |" for clause in unseen]
     return "\n".join(lines) + "\n"

@@ -88,7 +88,7 @@ def test_answers_are_no_markdown() -> None:
     ]
     page = summary_page(summary_of(changed))
     assert "observed ```|<b>`x``\\n# y```." in page
-    assert "- \\*A\\*: \\<i\\>\\|" in page
+    assert "- \\*A\\*: \\<i\\>|" in page
 
 
 def test_what_stands_in_code_marks_and_in_html_has_no_marks_of_markdown() -> None:

@@ -57,7 +57,7 @@ def test_a_difference_is_no_proof_and_is_reported() -> None:
 
 def test_releases_have_a_table_of_their_own() -> None:
     rows = [ProofRow("A-1", "client", "5.5.0", 5, 0), ProofRow("B-1", "client", "5.5.0", 7, 0)]
-    assert "\n| client | 5.5.0 | 2 | 12 | 0 |  |\n" in render(RULES, rows)
+    assert "\n| client | 5.5.0 | 2 | 12 | 0 | |\n" in render(RULES, rows)
 
 
 def test_rows_of_an_unknown_rule_are_refused() -> None:

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from rocketmq_conformance.conformance.campaign.tables.queries import PANDAS, QUERIES, SPARK, Query
 from rocketmq_conformance.conformance.campaign.tables.schema import BLOCKS, TABLES, TEXT, VERSION
+from rocketmq_conformance.reports.markdown_table import markdown_table
 
 _INTRODUCTION = f"""# Tables of a campaign, version {VERSION}
 
@@ -21,10 +22,10 @@ def page() -> str:
 
 
 def _table(name: str, schema: pa.Schema) -> str:
-    rows = [f"| `{field.name}` | {kind(field.type)} | {field.metadata[b'doc'].decode()} |" for field in schema]
+    rows = [(f"`{field.name}`", kind(field.type), field.metadata[b"doc"].decode()) for field in schema]
     if name in BLOCKS:
-        rows = ["| `suite` | string | name of the suite |", *rows]
-    return "\n".join([f"### {name}", "", "| column | type | meaning |", "|---|---|---|", *rows, ""])
+        rows.insert(0, ("`suite`", "string", "name of the suite"))
+    return "\n".join([f"### {name}", "", *markdown_table(("column", "type", "meaning"), rows), ""])
 
 
 def kind(type_: pa.DataType) -> str:

@@ -27,7 +27,7 @@ ROWS = [
 def test_the_table_has_a_line_per_client_and_a_column_per_broker() -> None:
     assert pairs(ROWS).splitlines() == [
         "| client \\ broker | 4.9.7 | 5.5.0 |",
-        "|---|---:|---:|",
+        "|---|--:|--:|",
         "| 4.9.7 | – | 0 of 1,000 |",
         "| 5.5.0 | **1** of 42 | – |",
     ]
