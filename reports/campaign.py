@@ -47,6 +47,7 @@ from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.short_block import separator, show_kinds
 from rocketmq_conformance.reports.suite_lines import EACH, QUIET, STYLES, ShortSuiteLines
 from rocketmq_conformance.reports.text import clean, count, duration, rate
+from rocketmq_conformance.reports.text_table import text_table
 
 #: Short reports: lost cases, and rows of new behaviour, that are listed.
 LOST, DISCOVERIES = 5, 10
@@ -275,11 +276,8 @@ def _below(summary: RunSummary, suite: SuiteEnded) -> list[RenderableType]:
 
 def _discoveries(discoveries: Sequence[Discovery]) -> Table:
     """A row per suite and arm: how much behaviour was seen, and how likely the next case shows new behaviour."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("suite", no_wrap=True)
-    table.add_column("arm")
-    for name in ("cases", "behaviours", "chance of new"):
-        table.add_column(name, justify="right")
+    columns = ("suite", "arm", "cases", "behaviours", "chance of new")
+    table = text_table(columns, numbers=columns[2:])
     for found in discoveries:
         # nothing new in so many cases still leaves a chance of three in as many
         chance = _percent(found.chance) if found.chance else f"< {_percent(min(1.0, 3 / max(found.cases, 1)))}"

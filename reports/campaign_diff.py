@@ -18,6 +18,7 @@ from rocketmq_conformance.reports.event import Separator
 from rocketmq_conformance.reports.kinds import Rank, chosen, level
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile
+from rocketmq_conformance.reports.text_table import text_table
 
 #: Verdicts of a comparison, and the exit code of each.
 SAME, DIFFERENT, UNDECIDED, NOTHING = "same", "different", "undecided", "nothing compared"
@@ -267,19 +268,15 @@ def _separator(one: Separator) -> Text:
 
 
 def _before(steps: Sequence[Sequence[str]]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(justify="right", style="dim")
-    table.add_column(overflow="fold")
-    table.add_column(overflow="fold")
-    numbered = list(enumerate(steps, start=1))
-    left_out = len(numbered) - _FIRST - _LAST
-    for number, (operation, answer) in numbered[:_FIRST] if left_out > 1 else numbered:
-        table.add_row(str(number), Text(clean(operation)), Text(clean(answer)))
+    rows = [
+        (str(number), Text(clean(operation)), Text(clean(answer)))
+        for number, (operation, answer) in enumerate(steps, start=1)
+    ]
+    left_out = len(rows) - _FIRST - _LAST
     if left_out > 1:
-        table.add_row("", Text(f"… {count(left_out, 'step')} …", style="dim"), "")
-        for number, (operation, answer) in numbered[-_LAST:]:
-            table.add_row(str(number), Text(clean(operation)), Text(clean(answer)))
-    return table
+        rows[_FIRST:-_LAST] = [("", Text(f"… {count(left_out, 'step')} …", style="dim"), Text())]
+    columns = ("step", "operation", "answer")
+    return text_table(columns, rows, numbers=columns[:1], folded=columns[1:])
 
 
 def _table(suites: Sequence[SuiteDifference]) -> Table:
@@ -293,11 +290,8 @@ def _table(suites: Sequence[SuiteDifference]) -> Table:
         "only in A": ([suite.only_a for suite in suites], ""),
         "only in B": ([suite.only_b for suite in suites], ""),
     }
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("suite", no_wrap=True)
     shown = [(name, *column) for name, column in numbers.items() if any(column[0]) or name in ("same", "different")]
-    for name, _, _ in shown:
-        table.add_column(name, justify="right")
+    table = text_table(["suite", *(name for name, _, _ in shown)], numbers=numbers)
     for at, suite in enumerate(suites):
         cells = [Text(f"{counts[at]:,}", style=style if counts[at] else "dim") for _, counts, style in shown]
         table.add_row(Text(clean(suite.suite), style="bold"), *cells)

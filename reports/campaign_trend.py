@@ -15,6 +15,7 @@ from rich.text import Text
 from rocketmq_conformance.reports.divergence_block import grid
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, first_names
+from rocketmq_conformance.reports.text_table import text_table
 
 #: Clusters and rules that are listed without being asked for.
 LISTED = 10
@@ -140,11 +141,8 @@ def show(trend: Trend, stream: TextIO, *, width: int | None = None, verbose: boo
 
 
 def _table(campaigns: Sequence[StoredCampaign]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("began", "folder", "judged"):
-        table.add_column(name, overflow="fold")
-    for name in ("cases", "took", "clusters", "answers", "next new"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ("began", "folder", "judged", "cases", "took", "clusters", "answers", "next new")
+    table = text_table(columns, numbers=columns[3:], folded=columns[:3])
     for one in campaigns:
         table.add_row(
             clean(one.started[:16].replace("T", " ")),

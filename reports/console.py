@@ -47,6 +47,7 @@ from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.short_block import show_kinds
 from rocketmq_conformance.reports.suite_lines import STYLES, FullSuiteLines, ShortSuiteLines
 from rocketmq_conformance.reports.text import clean, count, duration, first_names, profile, rate
+from rocketmq_conformance.reports.text_table import text_table
 from rocketmq_conformance.reports.tiers import HYPOTHESIS, SEEDED
 
 #: Verbose reports: replay lines that are repeated at the end.
@@ -272,15 +273,11 @@ def _totals(summary: RunSummary) -> dict[str, int]:
 def verdict_numbers(summary: RunSummary) -> Table:
     """The five numbers, side by side: they are never folded into one another."""
     totals = _totals(summary)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("", min_width=13)
-    cells = []
-    for verdict in VERDICTS:
-        number = totals.get(verdict, 0)
-        table.add_column(verdict, justify="right", no_wrap=True)
-        cells.append(Text(f"{number:,}", style=f"bold {STYLES[verdict]}" if number else "dim"))
-    table.add_row(Text("cases", style="dim"), *cells)
-    return table
+    cells = [
+        Text(f"{totals.get(verdict, 0):,}", style=f"bold {STYLES[verdict]}" if totals.get(verdict) else "dim")
+        for verdict in VERDICTS
+    ]
+    return text_table(["", *VERDICTS], [[Text(f"{'cases':<13}", style="dim"), *cells]], numbers=VERDICTS)
 
 
 def _price(event: SuiteStarted, header: RunStarted | None) -> Text:

@@ -15,6 +15,7 @@ from rocketmq_conformance.reports.divergence_block import grid
 from rocketmq_conformance.reports.event import CorruptionEnded, CorruptionJudged, CorruptionStarted, Event
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile
+from rocketmq_conformance.reports.text_table import text_table
 
 #: Cells that are listed, of those in which something was not noticed, without being asked for.
 LISTED = 10
@@ -97,10 +98,8 @@ def _sums(cells: list[CorruptionJudged]) -> tuple[int, int]:
 
 
 def _ways(judged: list[CorruptionJudged], ways: list[str]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("way", no_wrap=True)
-    for name in ("corrupted", "noticed", "rules"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ("way", "corrupted", "noticed", "rules")
+    table = text_table(columns, numbers=columns[1:])
     for way in ways:
         cells = [one for one in judged if one.way == way]
         tried, noticed = _sums(cells)
@@ -114,10 +113,7 @@ def _matrix(judged: list[CorruptionJudged], ways: list[str]) -> Table:
     for one in judged:
         tried[one.rule, one.way] += one.tried
         noticed[one.rule, one.way] += one.noticed
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("rule", no_wrap=True)
-    for way in ways:
-        table.add_column(clean(way), justify="right", no_wrap=True)
+    table = text_table(["rule", *ways], numbers=ways)
     for rule in sorted({one.rule for one in judged}):
         cells = [
             Text("·", style="dim")

@@ -11,15 +11,13 @@ from rich.text import Text
 from rocketmq_conformance.reports.event import SuiteEnded
 from rocketmq_conformance.reports.rule_results import is_row
 from rocketmq_conformance.reports.text import clean
+from rocketmq_conformance.reports.text_table import text_table
 
 
 def table(suites: Sequence[SuiteEnded]) -> Table:
     """The table: a row per rule and kind of state."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    made.add_column("rule", no_wrap=True)
-    made.add_column("times", justify="right", no_wrap=True)
-    made.add_column("kind of state", overflow="fold")
-    made.add_column("outcomes", overflow="fold")
+    columns = ("rule", "times", "kind of state", "outcomes")
+    made = text_table(columns, numbers=columns[1:2], folded=columns[2:])
     for suite in suites:
         if not suite.coverage:
             continue

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from rocketmq_conformance.reports.event import MODEL, DivergenceFound, DivergenceStep
 from rocketmq_conformance.reports.text import clean, common_ends, count
+from rocketmq_conformance.reports.text_table import text_table
 
 #: Answers longer than this are hard to compare by eye, so what differs is shown by itself.
 LONG = 60
@@ -193,11 +194,8 @@ def shrinking(divergence: DivergenceFound) -> str:
 
 
 def _plan(steps: list[DivergenceStep]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("")
-    table.add_column("step", justify="right")
-    table.add_column("operation", overflow="fold")
-    table.add_column("answer", overflow="fold")
+    columns = ("", "step", "operation", "answer")
+    table = text_table(columns, numbers=columns[1:2], folded=columns[2:])
     for step in steps:
         if step.diverges:
             table.add_row(">", str(step.number), Text(clean(step.operation)), _diverging_answer(step), style="bold")

@@ -23,6 +23,7 @@ from rocketmq_conformance.reports.event import (
 )
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile
+from rocketmq_conformance.reports.text_table import text_table
 
 #: Mutants that are listed one by one without being asked for; of more, so many that survived.
 EACH, SURVIVORS = 20, 10
@@ -117,13 +118,8 @@ def _header(event: PowerStarted) -> list[RenderableType]:
 
 
 def _matrix(judged: list[MutantJudged]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("mutant", no_wrap=True)
-    table.add_column("defect", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    table.add_column("noticed by", overflow="fold")
-    table.add_column("cases", justify="right", no_wrap=True)
-    table.add_column("steps", justify="right", no_wrap=True)
+    columns = ("mutant", "defect", "status", "noticed by", "cases", "steps")
+    table = text_table(columns, numbers=columns[4:], folded=columns[3:4])
     for mutant in judged:
         table.add_row(
             Text(clean(mutant.name)),

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TextIO
 
-from rich.box import SIMPLE_HEAD
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean
+from rocketmq_conformance.reports.text_table import text_table
 
 #: Styles of cells and lines by name.
 GOOD, BAD, DOUBTFUL, PLAIN, CODE = "green", "bold red", "yellow", "", "bold cyan"
@@ -58,7 +57,10 @@ def show(page: Page, stream: TextIO, width: int | None = None) -> None:
         screen.gap()
         screen.show(Text(clean(section.title), style="bold"))
         if section.columns:
-            screen.show(_table(section))
+            rows = ([Text(clean(cell.text), style=cell.style) for cell in row] for row in section.rows)
+            folded = {*section.columns} - section.numbers
+            table = text_table(section.columns, rows, numbers=section.numbers, folded=folded)
+            screen.show(Padding(table, (0, 0, 0, 2)))
         for line in section.lines:
             # a command must stay one line, to be copied
             code = line.style == CODE
@@ -82,16 +84,6 @@ def markdown(page: Page) -> str:
         if section.lines and lines[-1]:
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _table(section: Section) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=True, header_style="dim", show_edge=False)
-    for name in section.columns:
-        number = name in section.numbers
-        table.add_column(name, justify="right" if number else "left", no_wrap=number, overflow="fold")
-    for row in section.rows:
-        table.add_row(*(Text(clean(cell.text), style=cell.style) for cell in row))
-    return table
 
 
 def _escaped(text: str) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 from rocketmq_conformance.reports.event import DIFFERS, NOT_REACHED, RuleResult
 from rocketmq_conformance.reports.rule_results import by_reason, clauses_of
 from rocketmq_conformance.reports.text import clean
+from rocketmq_conformance.reports.text_table import text_table
 
 
 def rule_lines(results: Sequence[RuleResult]) -> Iterator[RenderableType]:
@@ -25,12 +26,7 @@ def rule_lines(results: Sequence[RuleResult]) -> Iterator[RenderableType]:
 
 
 def _table(results: Sequence[RuleResult]) -> Table:
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("rule", "level", "result"):
-        made.add_column(name, no_wrap=True)
-    made.add_column("steps", justify="right", no_wrap=True)
-    made.add_column("clauses", no_wrap=True)
-    made.add_column("suites", overflow="fold")
+    made = text_table(("rule", "level", "result", "steps", "clauses", "suites"), numbers={"steps"}, folded={"suites"})
     for one in results:
         where = ", ".join(one.suites) + (f" ({one.reason})" if one.reason else "")
         cells = (one.rule, one.level, one.result, f"{one.times:,}", clauses_of(one), where)

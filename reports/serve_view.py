@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rocketmq_conformance.reports.text import clean, count
+from rocketmq_conformance.reports.text_table import text_table
 
 #: Rows of queues that are shown at most; the others are counted.
 _QUEUES = 24
@@ -74,11 +75,8 @@ def _line(text: str) -> Text:
 
 
 def _queues(rows: Sequence[QueueRow]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for name in ("group", "topic", "locked by"):
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
-    for name in ("queue", "stored", "max", "lag"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ("group", "topic", "locked by", "queue", "stored", "max", "lag")
+    table = text_table(columns, numbers=columns[3:])
     for row in rows:
         stored, lag = ("–", "–") if row.stored is None else (str(row.stored), str(row.max - row.stored))
         names = (_line(row.group), _line(row.topic), _line(row.locked_by))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 def clean(text: str) -> str:
@@ -18,6 +18,14 @@ def clean(text: str) -> str:
 def count(number: int, noun: str) -> str:
     """``1 case``, ``2,000 cases``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def in_columns(rows: Sequence[Sequence[str]], *, right: bool = False) -> Iterator[str]:
+    """Lines of cells below one another, on the left or on the ``right`` of their columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.rjust(width) if right else cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip()
 
 
 def shortened(text: str, most: int) -> str:

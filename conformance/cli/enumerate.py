@@ -10,6 +10,7 @@ import click
 from rocketmq_conformance.conformance.cli.exit import UNDECIDED, CouldNot
 from rocketmq_conformance.conformance.cli.options import Judging, judging_options, out_option
 from rocketmq_conformance.conformance.cli.output import say, say_text
+from rocketmq_conformance.reports.text import in_columns
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.campaign.enumeration import PlayedPlans
@@ -145,8 +146,7 @@ def _table(found: Enumeration) -> list[str]:
     rows += [
         (str(level.steps), f"{level.states:,}", f"{level.transitions:,}", f"{level.plans:,}") for level in found.levels
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return [*in_columns(rows, right=True)]
 
 
 def _bound(found: Enumeration, steps: int, values: int) -> str:

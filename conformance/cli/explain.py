@@ -14,6 +14,7 @@ import click
 from rocketmq_conformance.conformance.cache import kept_text
 from rocketmq_conformance.conformance.cli.options import like_option, overrides, releases_option, rule_named
 from rocketmq_conformance.conformance.cli.output import say, say_text
+from rocketmq_conformance.reports.text import in_columns
 from rocketmq_conformance.suites.declare.entry_points import packages_may_bring_suites
 
 if TYPE_CHECKING:
@@ -138,9 +139,8 @@ def _suites(rule: Rule, profile: Profile) -> Iterator[str]:
     if not suites:
         yield "  suites    none: `prove` compares it with real releases"
         return
-    width = max(len(suite.name) for suite in suites)
-    for at, suite in enumerate(suites):
-        yield f"  {'' if at else 'suites':<10}{suite.name:<{width}}  {where(suite, rule)}"
+    for at, line in enumerate(in_columns([(suite.name, where(suite, rule)) for suite in suites])):
+        yield f"  {'' if at else 'suites':<10}{line}"
     reasons = {suite.name: reach(suite, profile)[rule.id] for suite in suites}
     fires = [name for name, reason in reasons.items() if not reason]
     yield f"  by {profile} it can fire in {', '.join(fires) or 'no suite'}"

@@ -17,6 +17,7 @@ from rocketmq_conformance.conformance.cache import kept_text
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.cli.options import selected_names, suites_option
 from rocketmq_conformance.conformance.cli.output import say, say_text
+from rocketmq_conformance.reports.text import in_columns
 from rocketmq_conformance.suites.declare.entry_points import packages_may_bring_suites
 
 #: What -k selects, as an error says it.
@@ -78,11 +79,11 @@ def suites() -> str:
     """A line for each suite."""
     from rocketmq_conformance.suites.declare.discovery import SUITES as FOUND
 
-    lines = []
+    rows = []
     for suite in FOUND.values():
         note = "" if suite.ordinary else "  (only when named with -k)"
-        lines.append(f"{suite.name:<18} {suite.side.value:<7} {suite.sentence}{note}\n")
-    return "".join(lines)
+        rows.append((suite.name, suite.side.value, suite.sentence + note))
+    return _lines(rows)
 
 
 def operations() -> str:
@@ -109,9 +110,13 @@ def rules() -> str:
     """A line for each rule."""
     from rocketmq_conformance.models import rulebook
 
-    return "".join(
-        f"{rule.id:<20} {rule.level.value:<9} {rule.releases:<18} {rule.sentence}\n" for rule in rulebook.RULES.values()
-    )
+    # a few ranges of releases are long
+    rows = [(rule.id, rule.level.value, f"{rule.releases:<18}  {rule.sentence}") for rule in rulebook.RULES.values()]
+    return _lines(rows)
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> str:
+    return "".join(f"{line}\n" for line in in_columns(rows))
 
 
 def _lines_of(text: str, patterns: Sequence[str]) -> str:
@@ -164,11 +169,11 @@ def mutants() -> str:
     """A line for each mutant: its name, the defect that it repeats, what it does, and why it changes nothing if so."""
     from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 
-    lines = []
+    rows = []
     for mutant in MUTANTS.values():
         note = f"  (equivalent: {mutant.equivalent})" if mutant.equivalent else ""
-        lines.append(f"{mutant.name:<32} {mutant.defect:<5} {mutant.sentence}{note}\n")
-    return "".join(lines)
+        rows.append((mutant.name, mutant.defect, mutant.sentence + note))
+    return _lines(rows)
 
 
 _TEXTS: dict[str, Callable[[], str]] = {

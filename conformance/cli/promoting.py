@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.cli.options import writable_folder
 from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.engine import corpus
 from rocketmq_conformance.conformance.engine.plan import Plan, PlanError
-from rocketmq_conformance.reports.text import count
+from rocketmq_conformance.reports.text import count, in_columns
 
 
 def promote_minimal_plans(folder: Path, patterns: Sequence[str], to: Path | None) -> None:
@@ -54,17 +54,17 @@ def corpus_folder() -> Path:
 def print_promoted(done: Sequence[Promoted], to: Path, *, err: bool = False) -> None:
     """Print what was promoted and what was there, to standard output or, with ``err``, to standard error."""
     new, known = [one for one in done if one.new], [one for one in done if not one.new]
-    width = max(len(one.target.name if one.new else one.source.name) for one in done)
-    if new:
-        say(f"promoted to {to}", err=err)
-    for one in new:
-        origin = "" if one.target.name == one.source.name else f", from {one.source.name}"
-        say(f"  {one.target.name:<{width}}  {count(one.steps, 'step')}{origin}", err=err)
-    if known:
-        say(f"already in {to}", err=err)
-    for one in known:
-        say(f"  {one.source.name:<{width}}  has the steps of {one.target.name}", err=err)
+    rows = [(one.target.name, count(one.steps, "step") + _origin(one)) for one in new]
+    rows += [(one.source.name, f"has the steps of {one.target.name}") for one in known]
+    lines = [f"  {line}" for line in in_columns(rows)]
+    for head, listed in (("promoted to", lines[: len(new)]), ("already in", lines[len(new) :])):
+        for line in [f"{head} {to}", *listed] if listed else []:
+            say(line, err=err)
     say(f"{len(new):,} promoted, {len(known):,} already there. {_played(to)}", err=err)
+
+
+def _origin(one: Promoted) -> str:
+    return "" if one.target.name == one.source.name else f", from {one.source.name}"
 
 
 def _played(to: Path) -> str:

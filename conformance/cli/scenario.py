@@ -10,6 +10,7 @@ from rocketmq_conformance.conformance.cli.axis_options import Comparing, address
 from rocketmq_conformance.conformance.cli.exit import finish
 from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.cli.written_page import write
+from rocketmq_conformance.reports.text import in_columns
 
 
 @click.command()
@@ -33,10 +34,8 @@ def scenario(name: str | None, names: tuple[str, ...], plan: Path | None, compar
     from rocketmq_conformance.reports.event import EXIT_CODES
 
     if name is None:
-        every = scenarios.known()
-        width = max(len(one.name) for one in every)
-        for one in every:
-            say(f"{one.name:<{width}}  {one.title}  [{one.suite.name}]")
+        for line in in_columns([(one.name, f"{one.title}  [{one.suite.name}]") for one in scenarios.known()]):
+            say(line)
         return
     try:
         chosen = scenarios.find(name)
