@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -71,6 +71,10 @@ class ProcessGroup:
             return False
         return True
 
+    def marked(self) -> Iterator[int]:
+        """Its processes by their mark, in whatever group they are; none where there is no ``/proc``."""
+        return _marked(self._mark)
+
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to all of it; none when everything has ended."""
         with suppress(ProcessLookupError, PermissionError):
@@ -91,14 +95,19 @@ class ProcessGroup:
 
 
 def _kill_marked(mark: str) -> None:
-    """Kill the processes with this mark in their environment, in whatever session; none where there is no /proc."""
-    if not mark:
-        return
+    """Kill the processes with this mark in their environment."""
+    for process in _marked(mark):
+        with suppress(OSError):  # it has ended
+            os.kill(process, signal.SIGKILL)
+
+
+def _marked(mark: str) -> Iterator[int]:
+    """The processes with this mark in their environment, in whatever session; none where there is no /proc."""
     wanted = f"{MARK}={mark}".encode()
-    for folder in Path("/proc").glob("[0-9]*"):
+    for folder in Path("/proc").glob("[0-9]*") if mark else ():
         with suppress(OSError):
             if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                os.kill(int(folder.name), signal.SIGKILL)
+                yield int(folder.name)
 
 
 def how_it_ended(code: int) -> str:

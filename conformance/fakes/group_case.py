@@ -175,10 +175,19 @@ class GroupCase(WatchedCase):
         response = self.broker.dispatcher.handle(peer, request)
         if request.code == Request.LOCK_BATCH_MQ and response is not None:
             self._refusals(request, response)
-        if request.code == Request.GET_CONSUMER_LIST_BY_GROUP and response is not None and self._others:
-            listed = json.loads(response.body)["consumerIdList"] if response.body else []
-            return command((0, "", {}, document({"consumerIdList": [*self._others[::-1], *listed]})))
+        if request.code == Request.GET_CONSUMER_LIST_BY_GROUP and response is not None:
+            return self._listed(response)
         return response
+
+    def _listed(self, response: Command) -> Command:
+        """The answer to who the members are: each is listed once, over however many connections its heartbeats came.
+        Brokers list it once for each (BQ-LIST-1), which leaves queues to nobody: that its end shows, and its shares are
+        judged apart from it."""
+        listed = json.loads(response.body)["consumerIdList"] if response.body else []
+        once = [*self._others[::-1], *dict.fromkeys(listed)]
+        if once == listed:
+            return response
+        return command((0, "", {}, document({"consumerIdList": once})))
 
     def closed(self, peer: Peer) -> None:
         """A connection was closed."""

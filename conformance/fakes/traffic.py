@@ -78,8 +78,9 @@ class Traffic:
         self._early: dict[int, list[int]] = {}
         #: How often each client sent each kind of request, by (client id, request code).
         self.sent: dict[tuple[str, int], int] = {}
-        #: How often routes were asked for over each connection that is open, by its number.
-        self.routes: dict[int, int] = {}
+        #: How often each client asked for routes, and where it is not seen who opened a connection, how often they were
+        #: asked for over that, by its number, while it is open.
+        self.routes: dict[str | int, int] = {}
         #: The client that pulled each queue last, and the offset that it asked for; by queue, and when broadcasting by
         #: client, which is "" in a cluster.
         self.pulls: dict[Pulled, tuple[str, int]] = {}
@@ -147,7 +148,9 @@ class Traffic:
         if not sender:
             self._early.setdefault(peer.number, []).append(command.code)
         if command.code == _ROUTE:
-            self.routes[peer.number] = self.routes.get(peer.number, 0) + 1
+            asked = self.routes.pop(peer.number, 0) + 1
+            opener = self._owner(peer) or peer.number
+            self.routes[opener] = self.routes.get(opener, 0) + asked
         key = sender, command.code
         self.sent[key] = self.sent.get(key, 0) + 1
         # who unregisters says its name, whichever connection that goes over

@@ -43,7 +43,7 @@ def consequence_of(suite: Suite, step: Step) -> Consequence:
     else:
         found = [_knowing(_of_answer(suite, spec), suite, step)(step.expected, step.observed)]
     worst = offsets.worst(found)
-    timed = responsible(suite, step).startswith(_TIMED)
+    timed = responsible(suite, step).startswith(_TIMED) and worst is not messages.LISTED_AGAIN
     if not timed or worst.harm not in (Harm.SKIPPED, Harm.STALLED, Harm.DIFFERENT):
         return worst
     return _LATE if names or messages.is_later(step.expected, step.observed) else _EARLY
@@ -97,6 +97,7 @@ _WHOLE_PARTS: Mapping[str, Reader] = {
     "given": messages.brought,
     "again": messages.given_again,
     "retry": messages.retried,
+    "connections": messages.connections,
 }
 _PARTS: Mapping[str, Reader] = {
     "owned": messages.share,

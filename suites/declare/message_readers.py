@@ -482,6 +482,17 @@ def retried(expected: Expected, observed: Expected) -> Consequence:
     return worst(found)
 
 
+#: Of a client that sends heartbeats over several connections.
+LISTED_AGAIN = Consequence(
+    Harm.STALLED, "Brokers list it once for each of these connections: of the queues that it divides some are left out."
+)
+
+
+def connections(expected: Expected, observed: Expected) -> Consequence:
+    """Over how many connections a client sends heartbeats."""
+    return LISTED_AGAIN if isinstance(observed, int) and observed > 1 else DIFFERENT
+
+
 def locks(expected: Expected, observed: Expected) -> Consequence:
     """Who has the lock of each queue."""
     return Consequence(Harm.DISORDER, "A queue's lock is not where it is to be: two members may consume it at once.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -21,9 +23,10 @@ def sockets_at(port: int) -> list[str]:
     return found
 
 
-def is_open_in(group: int, socket: str) -> bool:
-    """Has a process of a group a socket open?"""
-    return any(socket in _open_files(folder) for folder in _PROC.glob("[0-9]*") if _group_of(int(folder.name)) == group)
+def is_open_in(group: int, marked: Iterable[int], socket: str) -> bool:
+    """Has a process of a group a socket open, or one of those that are ``marked``, wherever they are?"""
+    grouped = (int(folder.name) for folder in _PROC.glob("[0-9]*") if _group_of(int(folder.name)) == group)
+    return any(socket in _open_files(_PROC / str(process)) for process in chain(grouped, marked))
 
 
 def _group_of(process: int) -> int:

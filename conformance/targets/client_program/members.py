@@ -186,8 +186,16 @@ class MemberPrograms:
         return all(self.ids.get(member) in known for member in self.programs)
 
     def owner(self, peer: Peer) -> str:
-        """The client id of the member that opened a connection, or ""."""
-        return self.ids.get(opener, "") if (opener := self._opener(peer)) is not None else ""
+        """The client id of the member that opened a connection, as soon as a heartbeat has come over another one, or
+        ""."""
+        opener = self._opener(peer)
+        if opener is None:
+            return ""
+        if opener in self.ids:
+            return self.ids[opener]
+        traffic = self._case.traffic
+        named = [(traffic.peers.get(at), one) for at, one in list(traffic.clients.items()) if one in traffic.in_group]
+        return next((client for other, client in named if self._opener(other) == opener), "")
 
     def _opener(self, peer: Peer | None) -> int | None:
         """The member whose program opened a connection, where that can be seen; whichever thread asks."""

@@ -123,7 +123,7 @@ class Program:
 
     def opened(self, port: int) -> bool:
         """Is this the port of a connection that it opened, as far as that can be seen?"""
-        return any(is_open_in(self._process.pid, socket) for socket in sockets_at(port))
+        return any(is_open_in(self._process.pid, self._group.marked(), socket) for socket in sockets_at(port))
 
     def pause(self) -> None:
         """Freeze it: nothing of it runs until ``resume``."""

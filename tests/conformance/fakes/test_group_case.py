@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -121,6 +121,21 @@ def test_a_reset_has_the_form_of_the_members_language(language: str, form: Any) 
     case.handle(member, Command(int(Request.HEART_BEAT), body=body, language=language))
     case.reset(3)
     assert told[-1].body == form([(MessageQueue(TOPIC, BROKER, 0), 3)])
+
+
+def test_a_member_is_listed_once_over_however_many_connections_its_heartbeats_come() -> None:
+    case = GroupCase(Profile())
+    beat = json.dumps({"clientID": "a", "consumerDataSet": [{"groupName": GROUP, "subscriptionDataSet": []}]}).encode()
+    for number in (1, 2):
+        client = SimpleNamespace(number=number, address="", send_request=lambda command: None)
+        case.handle(cast(Any, client), Command(int(Request.HEART_BEAT), {}, beat))
+    assert len(case.members()) == 2
+    for others, listed in (((), ["a"]), ((0, 1), ["a", "z"])):
+        if others:
+            case.crowd(*others)
+        answer = case.handle(peer(), MEMBERS_ASKED)
+        assert answer is not None
+        assert len(json.loads(answer.body)["consumerIdList"]) == len(listed)
 
 
 @pytest.mark.parametrize(("topic", "queues"), [(BROKER, 1), (CLUSTER, 16), ("SELF_TEST_TOPIC", 1)])

@@ -49,6 +49,20 @@ def test_an_answer_that_its_client_gave_up_does_not_count() -> None:
     assert traffic.brought == [("", 0, 12, 1)]
 
 
+def test_routes_are_asked_for_by_who_opened_the_connection_where_that_is_seen() -> None:
+    opened: dict[int, str] = {}
+    traffic = Traffic(owner=lambda peer: opened.get(peer.number, ""))
+    peers: list[Any] = [SimpleNamespace(number=number) for number in range(3)]
+    for peer in peers:
+        traffic.request(peer, Command(int(Request.GET_ROUTEINFO_BY_TOPIC)))
+    assert traffic.routes == {0: 1, 1: 1, 2: 1}
+    opened |= {0: "a", 1: "a"}
+    for peer in peers:
+        traffic.request(peer, Command(int(Request.GET_ROUTEINFO_BY_TOPIC)))
+        traffic.closed(peer)
+    assert traffic.routes == {"a": 4}
+
+
 @pytest.mark.parametrize("broadcasting", [False, True])
 def test_what_comes_before_the_first_heartbeat_is_that_of_its_client(broadcasting: bool) -> None:
     traffic = Traffic(broadcasting)

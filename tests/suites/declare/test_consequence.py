@@ -238,6 +238,10 @@ def test_a_message_that_is_given_again_is_not_called_lost() -> None:
 def test_what_a_rule_about_time_decides_is_late_and_an_accident_does_nothing() -> None:
     look = ((((0, 12),), (), ()), (((-1, -1),), (), ()))
     assert does("whole-push", "look", *look, Reason(("REB-SVC-WAKE",), "")).harm is Harm.LATE
+    left = [((), (), (), connections, True, "one way", None) for connections in (1, 3)]
+    beats = Reason(("TIMER-BEAT",), "")
+    assert does("whole-push", "leave", *left, beats).harm is Harm.STALLED
+    assert does("whole-push", "leave", *left[::-1], beats).harm is Harm.LATE
     lock, later = ((1000, "lock", ("G",)),), ((2000, "lock", ("G",)),)
     due = [(lock, later), (lock, ()), ((), lock), (later, lock), (lock, lock + later)]
     harms = [does("timers", "elapse", *answers, Reason(("TIMER-LOCK",), "")).harm for answers in due]

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from places import ROOT
 from waiting import alive, wait_until
 
 from rocketmq_conformance.conformance.adapter import CannotRunError, Case, Play
+from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.child_process import telling_lines
 from rocketmq_conformance.conformance.targets.client_program import connections
@@ -249,14 +251,25 @@ def played(behaviour: str, *moves: Operation) -> list[Outcome]:
     return ended.result()
 
 
-def test_members_are_known_by_their_programs_whatever_their_client_ids_and_their_connections_are() -> None:
-    first, both = played("nameless", operations.Join(0), operations.Join(1))
+@pytest.mark.parametrize("behaviour", ["nameless", "nameless-elsewhere"])
+def test_members_are_known_by_their_programs_whatever_their_client_ids_and_their_connections_are(
+    behaviour: str,
+) -> None:
+    first, both = played(behaviour, operations.Join(0), operations.Join(1))
     assert (first, both) == (
         Ok((((0, 12), *[(-1, -1)] * 3), ((0, 0, 7, 1),), (-1,) * 4)),
         Ok((((0, 12), (1, 12), *[(-1, -1)] * 2), ((1, 0, 7, 1),), (-1,) * 4)),
     )
     assert isinstance(both, Ok)
     assert both.clients == ("9-x", "8-x", "")
+
+
+@pytest.mark.parametrize("opened", ["sits"], indirect=True)
+def test_a_pool_has_the_name_of_its_first_heartbeat_at_once(opened: PlayedGroup) -> None:
+    opened.do(operations.Join(0))
+    # as before it was seen who the member is
+    opened.members.ids.clear()
+    assert opened.case.owner(Peer(cast(Any, None))) == "member-0"
 
 
 NO_ROUTE = operations.Fail("GET_ROUTEINFO_BY_TOPIC", "SYSTEM_ERROR"), operations.Join(0), operations.Join(1)
