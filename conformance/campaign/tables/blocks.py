@@ -58,14 +58,21 @@ def write(file: Path, rows: pa.Table, still: Callable[[], bool] = lambda: True) 
 def is_whole(data: bytes) -> bool:
     """Has a file the bytes that were written? One of an older kit has no digest, and is taken to be."""
     at = data.rfind(_SEAL) + len(_SEAL)
-    return at < len(_SEAL) or _with_digest(data) == data
+    return at < len(_SEAL) or _digest(data, at) == data[at : at + len(_UNKNOWN)]
 
 
 def _with_digest(data: bytes) -> bytes:
     at = data.rfind(_SEAL) + len(_SEAL)
-    before, after = data[:at], data[at + len(_UNKNOWN) :]
-    digest = blake2b(before + _UNKNOWN + after, digest_size=len(_UNKNOWN) // 2).hexdigest()
-    return before + digest.encode() + after
+    return data[:at] + _digest(data, at) + data[at + len(_UNKNOWN) :]
+
+
+def _digest(data: bytes, at: int) -> bytes:
+    """The digest of a file that has it at this place."""
+    view = memoryview(data)
+    found = blake2b(view[:at], digest_size=len(_UNKNOWN) // 2)
+    found.update(_UNKNOWN)
+    found.update(view[at + len(_UNKNOWN) :])
+    return found.hexdigest().encode()
 
 
 def set_aside(file: Path) -> Path:
