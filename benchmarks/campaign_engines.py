@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Sized
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,8 +31,11 @@ import psutil
 import pyarrow as pa
 
 from rocketmq_conformance import __version__
+from rocketmq_conformance.conformance.campaign.analysis.clusters import clusters
+from rocketmq_conformance.conformance.campaign.analysis.coverage import coverage
 from rocketmq_conformance.conformance.campaign.analysis.diff import diff
-from rocketmq_conformance.conformance.campaign.analysis.engine import Analysis, opened_campaigns
+from rocketmq_conformance.conformance.campaign.analysis.discovery import discovery
+from rocketmq_conformance.conformance.campaign.analysis.engine import opened_campaigns
 from rocketmq_conformance.conformance.campaign.spec import block_size
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.schema import BEHAVIOURS, CASES, DIVERGENCES, RUNS, VERSION
@@ -43,7 +47,8 @@ from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 SUITE, ADDRESS, SEED = "remote-store", "port", 7
 #: Behaviours that a campaign shows, and kinds of divergences.
 BEHAVIOURS_IN_ALL, KINDS = 2000, 12
-ANALYSES = ("diff", "clusters", "coverage", "discovery")
+OF_ONE: dict[str, Callable[..., Sized]] = {"clusters": clusters, "coverage": coverage, "discovery": discovery}
+ANALYSES = ("diff", *OF_ONE)
 MIB = 1 << 20
 
 
@@ -144,15 +149,14 @@ def _cases(numbers: Any, digests: Any, verdicts: Any, behaviours: Any, shown: in
 
 def analyse(name: str, engine: str, master: str, folders: list[str]) -> None:
     """One analysis, in this process; it prints its seconds, without the start of Spark, and what it found."""
-    with opened_campaigns(folders, engine, master if engine == "spark" else None) as (campaigns, spark):
+    with opened_campaigns(folders, engine, master if engine == "spark" else None) as (campaigns, chosen):
         begun = time.perf_counter()
         if name == "diff":
             before, after = campaigns
-            (suite,) = diff(before, after, spark=spark).suites
+            (suite,) = diff(before, after, engine=chosen).suites
             found = f"{suite.same:,} same, {suite.different:,} different"
         else:
-            rows = [getattr(Analysis(campaign, spark), name)() for campaign in campaigns]
-            found = f"{sum(map(len, rows))} {name}"
+            found = f"{sum(len(OF_ONE[name](campaign, chosen)) for campaign in campaigns)} {name}"
         print(json.dumps({"seconds": time.perf_counter() - begun, "found": found}))
 
 

@@ -10,9 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster
-from rocketmq_conformance.conformance.campaign.analysis.engine import Analysis, are_large
+from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster, clusters
+from rocketmq_conformance.conformance.campaign.analysis.coverage import coverage
+from rocketmq_conformance.conformance.campaign.analysis.engine import are_large, engine_of
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import parse_result
+from rocketmq_conformance.conformance.campaign.analysis.separating_features import SeparatorFinder
 from rocketmq_conformance.conformance.campaign.progress import CampaignProgress, Part
 from rocketmq_conformance.conformance.campaign.spark.spark_job import SparkJobs
 from rocketmq_conformance.conformance.campaign.spark.worker import FINISHED, Job, closing_task
@@ -49,7 +51,7 @@ class ClosingEvents:
         """``shown`` is the campaign's folder as the user wrote it, which is how commands for the user name it."""
         self.shown = shown
         self.campaign = campaign
-        self.analysis = Analysis(campaign, jobs.spark if are_large([campaign]) else None)
+        self.engine = engine_of(jobs.spark if are_large([campaign]) else None)
         self.progress = progress
         self.jobs = jobs
         self.job = job
@@ -74,7 +76,7 @@ class ClosingEvents:
         ``play`` says whether controls are played and divergences shrunk; otherwise divergences are reported as
         they were found.
         """
-        found = self.analysis.clusters()
+        found = clusters(self.campaign, self.engine)
         answers = self._played(found) if play else {}
         yield from self._divergences(found, answers)
         yield from self._suites()
@@ -113,7 +115,7 @@ class ClosingEvents:
     def _divergences(self, found: list[Cluster], answers: dict[int, str]) -> Iterator[Event]:
         """One event per kind. Two kinds whose minimal plans have the same fingerprint are counted as one."""
         kinds: dict[tuple[str, str, str, str], event.DivergenceFound] = {}
-        finder = self.analysis.separators(found[:SEPARATED])
+        finder = SeparatorFinder(self.campaign, found[:SEPARATED], self.engine)
         for at, one in enumerate(found):
             answer = answers.get(at)
             divergence = event_of(json.loads(answer)) if answer else _unshrunk(one, self.job)
@@ -134,7 +136,7 @@ class ClosingEvents:
         yield from kinds.values()
 
     def _suites(self) -> Iterator[Event]:
-        covered = self.analysis.coverage()
+        covered = coverage(self.campaign, self.engine)
         for part in self.progress.parts:
             suite, address = part
             refused = self.hellos[address]["refuses"].get(suite, "")

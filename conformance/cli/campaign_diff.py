@@ -62,8 +62,8 @@ def diff(
     if master and engine == PROCESS:
         raise click.UsageError("--master says where Spark runs: leave it out, or --engine process.")
     try:
-        with opened_campaigns([a, b], engine, master) as ((first, second), spark):
-            found = comparing.diff(first, second, address_a, address_b, rebuild or REBUILT, spark)
+        with opened_campaigns([a, b], engine, master) as ((first, second), chosen):
+            found = comparing.diff(first, second, address_a, address_b, rebuild or REBUILT, chosen)
     except comparing.NothingComparedError as error:
         say(str(error), err=True)
         finish(EXIT_CODES[NOTHING])

@@ -22,7 +22,7 @@ REASONS = {
     "suites/declare/discovery.py::Suites._own": "suites are found by their files",
     "suites/declare/discovery.py::Suites._modules": "the package of the suites stands above the one that finds them",
     "suites/declare/hypothesis_machine.py::play_plan.conforms": "the same rules, by the operations of a plan",
-    "conformance/campaign/analysis/on_spark/frames.py::": "Py4J has no types",
+    "conformance/campaign/analysis/on_spark.py::": "Py4J has no types",
     "conformance/campaign/spark/session.py::_start": "py4j comes with an extra, and has no types",
     "conformance/campaign/tables/folder.py::resume": "every field of a campaign is compared with what is asked for now",
     "conformance/cli/lazy_group.py::LazyGroup.get_command": "a command is imported when it is used",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from types import MappingProxyType
 from typing import Any
 
@@ -30,7 +32,7 @@ from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
-from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
+from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED, UNSUPPORTED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.step import Step
@@ -284,6 +286,34 @@ def _between(
                     seen = mine._replace(expected=theirs.observed)
                     yield _divergence(suite, one.number, other, first, [*judged.steps[: at - 1], seen])
                     break
+
+
+def changed(campaign: Campaign, folder: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Campaign:
+    """A campaign with other rows of ``cases``; those that are changed to None are left out."""
+    shutil.copytree(campaign.folder, folder)
+    for suite in campaign.suites:
+        for block in campaign.finished(suite):
+            rows = [change(row) for row in campaign.read("cases", suite=suite, block=block).to_pylist()]
+            kept = [row for row in rows if row is not None]
+            blocks.write(blocks.path(folder, "cases", suite, block), tabled("cases", kept))
+    return open_campaign(folder)
+
+
+def shaken(seed: int) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+    """A change of some cases: another verdict or digest, none, something left out, or the case is not there."""
+    random = Random(seed)
+
+    def change(row: dict[str, Any]) -> dict[str, Any] | None:
+        if random.random() < 0.05:
+            return None
+        chance = random.random()
+        if chance < 0.1:
+            return {**row, "verdict": random.choice([UNDECIDED, COULD_NOT_RUN, UNSUPPORTED])}
+        if chance < 0.3:
+            return {**row, "digest": 0 if chance < 0.2 else row["digest"] + 1}
+        return {**row, "unsupported": ["clone"]} if chance < 0.35 else row
+
+    return change
 
 
 def discovery_of(campaign: Campaign) -> BehaviourCounter:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from rocketmq_conformance.conformance.campaign.analysis.parts import (
+    IN_PROCESS,
+    Engine,
+    Kind,
+    Part,
+    joined,
+    kinds,
+    parts_of,
+)
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, without_dictionaries
 
 #: What divergences of a cluster share.
@@ -15,20 +25,17 @@ KEY = ["suite", "address", "against", "fingerprint"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cluster:
-    """Divergences of one suite and address, from the model or from another address, with one fingerprint."""
+class Cluster(Kind):
+    """Divergences of one suite and address, from the model or from another address, with one fingerprint.
+
+    The exemplar is the case whose divergence comes after the fewest steps.
+    """
 
     suite: str
     address: str
     #: "model", or the address that it differs from.
     against: str
     fingerprint: str
-    #: Cases.
-    count: int
-    #: The exemplar: the case whose divergence comes after the fewest steps, the smallest of them.
-    case: int
-    #: Its first step that differs; 1 is the first one judged.
-    step: int
     operation: str
     rules: tuple[str, ...]
     state_kind: str
@@ -39,14 +46,32 @@ class Cluster:
     observed_class: str
 
 
-def clusters(campaign: Campaign) -> list[Cluster]:
+def clusters(campaign: Campaign, engine: Engine = IN_PROCESS) -> list[Cluster]:
     """All clusters of a campaign: by suite, address and what it differs from as the campaign names them, then the
     largest first."""
-    return ordered(campaign, cluster_rows(campaign.read("divergences")))
+    parts = parts_of(campaign, engine.size)
+    found = engine.by_suite([campaign], parts, ["divergences"], _look, partial(joined, join=Cluster.joined))
+    return _ordered(campaign, chain.from_iterable(some.values() for some in found.values()))
 
 
-def ordered(campaign: Campaign, found: Iterable[Cluster]) -> list[Cluster]:
-    """Clusters by suite, address and what they differ from as the campaign names them, then the largest first."""
+def _look(part: Part, campaign: Campaign) -> dict[tuple[str, ...], Cluster]:
+    return cluster_rows(campaign.read("divergences", None, part.suite, part.blocks[0]))
+
+
+def cluster_rows(divergences: pa.Table) -> dict[tuple[str, ...], Cluster]:
+    """The clusters of rows of ``divergences`` (with ``suite``) by KEY; rows may come in any order."""
+    if not divergences.num_rows:
+        return {}
+    found = list(kinds(divergences.select([*KEY, "case", "step"]).to_pandas(), KEY))
+    exemplars = without_dictionaries(divergences.take(pa.array([at for at, _ in found]))).to_pylist()
+    clusters = {}
+    for row, (_, kind) in zip(exemplars, found, strict=True):
+        row |= {"count": kind.count, "some": kind.some, "rules": tuple(row["rules"])}
+        clusters[tuple(row[name] for name in KEY)] = Cluster(**row)
+    return clusters
+
+
+def _ordered(campaign: Campaign, found: Iterable[Cluster]) -> list[Cluster]:
     suites, addresses = campaign.suites, campaign.addresses
     against = ("model", *addresses)
     return sorted(
@@ -59,37 +84,3 @@ def ordered(campaign: Campaign, found: Iterable[Cluster]) -> list[Cluster]:
             one.fingerprint,
         ),
     )
-
-
-def cluster_rows(divergences: pa.Table) -> list[Cluster]:
-    """The clusters of rows of ``divergences`` (with ``suite``), the largest first; rows may come in any order."""
-    if not divergences.num_rows:
-        return []
-    order = pc.sort_indices(divergences, [("step", "ascending"), ("case", "ascending")])
-    rows = (
-        without_dictionaries(divergences)
-        .take(order)
-        .append_column("row", pa.array(range(divergences.num_rows), pa.int64()))
-    )
-    grouped = rows.group_by(KEY).aggregate([("row", "min"), ("case", "count_distinct")])
-    exemplars = rows.take(grouped["row_min"]).to_pylist()
-    found = [
-        Cluster(
-            suite=row["suite"],
-            address=row["address"],
-            against=row["against"],
-            fingerprint=row["fingerprint"],
-            count=count,
-            case=row["case"],
-            step=row["step"],
-            operation=row["operation"],
-            rules=tuple(row["rules"]),
-            state_kind=row["state_kind"],
-            expected=row["expected"],
-            observed=row["observed"],
-            expected_class=row["expected_class"],
-            observed_class=row["observed_class"],
-        )
-        for row, count in zip(exemplars, grouped["case_count_distinct"].to_pylist(), strict=True)
-    ]
-    return sorted(found, key=lambda one: (-one.count, one.suite, one.address, one.against, one.fingerprint))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from functools import partial
+from operator import iadd, or_
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.analysis.behaviour_matrix import incidence
+from rocketmq_conformance.conformance.campaign.analysis.parts import IN_PROCESS, Engine, Part, parts_of
+from rocketmq_conformance.conformance.campaign.tables.behaviours import ANSWER
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 
 #: Rule, kind of state and outcome class.
@@ -19,35 +22,43 @@ Cell = tuple[str, str, str]
 UNKNOWN: Cell = ("?", "?", "?")
 
 
-def coverage(campaign: Campaign) -> dict[tuple[str, str], list[list[Any]]]:
+def coverage(campaign: Campaign, engine: Engine = IN_PROCESS) -> dict[tuple[str, str], list[list[Any]]]:
     """By suite and address: rows [rule, kind of state, outcome class, cases], sorted."""
-    return {(suite, address): rows for suite in campaign.suites for address, rows in _suite(campaign, suite).items()}
-
-
-def _suite(campaign: Campaign, suite: str) -> dict[str, list[list[Any]]]:
-    behaviours = campaign.read("behaviours", ["id", "kind", "rules", "state_kind", "outcome"], suite)
-    cells = answer_cells(behaviours.to_pylist())
-    counted: dict[str, Counter[Cell]] = {address: Counter() for address in campaign.addresses}
-    for block in campaign.finished(suite):
-        cases = campaign.read("cases", ["case", "address", "answers"], suite, block)
-        for address, counter in counted.items():
-            played = cases.filter(pc.equal(cases["address"], address))
-            counter.update(count_cells(played, block * campaign.block, campaign.block, cells))
-    return {
-        address: [[*cell, times] for cell, times in sorted(counter.items())] for address, counter in counted.items()
+    explained = (Part(suite, (campaign.explained(suite),)) for suite in campaign.suites)
+    cells = engine.by_suite([campaign], explained, ["behaviours"], _cells, or_)
+    parts = parts_of(campaign, engine.size)
+    counted = engine.by_suite([campaign], parts, ["cases"], partial(_count, cells=cells), iadd)
+    found: dict[tuple[str, str], list[list[Any]]] = {
+        (suite, address): [] for suite in campaign.suites for address in campaign.addresses
     }
+    for suite, counts in counted.items():
+        for (address, cell), times in sorted(counts.items()):
+            found[suite, address].append([*cell, times])
+    return found
 
 
-def answer_cells(behaviours: Iterable[Mapping[str, Any]]) -> dict[int, list[Cell]]:
-    """The cells of every answer among rows of ``behaviours``, one per rule."""
+def _cells(part: Part, campaign: Campaign) -> dict[int, list[Cell]]:
+    """The cells of every answer, one per rule."""
+    rows = campaign.read("behaviours", ["id", "kind", "rules", "state_kind", "outcome"], part.suite, part.blocks[0])
     return {
         row["id"]: [(rule, row["state_kind"], row["outcome"]) for rule in row["rules"]]
-        for row in behaviours
-        if row["kind"] == "answer"
+        for row in rows.filter(pc.equal(rows["kind"], ANSWER)).to_pylist()
     }
 
 
-def count_cells(cases: pa.Table, begin: int, size: int, cells: dict[int, list[Cell]]) -> dict[Cell, int]:
+def _count(part: Part, campaign: Campaign, cells: dict[str, dict[int, list[Cell]]]) -> Counter[tuple[str, Cell]]:
+    """Cases by address and cell."""
+    found: Counter[tuple[str, Cell]] = Counter()
+    for block in part.blocks[0]:
+        cases = campaign.read("cases", ["case", "address", "answers"], part.suite, block)
+        for address in campaign.addresses:
+            played = cases.filter(pc.equal(cases["address"], address))
+            counted = _in_block(played, block * campaign.block, campaign.block, cells.get(part.suite, {}))
+            found.update({(address, cell): times for cell, times in counted.items()})
+    return found
+
+
+def _in_block(cases: pa.Table, begin: int, size: int, cells: dict[int, list[Cell]]) -> dict[Cell, int]:
     """Cases per cell, of rows with numbers in ``[begin, begin + size)``.
 
     A case that reached a cell by several answers counts once.

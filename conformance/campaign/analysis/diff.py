@@ -8,12 +8,25 @@ elsewhere the steps of both sides are rebuilt from the seed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
-from rocketmq_conformance.conformance.campaign.analysis.in_process_comparison import InProcessComparison
-from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide
-from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import REBUILT, differences
+from rocketmq_conformance.conformance.campaign.analysis.compared_cases import (
+    Compared,
+    compare_range,
+    compare_steps,
+)
+from rocketmq_conformance.conformance.campaign.analysis.parts import IN_PROCESS, Engine, chosen_parts, ranges
+from rocketmq_conformance.conformance.campaign.analysis.side import TABLES, Side, fetch
+from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import (
+    REBUILT,
+    are_of_one_kit,
+    counted,
+    differences,
+    incomparable,
+    other_kit,
+    shown_cases,
+)
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.reports.campaign_diff import (
@@ -24,11 +37,6 @@ from rocketmq_conformance.reports.campaign_diff import (
 )
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-#: How the cases were compared, as the output says it.
-ONE_PROCESS = "in one process"
 #: The counts of a suite, and its differences.
 _Compared = tuple[SuiteDifference, list[Difference]]
 
@@ -43,13 +51,12 @@ def diff(
     address_a: str | None = None,
     address_b: str | None = None,
     rebuilt: int = REBUILT,
-    spark: SparkSession | None = None,
+    engine: Engine = IN_PROCESS,
 ) -> CampaignDifference:
     """Compare one address of each of two campaigns.
 
     An address may be left out where the campaign has only one. ``rebuilt`` bounds the cases per suite whose steps are
-    rebuilt. With ``spark`` the session compares, and gives what this process alone gives otherwise, however many cases
-    there are. NothingComparedError when no case of one can be compared with one of the other; CampaignError when one of
+    rebuilt. NothingComparedError when no case of one can be compared with one of the other; CampaignError when one of
     them cannot be read, or has no such address.
     """
     start = time.monotonic()
@@ -65,15 +72,7 @@ def diff(
             f"Nothing can be compared: {a.name} has {', '.join(a.suites)}, {b.name} has {', '.join(b.suites)}."
         )
     known = [suite for suite in shared if suite in SUITES]
-    if spark is None:
-        engine = ONE_PROCESS
-        compared = {suite: _compare(suite, a, of_a, b, of_b, rebuilt) for suite in known}
-    else:
-        # PySpark is imported where a session is
-        from rocketmq_conformance.conformance.campaign.analysis.on_spark.diff import compare
-
-        engine = f"by Spark on {spark.sparkContext.master}"
-        compared = compare(spark, known, (a, of_a), (b, of_b), rebuilt)
+    compared = _Comparison(engine, (a, b), (of_a, of_b), rebuilt).compare(known)
     suites, found = _collect(shared, compared)
     result = CampaignDifference(
         _side(a, of_a),
@@ -83,7 +82,7 @@ def diff(
         found,
         list(_notes(a, b)),
         time.monotonic() - start,
-        engine,
+        engine.name,
     )
     if not any(suite.same or suite.different or suite.verdict_only or suite.undecided for suite in suites):
         reasons = [suite.note for suite in suites if suite.note]
@@ -120,11 +119,68 @@ def _notes(a: Campaign, b: Campaign) -> Iterator[str]:
             yield f"only {letter} has {', '.join(alone)}"
 
 
-def _compare(suite: str, a: Campaign, of_a: str, b: Campaign, of_b: str, rebuilt: int) -> _Compared:
-    """One suite, in this process."""
-    side_a, side_b = CampaignSide(a, suite, of_a), CampaignSide(b, suite, of_b)
-    compared = InProcessComparison(suite, side_a, side_b).compare(rebuilt)
-    return compared.counted, list(differences(suite, side_a, side_b, compared))
+class _Comparison:
+    """Both campaigns, while they are compared."""
+
+    def __init__(
+        self, engine: Engine, campaigns: tuple[Campaign, Campaign], addresses: tuple[str, str], most: int
+    ) -> None:
+        """``most`` bounds the cases of a suite whose steps are rebuilt."""
+        self.engine = engine
+        self.campaigns = [engine.reading_again(campaign) for campaign in campaigns]
+        self.addresses = addresses
+        self.most = most
+
+    def compare(self, suites: Sequence[str]) -> dict[str, _Compared]:
+        """The counts and the differences of every suite."""
+        sides: list[dict[str, Side]] = [
+            {suite: Side(campaign, suite, address) for suite in suites}
+            for campaign, address in zip(self.campaigns, self.addresses, strict=True)
+        ]
+        notes = {suite: incomparable(suite, sides[0][suite], sides[1][suite]) for suite in suites}
+        compared = self._compare([suite for suite, note in notes.items() if not note], *sides)
+        for at, of in enumerate(sides):
+            fetch(self.engine, of, {suite: one.probes[at].tolist() for suite, one in compared.items()})
+        rebuilds: dict[str, bool] = {}
+        for suite, one in compared.items():
+            a, b = (of[suite] for of in sides)
+            tried = a.rebuilds(one.probes[0].tolist()), b.rebuilds(one.probes[1].tolist())
+            notes[suite] = other_kit(suite, tried, are_of_one_kit(a, b))
+            rebuilds[suite] = all(tried)
+        compared = {suite: one for suite, one in compared.items() if not notes[suite]}
+        self._rebuild({suite: one for suite, one in compared.items() if rebuilds[suite]})
+        shown = {suite: shown_cases(one, rebuilds[suite]) for suite, one in compared.items()}
+        for at, of in enumerate(sides):
+            fetch(self.engine, of, {suite: both[at] for suite, both in shown.items()})
+        found: dict[str, _Compared] = {suite: (SuiteDifference(suite, note=note), []) for suite, note in notes.items()}
+        for suite, one in compared.items():
+            a, b = (of[suite] for of in sides)
+            numbers = counted(suite, one, rebuilds[suite], self.most)
+            found[suite] = numbers, list(differences(suite, a, b, one, rebuilds[suite]))
+        return found
+
+    def _compare(self, suites: Sequence[str], a: Mapping[str, Side], b: Mapping[str, Side]) -> dict[str, Compared]:
+        one_profile = any(
+            a[suite].profile == b[suite].profile and are_of_one_kit(a[suite], b[suite]) for suite in suites
+        )
+        look = partial(compare_range, addresses=self.addresses, one_profile=one_profile, most=self.most)
+        parts = (part for suite in suites for part in ranges(suite, self.campaigns, self.engine.size))
+        found = self.engine.by_suite(
+            self.campaigns, parts, ["cases", "divergences"], look, partial(Compared.joined, most=self.most)
+        )
+        return {suite: found.get(suite) or Compared() for suite in suites}
+
+    def _rebuild(self, compared: Mapping[str, Compared]) -> None:
+        """Find where cases part of which nothing that is stored says it."""
+        parts = (
+            part
+            for suite, one in compared.items()
+            for part in chosen_parts(suite, one.parting.tolist(), self.campaigns, self.engine.chosen)
+        )
+        join = partial(Compared.joined, most=self.most)
+        look = partial(compare_steps, addresses=self.addresses)
+        for suite, found in self.engine.by_suite(self.campaigns, parts, TABLES, look, join).items():
+            compared[suite].joined(found, self.most)
 
 
 def _collect(shared: Sequence[str], compared: dict[str, _Compared]) -> tuple[list[SuiteDifference], list[Difference]]:

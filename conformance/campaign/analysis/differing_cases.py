@@ -5,42 +5,28 @@ The first difference of a case is found in the stored divergences, by rebuilding
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rocketmq_conformance.conformance.campaign.analysis.results import DIVERGING
-from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide, ComparedSide
+from rocketmq_conformance.conformance.campaign.analysis.side import Side
 from rocketmq_conformance.conformance.campaign.analysis.trace_difference import AGREED, trace_difference
 
-#: Columns of what is found: the case, the number of the step, its operation, A's kind of state, what either side did.
-COLUMNS = ["case", "step", "operation", "kind", "class_a", "class_b"]
+#: What makes first differences alike: the operation of the step, A's kind of state, what either side did.
+KIND = ["operation", "kind", "class_a", "class_b"]
+#: Columns of what is found: the case, and the number of the step.
+COLUMNS = ["case", "step", *KIND]
 
 
-@dataclass
-class FirstDifferences:
-    """The first differences of cases, and how many cases are undecided, by reason."""
-
-    #: One row per case, with COLUMNS.
-    rows: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=COLUMNS))
-    undecided: Counter[str] = field(default_factory=Counter)
-
-    def add(self, rows: pd.DataFrame) -> None:
-        """Add rows."""
-        if len(rows):
-            self.rows = pd.concat([self.rows, rows], ignore_index=True) if len(self.rows) else rows
-
-
-def by_divergences(a: CampaignSide, b: CampaignSide, cases: Any) -> pd.DataFrame:
+def by_divergences(of_a: pd.DataFrame, of_b: pd.DataFrame, cases: Any) -> pd.DataFrame:
     """The first differences of cases that one profile judged on both sides: the first divergence of either side.
 
-    Cases whose stored divergences do not show a difference have no row.
+    The divergences of either side are by case. Cases whose divergences do not show a difference have no row.
     """
-    of_a, of_b = a.divergences.reindex(cases), b.divergences.reindex(cases)
+    of_a, of_b = of_a.reindex(cases), of_b.reindex(cases)
     step_a, step_b = of_a["step"].fillna(np.inf), of_b["step"].fillna(np.inf)
     only_a, only_b = step_a < step_b, step_b < step_a
     both = (step_a == step_b) & np.isfinite(step_a) & (of_a["observed"] != of_b["observed"])
@@ -57,29 +43,32 @@ def by_divergences(a: CampaignSide, b: CampaignSide, cases: Any) -> pd.DataFrame
     return rows[(only_a | only_b | both).to_numpy()].astype({"step": np.int64})
 
 
-def by_steps(a: ComparedSide, b: ComparedSide, cases: Iterable[int]) -> FirstDifferences:
-    """The first differences of cases, found by rebuilding the steps of both sides."""
-    found = FirstDifferences()
-    rows = []
+def by_steps(a: Side, b: Side, cases: Iterable[int]) -> tuple[pd.DataFrame, dict[str, tuple[int, int]]]:
+    """The first differences of cases, found by rebuilding the steps of both sides.
+
+    Beside them, by reason, the first of the cases of which none is known, and how many there are.
+    """
+    rows, undecided = [], dict[str, tuple[int, int]]()
     for case in cases:
         difference = trace_difference(a.trace(case), b.trace(case))
         if isinstance(difference, str):
-            found.undecided[difference] += 1
+            first, times = undecided.get(difference, (case, 0))
+            undecided[difference] = first, times + 1
         else:
             rows.append((case, *difference))
-    found.add(pd.DataFrame(rows, columns=COLUMNS))
-    return found
+    return pd.DataFrame(rows, columns=COLUMNS), undecided
 
 
-def by_verdict(a: CampaignSide, b: CampaignSide, cases: Any, verdicts_a: Any) -> pd.DataFrame:
+def by_verdict(of_a: pd.DataFrame, of_b: pd.DataFrame, cases: Any, verdicts_a: Any) -> pd.DataFrame:
     """The first differences of cases without digests that conform on one side and diverge on the other."""
-    in_a = cases[verdicts_a == DIVERGING]
-    in_b = cases[verdicts_a != DIVERGING]
-    return pd.concat([_diverging(a, in_a, "class_a", "class_b"), _diverging(b, in_b, "class_b", "class_a")])
+    in_a = verdicts_a == DIVERGING
+    return pd.concat(
+        [_diverging(of_a, cases[in_a], "class_a", "class_b"), _diverging(of_b, cases[~in_a], "class_b", "class_a")]
+    )
 
 
-def _diverging(side: CampaignSide, cases: Any, mine: str, theirs: str) -> pd.DataFrame:
-    divergences = side.divergences.reindex(cases).dropna(subset=["step"])
+def _diverging(divergences: pd.DataFrame, cases: Any, mine: str, theirs: str) -> pd.DataFrame:
+    divergences = divergences.reindex(cases).dropna(subset=["step"])
     return pd.DataFrame(
         {
             "case": divergences.index.to_numpy(np.int64),

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.analysis.behaviour_matrix import occurrences
+from rocketmq_conformance.conformance.campaign.analysis.parts import IN_PROCESS, Engine, Part, parts_of
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.reports import event
 
@@ -85,21 +87,27 @@ class BehaviourCounter:
             return
         self._added.add((suite, block))
         begin = block * self._block
-        place = self.place(suite, block)
+        # the place of the block's first case in canonical order
+        place = (block * len(self._suites) + self._suites[suite]) * self._block
         judged = cases.filter(pc.greater(cases["steps"], 0))
         for arm in pc.unique(judged["arm"]).to_pylist():
             rows = judged.filter(pc.equal(judged["arm"], arm))
             counted = np.zeros(self._block, dtype=bool)
             counted[rows["case"].to_numpy() - begin] = True
             at, of, ids = occurrences(rows, begin, BEHAVIOURS)
-            times, first = count_occurrences(at, of, len(ids))
-            self.merge(suite, arm, ids, times, place + first, {place: (np.packbits(counted), int(counted.sum()))})
+            times, first = _count_occurrences(at, of, len(ids))
+            self._merge(suite, arm, ids, times, place + first, {place: (np.packbits(counted), int(counted.sum()))})
 
-    def place(self, suite: str, block: int) -> int:
-        """The place of a block's first case in canonical order."""
-        return (block * len(self._suites) + self._suites[suite]) * self._block
+    def joined(self, other: BehaviourCounter) -> BehaviourCounter:
+        """Take what another counter has of other blocks."""
+        ids = np.fromiter(other._known, np.int64, len(other._known))
+        for (suite, arm), group in other._groups.items():
+            shown = np.flatnonzero(group.times)
+            self._merge(suite, arm, ids[shown], group.times[shown], group.first[shown], group.blocks)
+        self._added |= other._added
+        return self
 
-    def merge(
+    def _merge(
         self, suite: str, arm: str, ids: Any, times: Any, first: Any, blocks: Mapping[int, tuple[Any, int]]
     ) -> None:
         """Take what blocks of a suite and arm showed: of each of ``ids`` how many cases showed it, and the place of the
@@ -145,16 +153,21 @@ class BehaviourCounter:
         )
 
 
-def discovery(campaign: Campaign) -> list[event.Discovery]:
+def discovery(campaign: Campaign, engine: Engine = IN_PROCESS) -> list[event.Discovery]:
     """What the cases of a stored campaign showed, by suite and arm."""
+    parts = parts_of(campaign, engine.size)
+    found = engine.by_suite([campaign], parts, ["cases"], _look, BehaviourCounter.joined)
+    return reduce(BehaviourCounter.joined, found.values(), BehaviourCounter(campaign.suites, campaign.block)).results()
+
+
+def _look(part: Part, campaign: Campaign) -> BehaviourCounter:
     counter = BehaviourCounter(campaign.suites, campaign.block)
-    for suite in campaign.suites:
-        for block in campaign.finished(suite):
-            counter.add(suite, block, campaign.read("cases", COLUMNS, suite, block))
-    return counter.results()
+    for block in part.blocks[0]:
+        counter.add(part.suite, block, campaign.read("cases", COLUMNS, part.suite, block))
+    return counter
 
 
-def count_occurrences(at: Any, of: Any, size: int) -> tuple[Any, Any]:
+def _count_occurrences(at: Any, of: Any, size: int) -> tuple[Any, Any]:
     """Of each of ``size`` behaviours, how many cases showed it and the first of them, from their occurrences."""
     first = np.zeros(size, np.int64)
     first[of[::-1]] = at[::-1]  # the last one that is written, which is the first case, stays

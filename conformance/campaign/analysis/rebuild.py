@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rocketmq_conformance.conformance.campaign.analysis.results import cases_of, divergences_of
 from rocketmq_conformance.conformance.campaign.tables.packing import signed
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError
 from rocketmq_conformance.conformance.engine.divergence import SENT, format_result
@@ -49,11 +51,14 @@ class CaseFacts(NamedTuple):
     verdict: str
     steps: int
     digest: int
-    reason: str
     #: Operations that were left out.
     unsupported: tuple[str, ...]
-    #: Number and result of the step that diverges from the model.
-    divergence: tuple[int, str] | None = None
+    #: Why it decided nothing; "" of a case that did.
+    reason: str = ""
+    #: The step that diverges from the model: the columns of DIVERGENCE.
+    divergence: Mapping[str, Any] | None = None
+    #: The rows of its steps; None where the campaign has them.
+    stored: Rows | None = None
 
 
 @dataclass(frozen=True)
@@ -100,10 +105,7 @@ class Rebuilder:
     CampaignError when this kit does not have the suite, or the campaign does not say which releases judge.
     """
 
-    def __init__(
-        self, campaign: Campaign, suite: str, address: str, stored: Callable[[int], Rows] | None = None
-    ) -> None:
-        """``stored`` has the rows of ``steps`` of a case, in any order; None reads them from the campaign's folder."""
+    def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
         if suite not in SUITES:
             raise CampaignError(f"{campaign.name} has cases of the suite {suite!r}, which this kit does not have.")
         self.campaign = campaign
@@ -111,7 +113,6 @@ class Rebuilder:
         self.address = address
         self.judge = Judge(self.suite, campaign.profile(address).judged())
         self._draw = sampler(self.suite, campaign.planned)
-        self._stored_rows = stored or self._read_steps
 
     def plan(self, case: int) -> list[Row]:
         """The plan of a case."""
@@ -135,30 +136,13 @@ class Rebuilder:
         finished = set(self.campaign.finished(self.suite.name))
         for block, numbers in wanted.items():
             if block in finished:
-                yield from self._stored_cases(block, pa.array(numbers, pa.int64()))
-
-    def _stored_cases(self, block: int, cases: pa.Array) -> Iterator[CaseFacts]:
-        columns = ["case", "verdict", "steps", "digest", "reason", "unsupported"]
-        rows = self._rows("cases", columns, block, cases)
-        diverging = self._rows("divergences", ["case", "step", "observed", "against"], block, cases)
-        divergences = {
-            row["case"]: (row["step"], row["observed"]) for row in diverging.to_pylist() if row["against"] == "model"
-        }
-        for row in sorted(rows.to_pylist(), key=lambda row: int(row["case"])):
-            row["unsupported"] = tuple(row["unsupported"])
-            yield CaseFacts(**row, divergence=divergences.get(row["case"]))
-
-    def _rows(self, table: str, columns: list[str], block: int, cases: pa.Array) -> pa.Table:
-        wanted = [*columns, *({"case", "address"} - set(columns))]
-        found = self.campaign.read(table, wanted, self.suite.name, block)
-        mine = pc.and_(pc.equal(found["address"], self.address), pc.is_in(found["case"], cases))
-        return found.filter(mine).select(columns)
+                yield from stored_facts(self.campaign, self.suite.name, self.address, [block], numbers, ["reason"])
 
     def rebuild(self, facts: CaseFacts) -> Trace:
         """The steps of a case of which these facts are known."""
         steps, missing = self._from_seed(facts)
         if missing and not steps:
-            stored = self._stored(facts.case)
+            stored = self._stored(facts)
             if stored:
                 whole = facts.verdict in (CONFORMS, DIVERGES)
                 return Trace(self.suite, self.address, facts.case, facts.verdict, stored, "" if whole else missing)
@@ -175,27 +159,27 @@ class Rebuilder:
             return (), "its results depend on the time of the run, and its steps were not stored"
         left_out = {self.suite.index[name] for name in facts.unsupported if name in self.suite.index}
         expected = self.judge.expected([row for row in self.plan(facts.case) if row[0] not in left_out])
-        steps = [step._replace(observed=step.expected) for step in expected[: facts.steps]]
+        # _replace takes twice as long, and a comparison makes steps by the million
+        steps = [Step(*step[:4], step.expected, *step[5:]) for step in expected[: facts.steps]]
         if facts.unsupported and facts.verdict == CONFORMS and len(expected) > facts.steps:
             return (), "which of its steps were left out is not known"
         if len(steps) < facts.steps or (facts.verdict == CONFORMS and len(expected) > facts.steps):
             return (), OTHER_DIGEST
         if facts.verdict == DIVERGES:
-            if facts.divergence is None or facts.divergence[0] != facts.steps:
+            if facts.divergence is None or facts.divergence["step"] != facts.steps:
                 return (), "its divergence is not stored"
-            steps[-1] = steps[-1]._replace(observed=parse_result(facts.divergence[1]))
+            steps[-1] = steps[-1]._replace(observed=parse_result(facts.divergence["observed"]))
         readable = not isinstance(steps[-1].observed, UnparsedResult)
         if readable and facts.digest and signed(digest(Judged(facts.verdict, steps))) != facts.digest:
             return (), OTHER_DIGEST
         return tuple(steps), facts.reason if facts.verdict == UNDECIDED else ""
 
-    def _stored(self, case: int) -> tuple[Step, ...]:
-        return tuple(self._read_step(row) for row in sorted(self._stored_rows(case), key=lambda row: int(row["step"])))
-
-    def _read_steps(self, case: int) -> Rows:
-        numbers = pa.array([case], pa.int64())
-        rows: Rows = self._rows("steps", list(STEP), case // self.campaign.block, numbers).to_pylist()
-        return rows
+    def _stored(self, facts: CaseFacts) -> tuple[Step, ...]:
+        rows = facts.stored
+        if rows is None:
+            block = facts.case // self.campaign.block
+            rows = _steps(self.campaign, self.suite.name, self.address, [block], [facts.case])[facts.case]
+        return tuple(self._read_step(row) for row in sorted(rows, key=lambda row: int(row["step"])))
 
     def _read_step(self, row: dict[str, Any]) -> Step:
         position = self.suite.index.get(row["operation"])
@@ -207,6 +191,44 @@ class Rebuilder:
         return Step(
             (position, arguments), None, None, parse_result(row["expected"]), parse_result(row["observed"]), why
         )
+
+
+def stored_facts(
+    campaign: Campaign,
+    suite: str,
+    address: str,
+    blocks: Sequence[int],
+    cases: Collection[int],
+    more: Sequence[str] = (),
+) -> Iterator[CaseFacts]:
+    """What the tables say of cases of finished blocks, ascending; ``more`` is ["reason"] if some decided nothing.
+
+    Where a campaign was given the files of these blocks alone, the rows of steps are among it.
+    """
+    chosen = pa.array(cases, pa.int64())
+    rows = _chosen(cases_of(campaign, suite, address, blocks, more), chosen)
+    divergences = {row["case"]: row for row in _chosen(divergences_of(campaign, suite, address, blocks), chosen)}
+    stored = None if campaign.given is None else _steps(campaign, suite, address, blocks, cases)
+    for row in sorted(rows, key=lambda row: int(row["case"])):
+        case, unsupported = row["case"], tuple(row.pop("unsupported"))
+        steps = None if stored is None else stored.get(case, [])
+        yield CaseFacts(**row, unsupported=unsupported, divergence=divergences.get(case), stored=steps)
+
+
+def _steps(
+    campaign: Campaign, suite: str, address: str, blocks: Sequence[int], cases: Collection[int]
+) -> dict[int, Rows]:
+    """The rows of stored steps of cases, in any order."""
+    found = campaign.read("steps", ["case", "address", *STEP], suite, blocks)
+    steps: dict[int, Rows] = defaultdict(list)
+    for row in _chosen(found.filter(pc.equal(found["address"], address)), pa.array(cases, pa.int64())):
+        steps[row["case"]].append(row)
+    return steps
+
+
+def _chosen(rows: pa.Table, cases: pa.Array) -> Rows:
+    chosen: Rows = rows.filter(pc.is_in(rows["case"], cases)).to_pylist()
+    return chosen
 
 
 class UnparsedResult(str):

@@ -1,4 +1,4 @@
-"""The results of the cases of two sides as arrays, joined by number, and how those of either side relate."""
+"""What the tables say of the cases of a suite on one address, and how the results of two sides relate."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, without_dictionaries
 from rocketmq_conformance.reports.event import DIVERGES, UNDECIDED, VERDICTS
 
-#: What is read of a case for its result.
-COLUMNS = ("case", "verdict", "digest", "unsupported")
+#: What is known of a divergence from the model.
+DIVERGENCE = (
+    "step",
+    "operation",
+    "state_kind",
+    "expected_class",
+    "observed_class",
+    "expected",
+    "observed",
+    "rules",
+)
 #: Codes of verdicts, their places in VERDICTS: that of a case that diverges, and the first one that decides nothing.
 DIVERGING, UNDECIDING = VERDICTS.index(DIVERGES), VERDICTS.index(UNDECIDED)
 #: How two results relate, where both sides decided: equal digests, other digests; without digests: the same verdict,
 #: another one.
-RELATIONS = UNDECIDED_PAIR, SAME, OTHER, SAME_VERDICT, OTHER_VERDICT = (
-    "",
-    "same",
-    "other",
-    "same verdict",
-    "other verdict",
-)
+RELATIONS = UNDECIDED_PAIR, SAME, OTHER, SAME_VERDICT, OTHER_VERDICT = range(5)
 
 
 class Results(NamedTuple):
@@ -46,7 +49,7 @@ class Pairs:
     numbers: Any
     verdicts_a: Any
     verdicts_b: Any
-    #: Codes of RELATIONS.
+    #: Each one of RELATIONS.
     relations: Any
     #: Did both sides play all of it?
     whole: Any
@@ -54,34 +57,33 @@ class Pairs:
     at_a: Any
     at_b: Any
 
-    def are(self, *relations: str) -> Any:
-        """Which of them relate in one of these ways?"""
-        return np.isin(self.relations, [RELATIONS.index(relation) for relation in relations])
+
+def cases_of(campaign: Campaign, suite: str, address: str, blocks: Sequence[int], more: Sequence[str] = ()) -> pa.Table:
+    """An address's cases of some blocks: their numbers, what is compared of them, and ``more`` columns."""
+    columns = ["case", "verdict", "steps", "digest", "unsupported", *more]
+    if len(campaign.addresses) == 1:
+        return campaign.read("cases", columns, suite, blocks)
+    rows = campaign.read("cases", [*columns, "address"], suite, blocks)
+    return rows.filter(pc.equal(rows["address"], address)).select(columns)
 
 
-def cases_of(
-    campaign: Campaign, suite: str, address: str, more: Sequence[str] = (), block: Sequence[int] | None = None
-) -> pa.Table:
-    """An address's rows of cases, in the order of their numbers, with COLUMNS and ``more``; ``block`` selects."""
-    if len(campaign.addresses) > 1:
-        rows = campaign.read("cases", [*COLUMNS, *more, "address"], suite, block)
-        rows = rows.filter(pc.equal(rows["address"], address))
-    else:
-        rows = campaign.read("cases", [*COLUMNS, *more], suite, block)
-    numbers = array(rows["case"])
-    if np.all(numbers[:-1] <= numbers[1:]):
-        return rows
-    return rows.take(pa.array(np.argsort(numbers, kind="stable")))
+def divergences_of(campaign: Campaign, suite: str, address: str, blocks: Sequence[int]) -> pa.Table:
+    """An address's divergences from the model in some blocks: ``case`` and the columns of DIVERGENCE."""
+    rows = campaign.read("divergences", ["case", "address", "against", *DIVERGENCE], suite, blocks)
+    mine = pc.and_(pc.equal(rows["address"], address), pc.equal(rows["against"], "model"))
+    return without_dictionaries(rows.filter(mine).select(["case", *DIVERGENCE]))
 
 
-def results_of(rows: pa.Table) -> Results:
-    """The results in rows of ``cases_of``."""
-    return Results(
-        array(rows["case"]),
-        _codes(rows["verdict"]),
-        array(rows["digest"]),
-        array(pc.greater(pc.list_value_length(rows["unsupported"]), 0)),
-    )
+def results_of(rows: pa.Table, within: Sequence[int]) -> Results:
+    """The results in rows of ``cases_of``, of the numbers from the first of ``within`` to before the second."""
+    numbers = _array(rows["case"])
+    if not np.all(numbers[:-1] <= numbers[1:]):
+        rows = rows.take(pa.array(np.argsort(numbers, kind="stable")))
+        numbers = _array(rows["case"])
+    begin, end = np.searchsorted(numbers, within)
+    rows = rows.slice(begin, end - begin)
+    left_out = _array(pc.greater(pc.list_value_length(rows["unsupported"]), 0))
+    return Results(numbers[begin:end], _codes(rows["verdict"]), _array(rows["digest"]), left_out)
 
 
 def paired(a: Results, b: Results) -> Pairs:
@@ -97,15 +99,14 @@ def paired(a: Results, b: Results) -> Pairs:
     digests = (digests_a != 0) & (digests_b != 0)
     relations = np.select(
         [~decided, digests & (digests_a == digests_b), digests, verdicts_a == verdicts_b],
-        [np.int8(RELATIONS.index(relation)) for relation in (UNDECIDED_PAIR, SAME, OTHER, SAME_VERDICT)],
-        np.int8(RELATIONS.index(OTHER_VERDICT)),
+        [np.int8(relation) for relation in (UNDECIDED_PAIR, SAME, OTHER, SAME_VERDICT)],
+        np.int8(OTHER_VERDICT),
     )
     whole = ~(a.left_out[at_a] | b.left_out[at_b])
     return Pairs(numbers, verdicts_a, verdicts_b, relations, whole, at_a, at_b)
 
 
-def array(column: pa.ChunkedArray) -> Any:
-    """A column as an array."""
+def _array(column: pa.ChunkedArray) -> Any:
     return column.combine_chunks().to_numpy(zero_copy_only=False)
 
 

@@ -8,8 +8,9 @@ says how sharply it separates them, 1 being a perfect line and 0 none at all.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import partial
 from math import lgamma
 from typing import Any, NamedTuple
 
@@ -19,17 +20,25 @@ import pyarrow.compute as pc
 
 from rocketmq_conformance.conformance.campaign.analysis.clusters import Cluster
 from rocketmq_conformance.conformance.campaign.analysis.features import KIND, PAST, Feature, features, is_absence
-from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder, Trace
+from rocketmq_conformance.conformance.campaign.analysis.parts import (
+    IN_PROCESS,
+    SAMPLE,
+    Engine,
+    Part,
+    joined,
+    smallest,
+)
+from rocketmq_conformance.conformance.campaign.analysis.side import Side, fetch
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.reports.event import CONFORMS, Separator
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
-#: Cases of a cluster, and conforming cases, that are looked at.
-CASES = 200
 #: Blocks that cases of a cluster are looked for in: each is two files to be read.
 BLOCKS = 32
+#: A search through blocks in order looks at one block first, and at so many times more whenever that was not enough.
+_GROWTH = 16
 #: Agreeing steps that are looked at.
 AGREEING = 800
 #: Separators that are named, and the smallest difference of shares that is worth a name.
@@ -42,6 +51,10 @@ _BY_CHANCE = 0.05
 _MOST, _CLEAR, _CANDIDATES = 0.8, 0.3, 200
 
 
+#: What clusters are part of: suite, address, and what it differs from.
+_Compared = tuple[str, str, str]
+
+
 class Sample(NamedTuple):
     """A step of a case: all steps of the case up to it are known."""
 
@@ -50,85 +63,84 @@ class Sample(NamedTuple):
     at: int
 
 
-class SeparatorSearch(ABC):
+class SeparatorFinder:
     """Finds what separates the divergences of a campaign."""
 
-    def __init__(self) -> None:
-        self._conforming: dict[tuple[str, str, str], list[Sequence[Step]]] = {}
-
-    @abstractmethod
-    def diverging(self, cluster: Cluster) -> dict[int, int]:
-        """Some cases of a cluster (at most CASES of at most BLOCKS blocks, the smallest), and the step of each."""
-
-    @abstractmethod
-    def conforming(self, cluster: Cluster) -> Sequence[int]:
-        """The smallest cases (at most CASES) that conform and do not differ from what the cluster differs from."""
-
-    @abstractmethod
-    def traces(self, cluster: Cluster, cases: Iterable[int]) -> Iterator[Trace]:
-        """Cases of the cluster's suite as its address played them, ascending."""
+    def __init__(self, campaign: Campaign, clusters: Sequence[Cluster], engine: Engine = IN_PROCESS) -> None:
+        """``clusters`` are those that may be asked for."""
+        self.conforming = first_conforming(campaign, clusters, engine)
+        self._sides: dict[tuple[str, str], Side] = {}
+        self._steps: dict[_Compared, list[Sequence[Step]]] = {}
+        for address in dict.fromkeys(one.address for one in clusters):
+            chosen: dict[str, set[int]] = defaultdict(set)
+            for one in clusters:
+                if one.address == address:
+                    chosen[one.suite] |= {*_diverging(campaign, one), *self.conforming[_compared(one)]}
+            sides = {suite: Side(campaign, suite, address) for suite in chosen}
+            fetch(engine, sides, chosen)
+            self._sides |= {(suite, address): side for suite, side in sides.items()}
 
     def separators(self, cluster: Cluster) -> list[Separator]:
         """What separates a cluster, the sharpest and simplest first; [] when its cases cannot be rebuilt."""
-        numbers = self.diverging(cluster)
+        side = self._sides[cluster.suite, cluster.address]
         diverging, agreeing = [], []
-        for trace in self.traces(cluster, numbers):
-            at = numbers[trace.case] - 1
-            if at < len(trace.steps):
-                diverging.append(Sample(trace.steps, at))
-                agreeing += [Sample(trace.steps, earlier) for earlier in range(at)]
-        for steps in self._conforming_steps(cluster):
-            agreeing += [Sample(steps, at) for at in range(len(steps))]
+        for case, step in _diverging(side.campaign, cluster).items():
+            steps = side.trace(case).steps
+            if step <= len(steps):
+                diverging.append(Sample(steps, step - 1))
+                agreeing += [Sample(steps, earlier) for earlier in range(step - 1)]
+        key = _compared(cluster)
+        if key not in self._steps:
+            traces = map(side.trace, self.conforming[key])
+            self._steps[key] = [trace.steps for trace in traces if trace.steps]
+        agreeing += [Sample(steps, at) for steps in self._steps[key] for at in range(len(steps))]
         return separators(SUITES[cluster.suite], diverging, agreeing)
 
-    def _conforming_steps(self, cluster: Cluster) -> list[Sequence[Step]]:
-        key = cluster.suite, cluster.address, cluster.against
-        if key not in self._conforming:
-            traces = self.traces(cluster, self.conforming(cluster))
-            self._conforming[key] = [trace.steps for trace in traces if trace.steps]
-        return self._conforming[key]
+
+def first_conforming(
+    campaign: Campaign, clusters: Iterable[Cluster], engine: Engine = IN_PROCESS
+) -> dict[_Compared, list[int]]:
+    """The smallest cases (at most SAMPLE) that conform and do not differ from what clusters differ from.
+
+    Blocks are read in order, and no more of them than it takes.
+    """
+    found: dict[_Compared, list[int]] = {_compared(one): [] for one in clusters}
+    begin, size = 0, 1
+    while left := {key for key, cases in found.items() if len(cases) < SAMPLE}:
+        numbers = {suite: campaign.finished(suite)[begin : begin + size] for suite in {key[0] for key in left}}
+        if not any(numbers.values()):
+            break
+        parts = (Part(suite, ([number],)) for suite, some in numbers.items() for number in some)
+        look = partial(_conforming, wanted=left)
+        join = partial(joined, join=partial(smallest, most=SAMPLE))
+        for some in engine.by_suite([campaign], parts, ["cases", "divergences"], look, join).values():
+            for key, cases in some.items():
+                found[key] = [*found[key], *cases.tolist()][:SAMPLE]
+        begin, size = begin + size, size * _GROWTH
+    return found
 
 
-class SeparatorFinder(SeparatorSearch):
-    """The search in this process."""
+def _conforming(part: Part, campaign: Campaign, wanted: set[_Compared]) -> dict[_Compared, Any]:
+    cases = campaign.read("cases", ["case", "address", "verdict"], part.suite, part.blocks[0])
+    divergences = campaign.read("divergences", ["case", "address", "against"], part.suite, part.blocks[0])
+    found = {}
+    for suite, address, against in wanted:
+        if suite == part.suite:
+            good = pc.and_(pc.equal(cases["address"], address), pc.equal(cases["verdict"], CONFORMS))
+            mine = pc.and_(pc.equal(divergences["address"], address), pc.equal(divergences["against"], against))
+            differing = divergences.filter(mine)["case"]
+            found[suite, address, against] = np.setdiff1d(cases.filter(good)["case"], differing)[:SAMPLE]
+    return found
 
-    def __init__(self, campaign: Campaign) -> None:
-        super().__init__()
-        self.campaign = campaign
-        columns = ["suite", "case", "address", "against", "step", "fingerprint"]
-        self._divergences = campaign.read("divergences", columns).to_pandas()
-        self._rebuilders: dict[tuple[str, str], Rebuilder] = {}
 
-    def diverging(self, cluster: Cluster) -> dict[int, int]:
-        table = self._between(cluster)
-        alike = table[table.fingerprint == cluster.fingerprint].sort_values("case")
-        block = alike.case // self.campaign.block
-        chosen = alike[block.isin(block.unique()[:BLOCKS])].head(CASES)
-        return dict(zip(chosen.case.tolist(), chosen.step.tolist(), strict=True))
+def _diverging(campaign: Campaign, cluster: Cluster) -> dict[int, int]:
+    """The smallest cases of a cluster, of at most BLOCKS blocks, and the step of each."""
+    blocks = sorted({case // campaign.block for case, _ in cluster.some})[:BLOCKS]
+    return {case: step for case, step in cluster.some if case // campaign.block in blocks}
 
-    def conforming(self, cluster: Cluster) -> Sequence[int]:
-        differing = set(self._between(cluster).case.tolist())
-        numbers: list[int] = []
-        for block in self.campaign.finished(cluster.suite):
-            cases = self.campaign.read("cases", ["case", "address", "verdict"], cluster.suite, block)
-            good = pc.and_(pc.equal(cases["address"], cluster.address), pc.equal(cases["verdict"], CONFORMS))
-            numbers += [case for case in cases.filter(good)["case"].to_pylist() if case not in differing]
-            if len(numbers) >= CASES:
-                break
-        return numbers[:CASES]
 
-    def traces(self, cluster: Cluster, cases: Iterable[int]) -> Iterator[Trace]:
-        key = cluster.suite, cluster.address
-        if key not in self._rebuilders:
-            self._rebuilders[key] = Rebuilder(self.campaign, *key)
-        return self._rebuilders[key].traces(cases)
-
-    def _between(self, cluster: Cluster) -> pd.DataFrame:
-        """All divergences of the cluster's suite and address from what the cluster differs from."""
-        table = self._divergences
-        return table[
-            (table.suite == cluster.suite) & (table.address == cluster.address) & (table.against == cluster.against)
-        ]
+def _compared(cluster: Cluster) -> _Compared:
+    return cluster.suite, cluster.address, cluster.against
 
 
 def separators(suite: Suite, diverging: Sequence[Sample], agreeing: Sequence[Sample]) -> list[Separator]:

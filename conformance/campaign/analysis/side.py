@@ -1,66 +1,36 @@
-"""One side of a comparison: the cases of one suite on one address of a campaign, by number."""
+"""One side of a comparison: chosen cases of one suite on one address of a campaign."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from operator import or_
 
-import numpy as np
-import pandas as pd
-import pyarrow.compute as pc
+from rocketmq_conformance.conformance.campaign.analysis.parts import Engine, Part, chosen_parts
+from rocketmq_conformance.conformance.campaign.analysis.rebuild import CaseFacts, Rebuilder, Trace, stored_facts
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 
-from rocketmq_conformance.conformance.campaign.analysis.rebuild import CaseFacts, Rebuilder, Trace
-from rocketmq_conformance.conformance.campaign.analysis.results import (
-    UNDECIDING,
-    array,
-    cases_of,
-    results_of,
-)
-from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, without_dictionaries
-from rocketmq_conformance.reports.event import VERDICTS
-
-#: What is known of a divergence.
-DIVERGENCE = (
-    "step",
-    "operation",
-    "state_kind",
-    "expected_class",
-    "observed_class",
-    "expected",
-    "observed",
-    "rules",
-)
-#: Cases that are rebuilt to see whether this kit can.
-PROBES = 3
+#: What is read to know all about a case.
+TABLES = ("cases", "divergences", "steps")
 
 
-class ComparedSide(ABC):
-    """What a comparison asks of one side."""
+class Side:
+    """What is known of the cases of one suite that were asked for."""
 
-    #: Divergences from the model, by case: of every case that diverges, or at least of those that are asked for.
-    divergences: pd.DataFrame
-
-    def __init__(self, campaign: Campaign, address: str, rebuilder: Rebuilder) -> None:
+    def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
         self.campaign = campaign
         self.address = address
-        self.rebuilder = rebuilder
+        self.rebuilder = Rebuilder(campaign, suite, address)
         self.profile = campaign.profile(address).judged()
-
-    @abstractmethod
-    def case_facts(self, case: int) -> CaseFacts:
-        """What the tables say of a case."""
-
-    @abstractmethod
-    def probes(self) -> list[CaseFacts]:
-        """The first cases (as many as PROBES) that were decided and have a digest."""
+        self.facts: dict[int, CaseFacts] = {}
 
     def trace(self, case: int) -> Trace:
         """The steps of a case, rebuilt."""
-        return self.rebuilder.rebuild(self.case_facts(case))
+        return self.rebuilder.rebuild(self.facts[case])
 
-    def rebuilds(self) -> bool:
-        """Does this kit rebuild the campaign's cases? True when there is none to try."""
-        tried = [self.rebuilder.is_reproducible(case) for case in self.probes()]
-        return not tried or any(tried)
+    def rebuilds(self, probes: Collection[int]) -> bool:
+        """Does this kit rebuild the campaign's cases, going by some of them? True when there is none to try."""
+        return not probes or any(self.rebuilder.is_reproducible(self.facts[case]) for case in probes)
 
     def plans(self) -> list[int]:
         """What determines the plans of the suite's cases besides the seed: their length, and the operations offered."""
@@ -69,41 +39,26 @@ class ComparedSide(ABC):
         return [self.campaign.steps or suite.steps, *suite.offered(profile)]
 
 
-class CampaignSide(ComparedSide):
-    """All cases of a suite on one address, as arrays in the order of their numbers."""
+def fetch(engine: Engine, sides: Mapping[str, Side], cases: Mapping[str, Iterable[int]]) -> None:
+    """Let sides of one campaign and address, by suite, know some cases of their suites."""
+    for side in list(sides.values())[:1]:
+        parts = [
+            part
+            for suite, some in cases.items()
+            for part in chosen_parts(suite, set(some) - sides[suite].facts.keys(), [side.campaign], engine.chosen)
+        ]
+        facts = engine.by_suite([side.campaign], parts, TABLES, partial(_facts, address=side.address), or_)
+        for suite, found in facts.items():
+            sides[suite].facts |= found
 
-    def __init__(self, campaign: Campaign, suite: str, address: str) -> None:
-        super().__init__(campaign, address, Rebuilder(campaign, suite, address))
-        cases = cases_of(campaign, suite, address, ["steps"])
-        self.results = results_of(cases)
-        self._steps = array(cases["steps"])
-        self._unsupported = cases["unsupported"]
-        self.divergences = self._read_divergences(suite)
-        rows = zip(self.divergences["step"].tolist(), self.divergences["observed"].tolist(), strict=True)
-        self._first_divergence: dict[int, tuple[int, str]] = dict(
-            zip(self.divergences.index.tolist(), rows, strict=True)
-        )
 
-    def _read_divergences(self, suite: str) -> pd.DataFrame:
-        rows = self.campaign.read("divergences", suite=suite)
-        mine = pc.and_(pc.equal(rows["address"], self.address), pc.equal(rows["against"], "model"))
-        found = without_dictionaries(rows.filter(mine).select(["case", *DIVERGENCE])).to_pandas()
-        return found.drop_duplicates("case").set_index("case").sort_index()
+def known(part: Part, at: int, campaign: Campaign, address: str) -> Side:
+    """The side of chosen cases; ``at`` is the place of the campaign among those that the part is about."""
+    side = Side(campaign, part.suite, address)
+    side.facts = _facts(part, campaign, address, at)
+    return side
 
-    def case_facts(self, case: int) -> CaseFacts:
-        numbers, verdicts, digests, left_out = self.results
-        at = int(np.searchsorted(numbers, case))
-        return CaseFacts(
-            case,
-            VERDICTS[int(verdicts[at])],
-            int(self._steps[at]),
-            int(digests[at]),
-            "",
-            tuple(self._unsupported[at].as_py()) if left_out[at] else (),
-            self._first_divergence.get(case),
-        )
 
-    def probes(self) -> list[CaseFacts]:
-        found = self.results
-        decided = np.flatnonzero((found.verdicts < UNDECIDING) & (found.digests != 0))[:PROBES]
-        return [self.case_facts(int(case)) for case in found.numbers[decided]]
+def _facts(part: Part, campaign: Campaign, address: str, at: int = 0) -> dict[int, CaseFacts]:
+    found = stored_facts(campaign, part.suite, address, part.blocks[at], part.cases)
+    return {facts.case: facts for facts in found}

@@ -24,6 +24,8 @@ FILE = "campaign.json"
 #: The key of its digest; files of older kits have none.
 DIGEST = "digest"
 _VERSION_KEY = b"rocketmq-conformance"
+#: A file of a block: its table, suite and number.
+BlockFile = tuple[str, str, int]
 
 
 class CampaignError(ValueError):
@@ -61,6 +63,10 @@ class Campaign:
     implementations: dict[str, tuple[str, str]] = field(default_factory=dict)
     #: Where Spark reads the campaign, with the scheme of the storage; "" for a folder that this process reads.
     url: str = ""
+    #: Where only Spark reads the campaign: its files, each with its bytes where this process was given them.
+    given: Mapping[BlockFile, bytes] | None = None
+    #: What was read of files, for those that read them again; None when nothing is kept.
+    kept: dict[tuple[Any, ...], pa.Table] | None = None
 
     @property
     def name(self) -> str:
@@ -87,6 +93,10 @@ class Campaign:
         """Numbers of the finished blocks of a suite, ascending."""
         return self._blocks("cases", suite)
 
+    def explained(self, suite: str) -> list[int]:
+        """Numbers of the blocks that say what behaviours mean, finished or not, ascending."""
+        return self._blocks("behaviours", suite)
+
     def read(
         self,
         table: str,
@@ -111,18 +121,31 @@ class Campaign:
         for name in self.suites if suite is None else (suite,):
             chosen = self._blocks(table, name) if block is None else [block] if isinstance(block, int) else block
             for number in chosen:
-                file = blocks.path(self.folder, table, name, number)
                 if (block is None and table == "cases") or self._has(table, name, number):
-                    parts.append(_rows(file, schema, name))
+                    parts.append(self._block((table, name, number), schema))
         return pa.concat_tables(parts).unify_dictionaries() if parts else schema.empty_table()
 
+    def _block(self, file: BlockFile, schema: pa.Schema) -> pa.Table:
+        key = *file, *schema.names
+        if self.kept is not None and key in self.kept:
+            return self.kept[key]
+        data = None if self.given is None else self.given[file]
+        rows = _rows(blocks.path(Path(self.name), *file), schema, file[1], data)
+        if self.kept is not None:
+            self.kept[key] = rows
+        return rows
+
     def _blocks(self, table: str, suite: str) -> list[int]:
+        if self.given is not None:
+            return sorted(number for of, name, number in self.given if (of, name) == (table, suite))
         try:
             return sorted(blocks.numbers(self.folder, "behaviours" if table == "behaviours" else "cases", suite))
         except OSError as error:
             raise _unreadable(self.folder / table, error) from error
 
     def _has(self, table: str, suite: str, block: int) -> bool:
+        if self.given is not None:
+            return (table, suite, block) in self.given
         finished = table == "behaviours" or blocks.path(self.folder, "cases", suite, block).exists()
         return finished and blocks.path(self.folder, table, suite, block).exists()
 
@@ -257,20 +280,24 @@ def _runs(folder: Path) -> pa.Table:
     return pa.concat_tables(parts) if parts else RUNS.empty_table()
 
 
-def _rows(file: Path, schema: pa.Schema, suite: str | None) -> pa.Table:
-    """The columns of ``schema`` of one file; those that an older kit did not write are empty."""
+def _rows(file: Path, schema: pa.Schema, suite: str | None, data: bytes | None = None) -> pa.Table:
+    """The columns of ``schema`` of one file, or of its bytes; those that an older kit did not write are empty."""
     try:
-        data = file.read_bytes()
+        if data is None:
+            data = file.read_bytes()
         if not blocks.is_whole(data):
             raise _damaged_block(file, "its bytes are not those that were written")
-        with pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as opened:
-            metadata = opened.metadata.metadata or {}
-            version = int(metadata.get(_VERSION_KEY, b"0"))
-            if version > VERSION:
-                raise _newer(file, version)
-            known = set(opened.schema_arrow.names)
-            found = opened.read([name for name in schema.names if name in known], use_threads=False)
-        size = opened.metadata.num_rows
+        source = pa.BufferReader(data)
+        footer = pq.read_metadata(source)
+        version = int((footer.metadata or {}).get(_VERSION_KEY, b"0"))
+        if version > VERSION:
+            raise _newer(file, version)
+        known = set(footer.schema.to_arrow_schema().names)
+        names = [name for name in schema.names if name in known]
+        texts = [name for name in names if schema.field(name).type == TEXT]
+        with pq.ParquetFile(source, metadata=footer, read_dictionary=texts, page_checksum_verification=True) as opened:
+            found = opened.read(names, use_threads=False)
+        size = footer.num_rows
         columns = [_column(found, column, size, suite) for column in schema]
         return pa.Table.from_arrays(columns, schema=schema)
     except CampaignError:
@@ -290,8 +317,6 @@ def _column(found: pa.Table, column: pa.Field, size: int, suite: str | None) -> 
         return _constant(suite, size)
     if column.name in found.column_names:
         values = found.column(column.name)
-        if column.type == TEXT:
-            return values.dictionary_encode()
         return values if values.type == column.type else values.cast(column.type)
     if column.type == TEXT:
         return _constant("", size)

@@ -1,37 +1,25 @@
-"""The analysis on Spark gives exactly what the analysis in one process gives."""
+"""Campaigns are analysed in tasks of Spark, of folders and of what only Spark reads, as this process does it."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from campaign_maker import make, tabled
+from campaign_maker import changed, make, shaken
 from campaign_runs import events, play, resume
 from click.testing import CliRunner, Result
 
 from rocketmq_conformance.conformance.campaign.analysis import engine
-from rocketmq_conformance.conformance.campaign.analysis.clusters import clusters
-from rocketmq_conformance.conformance.campaign.analysis.coverage import coverage
-from rocketmq_conformance.conformance.campaign.analysis.diff import ONE_PROCESS, diff
-from rocketmq_conformance.conformance.campaign.analysis.discovery import discovery
-from rocketmq_conformance.conformance.campaign.analysis.on_spark import clusters as spark_clusters
-from rocketmq_conformance.conformance.campaign.analysis.on_spark import coverage as spark_coverage
-from rocketmq_conformance.conformance.campaign.analysis.on_spark import discovery as spark_discovery
-from rocketmq_conformance.conformance.campaign.analysis.on_spark import ranges
-from rocketmq_conformance.conformance.campaign.analysis.on_spark.frames import CampaignFrames
-from rocketmq_conformance.conformance.campaign.analysis.on_spark.opening import open_url
-from rocketmq_conformance.conformance.campaign.analysis.on_spark.separators import SparkSeparatorFinder
-from rocketmq_conformance.conformance.campaign.analysis.separating_features import SeparatorFinder
+from rocketmq_conformance.conformance.campaign.analysis.on_spark import open_url
 from rocketmq_conformance.conformance.campaign.tables import blocks
-from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, open_campaign
+from rocketmq_conformance.conformance.campaign.tables.reading import Campaign
 from rocketmq_conformance.conformance.cli.campaign_diff import diff as command
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import COULD_NOT_RUN, UNDECIDED, UNSUPPORTED, DivergenceFound, SuiteEnded
+from rocketmq_conformance.reports.event import DivergenceFound, SuiteEnded
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,28 +43,6 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
     return made
 
 
-def test_clusters(campaign: Campaign, spark: SparkSession) -> None:
-    found = spark_clusters.clusters(CampaignFrames(spark, campaign))
-    assert found == clusters(campaign)
-    assert len(found) > 3
-
-
-def test_coverage(campaign: Campaign, spark: SparkSession) -> None:
-    assert spark_coverage.coverage(CampaignFrames(spark, campaign)) == coverage(campaign)
-
-
-def test_discovery(campaign: Campaign, spark: SparkSession) -> None:
-    assert spark_discovery.discovery(CampaignFrames(spark, campaign)) == discovery(campaign)
-
-
-def test_separating_features(campaign: Campaign, spark: SparkSession) -> None:
-    found = clusters(campaign)
-    alone, together = SeparatorFinder(campaign), SparkSeparatorFinder(CampaignFrames(spark, campaign), found)
-    separated = [alone.separators(one) for one in found]
-    assert [together.separators(one) for one in found] == separated
-    assert sum(map(bool, separated)) > 2
-
-
 def test_a_large_campaign_ends_with_the_same_events(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,49 +57,6 @@ def test_a_large_campaign_ends_with_the_same_events(
     assert any(isinstance(one, DivergenceFound) and one.separates for one in ending[0])
 
 
-# --- differences ----------------------------------------------------------------------------------------------------
-
-
-def changed(campaign: Campaign, folder: Path, seed: int) -> Campaign:
-    """A campaign of which some cases have another verdict or digest, were left out in part, or are not there."""
-    shutil.copytree(campaign.folder, folder)
-    random = Random(seed)
-    for suite in campaign.suites:
-        for block in campaign.finished(suite):
-            rows = campaign.read("cases", suite=suite, block=block).to_pylist()
-            kept = [row for row in rows if random.random() > 0.05]
-            for row in kept:
-                chance = random.random()
-                if chance < 0.1:
-                    row["verdict"] = random.choice([UNDECIDED, COULD_NOT_RUN, UNSUPPORTED])
-                elif chance < 0.2:
-                    row["digest"] = 0
-                elif chance < 0.3:
-                    row["digest"] += 1
-                elif chance < 0.35:
-                    row["unsupported"] = ["clone"]
-            blocks.write(blocks.path(folder, "cases", suite, block), tabled("cases", kept))
-    return open_campaign(folder)
-
-
-def test_changed_campaigns_of_two_commits(
-    campaign: Campaign, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # a task reads ranges that do not end with blocks
-    monkeypatch.setattr(ranges, "SIZE", 33)
-    monkeypatch.setattr(ranges, "PER_TASK", 2)
-    left = changed(campaign, tmp_path / "a", 1)
-    right = changed(make(tmp_path / "port", "port", suites=SUITES, cases=120, block=50, seed=1), tmp_path / "b", 11)
-    alone = diff(left, right, ONE, rebuilt=10)
-    together = diff(left, right, ONE, rebuilt=10, spark=spark)
-    assert (alone.engine, together.engine) == (ONE_PROCESS, "by Spark on local[2,4]")
-    assert [asdict(one) for one in together.suites] == [asdict(one) for one in alone.suites]
-    assert [list(one.undecided) for one in together.suites] == [list(one.undecided) for one in alone.suites]
-    assert replace(together, engine="", seconds=0) == replace(alone, engine="", seconds=0)
-    numbers = ("same", "different", "not_looked_at", "verdict_only", "undecided", "neither", "only_a", "only_b")
-    assert [name for name in numbers if not any(getattr(one, name) for one in alone.suites)] == []
-
-
 # --- other storage --------------------------------------------------------------------------------------------------
 
 
@@ -141,22 +64,26 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(command, [*map(str, arguments), "--format", "jsonl"])
 
 
-def test_a_place_with_a_scheme_is_read_by_spark(campaign: Campaign, spark: SparkSession, tmp_path: Path) -> None:
-    folder = changed(campaign, tmp_path / "b", 5).folder
+def test_folders_and_places_with_a_scheme(campaign: Campaign, spark: SparkSession, tmp_path: Path) -> None:
+    folder = changed(campaign, tmp_path / "b", shaken(5)).folder
     addresses = ("--address-a", ONE, "--address-b", OTHER)
-    alone, together = (
+    alone, *others = (
         run(campaign.folder, folder, *addresses),
+        run(campaign.folder, folder, *addresses, "--engine", "spark"),
         run(f"file://{campaign.folder}", f"file://{folder}/", *addresses),
+        run(campaign.folder, f"file://{folder}", *addresses),
     )
-    assert alone.exit_code == together.exit_code == 1
-    assert alone.stdout.splitlines()[1:-1] == together.stdout.splitlines()[1:-1]
-    header, *lines, footer = map(json.loads, together.stdout.splitlines())
+    for one in (alone, *others):
+        assert one.exit_code == 1
+        # the first line names the places, and the last one the engine and its time
+        assert one.stdout.splitlines()[1:-1] == alone.stdout.splitlines()[1:-1]
+        assert (json.loads(one.stdout.splitlines()[-1])["engine"] == "by Spark on local[2,4]") == (one is not alone)
+    header, *lines = map(json.loads, others[1].stdout.splitlines())
     assert sum(line["different"] for line in lines if line["line"] == "suite") > 20
     assert any(line.get("separates") for line in lines)
     assert (header["a"]["folder"], header["b"]["folder"]) == (f"file://{campaign.folder}", f"file://{folder}")
-    assert footer["engine"] == "by Spark on local[2,4]"
-    frames = CampaignFrames(spark, open_url(spark, f"file://{folder}"))
-    assert frames.finished == CampaignFrames(spark, open_campaign(folder)).finished
+    there = open_url(spark, f"file://{campaign.folder}")
+    assert [there.finished(suite) for suite in SUITES] == [campaign.finished(suite) for suite in SUITES]
 
 
 def test_bad_input_is_one_sentence(campaign: Campaign, spark: SparkSession, tmp_path: Path) -> None:
@@ -173,7 +100,7 @@ def test_bad_input_is_one_sentence(campaign: Campaign, spark: SparkSession, tmp_
         ((*named, "--engine", "process", "--master", "local"), 2, "--master says where Spark runs"),
         ((*named, "--master", "sparks://x"), 2, "Spark knows no master 'sparks://x'"),
         ((*named, "--master", "local[3]"), 4, "This process has a Spark session on local[2,4]"),
-        ((*named, "--engine", "spark"), 4, "Spark cannot read "),
+        ((*named, "--engine", "spark"), 4, f"Error: {blocks.path(damaged, 'cases', SUITES[0], 0)} is damaged ("),
     ):
         done = run(*arguments)
         assert done.exit_code == code, arguments

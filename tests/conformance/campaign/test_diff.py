@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from campaign_maker import make, tabled
+from campaign_maker import changed, make
 from click.testing import CliRunner, Result
 
+from rocketmq_conformance.conformance.campaign.analysis.compared_cases import (
+    Compared,
+    compare_range,
+    compare_steps,
+)
 from rocketmq_conformance.conformance.campaign.analysis.diff import NothingComparedError, diff
-from rocketmq_conformance.conformance.campaign.analysis.differing_cases import by_divergences, by_steps
+from rocketmq_conformance.conformance.campaign.analysis.parts import Part, ranges
 from rocketmq_conformance.conformance.campaign.analysis.rebuild import Rebuilder
-from rocketmq_conformance.conformance.campaign.analysis.side import CampaignSide
 from rocketmq_conformance.conformance.campaign.analysis.suite_comparison import REBUILT
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import Campaign, CampaignError, open_campaign
@@ -86,17 +90,6 @@ def odd(folder: Path, answers: Callable[[int, Operation], Outcome | None], **opt
     return make(folder, "python:odd", cases=CASES, block=BLOCK, adapters=adapters, **options)
 
 
-def changed(campaign: Campaign, folder: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Campaign:
-    """A campaign with other rows of ``cases``."""
-    shutil.copytree(campaign.folder, folder)
-    for suite in campaign.suites:
-        for block in campaign.finished(suite):
-            rows = [change(row) for row in campaign.read("cases", suite=suite, block=block).to_pylist()]
-            kept = [row for row in rows if row is not None]
-            blocks.write(blocks.path(folder, "cases", suite, block), tabled("cases", kept))
-    return open_campaign(folder)
-
-
 def configured(campaign: Campaign, folder: Path, **values: Any) -> Campaign:
     shutil.copytree(campaign.folder, folder)
     content = json.loads((folder / "campaign.json").read_text())
@@ -142,14 +135,21 @@ def test_the_sides_can_be_swapped(one: Campaign, other: Campaign) -> None:
     assert sorted(forth, key=lambda row: row[:2]) == sorted(turned, key=lambda row: row[:2])
 
 
+def in_range(a: Campaign, b: Campaign, *, one_profile: bool) -> tuple[Part, Compared]:
+    """All cases of two campaigns of one suite and address, compared."""
+    (part,) = ranges(a.suites[0], [a, b], 1000)
+    addresses = a.addresses[0], b.addresses[0]
+    return part, compare_range(part, a, b, addresses=addresses, one_profile=one_profile, most=1000)
+
+
 def test_what_the_divergences_say_is_what_the_steps_say(one: Campaign, other: Campaign) -> None:
-    a, b = CampaignSide(one, "remote-store", ONE), CampaignSide(other, "remote-store", OTHER)
-    differing = a.results.numbers[a.results.digests != b.results.digests]
-    assert len(differing) > 50
-    rebuilt = by_steps(a, b, differing.tolist())
-    assert not rebuilt.undecided
-    difference = by_divergences(a, b, differing)
-    assert difference.to_dict("records") == rebuilt.rows.to_dict("records")
+    part, by_divergences = in_range(one, other, one_profile=True)
+    _, unknown = in_range(one, other, one_profile=False)
+    assert (by_divergences.unknown, unknown.groups) == (0, {})
+    assert len(unknown.parting) > 50
+    by_steps = compare_steps(part._replace(cases=unknown.parting.tolist()), one, other, (ONE, OTHER))
+    assert by_steps.reasons == {}
+    assert by_divergences.groups == by_steps.groups
 
 
 def test_the_exemplar_is_the_shortest(one: Campaign, known: CampaignDifference) -> None:
@@ -287,8 +287,8 @@ def test_operations_that_only_one_offers_end_the_comparison_of_a_case(port: Camp
 
 
 def has_clone(campaign: Campaign, case: int) -> bool:
-    suite = CampaignSide(campaign, "remote-store", "port").rebuilder
-    return any(suite.suite.operations[row[0]].spec.name == "clone" for row in suite.plan(case))
+    rebuilder = Rebuilder(campaign, "remote-store", "port")
+    return any(rebuilder.suite.operations[row[0]].spec.name == "clone" for row in rebuilder.plan(case))
 
 
 def test_what_the_rules_leave_open_is_no_difference(folder: Path) -> None:
@@ -298,12 +298,11 @@ def test_what_the_rules_leave_open_is_no_difference(folder: Path) -> None:
     # a case whose results the rules leave open, with another digest on either side
     open_case = next(
         trace.case
-        for trace in map(CampaignSide(a, "allocation", "port").trace, range(300))
+        for trace in Rebuilder(a, "allocation", "port").traces(range(300))
         if any(content == "anything" for content in (row["expected"] for row in trace.rows()))
     )
-    left, right = CampaignSide(a, "allocation", "port"), CampaignSide(b, "allocation", "port")
-    found = by_steps(left, right, [open_case])
-    assert found.undecided == {LEFT_OPEN: 1}
+    part = Part("allocation", ([open_case // 100], [open_case // 100]), [open_case])
+    assert compare_steps(part, a, b, ("port", "port")).reasons == {LEFT_OPEN: (open_case, 1)}
 
 
 # --- campaigns that do not belong together --------------------------------------------------------------------------

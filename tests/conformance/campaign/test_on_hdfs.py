@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,8 +13,10 @@ import pytest
 from campaign_runs import blocks_of, ended, play, resume, tables
 from command_line import Ended
 
-from rocketmq_conformance.conformance.campaign.analysis.engine import Analysis
-from rocketmq_conformance.conformance.campaign.analysis.on_spark.opening import open_url
+from rocketmq_conformance.conformance.campaign.analysis.clusters import clusters
+from rocketmq_conformance.conformance.campaign.analysis.coverage import coverage
+from rocketmq_conformance.conformance.campaign.analysis.discovery import discovery
+from rocketmq_conformance.conformance.campaign.analysis.on_spark import OnSpark, open_url
 from rocketmq_conformance.conformance.campaign.tables import blocks
 from rocketmq_conformance.conformance.campaign.tables.reading import open_campaign
 
@@ -62,12 +64,10 @@ def test_compared_as_folders_are(kept: Kept) -> None:
     assert there.stdout.splitlines()[1:-1] == alone.stdout.splitlines()[1:-1]
 
 
-def test_analysed_as_a_folder_is(kept: Kept) -> None:
-    alone = Analysis(open_campaign(kept.folder / WHOLE))
-    there = Analysis(open_url(kept.spark, f"{kept.url}/{WHOLE}"), kept.spark)
-    assert there.clusters() == alone.clusters() != []
-    assert there.coverage() == alone.coverage()
-    assert there.discovery() == alone.discovery()
+@pytest.mark.parametrize("analysis", [clusters, coverage, discovery])
+def test_analysed_as_a_folder_is(kept: Kept, analysis: Callable[..., list[object]]) -> None:
+    there = open_url(kept.spark, f"{kept.url}/{WHOLE}")
+    assert analysis(there, OnSpark(kept.spark)) == analysis(open_campaign(kept.folder / WHOLE)) != []
 
 
 def test_a_campaign_that_was_cut_off_goes_on_when_it_is_brought_back(kept: Kept, tmp_path: Path) -> None:

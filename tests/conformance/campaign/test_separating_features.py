@@ -57,7 +57,7 @@ def test_what_is_wrong_with_a_mutant_is_named_first(mutant: str, tmp_path: Path)
     suite, operation, feature = GOLDEN[mutant]
     campaign = campaign_of(tmp_path, mutant, suite)
     largest = max((one for one in clusters(campaign) if one.operation == operation), key=lambda one: one.count)
-    found = SeparatorFinder(campaign).separators(largest)
+    found = SeparatorFinder(campaign, [largest]).separators(largest)
     assert 1 <= len(found) <= BEST
     assert found[0].feature == feature
     assert found[0].diverging >= 0.85
@@ -69,13 +69,13 @@ def test_of_two_addresses_the_parting_is_separated_too(tmp_path: Path) -> None:
     campaign = make(tmp_path, "port", mutant, cases=200, profiles={mutant: Profile.of(client="5.3.0")})
     (cluster,) = [one for one in clusters(campaign) if one.against == "port"]
     assert cluster.address == mutant
-    assert SeparatorFinder(campaign).separators(cluster)[0].feature == "fault = 'PULL_NOT_FOUND'"
+    assert SeparatorFinder(campaign, [cluster]).separators(cluster)[0].feature == "fault = 'PULL_NOT_FOUND'"
 
 
 def test_it_is_the_same_every_time(tmp_path: Path) -> None:
     campaign = campaign_of(tmp_path, "freeze-ignored", "remote-store", 100)
     found = clusters(campaign)
-    forward, backward = SeparatorFinder(campaign), SeparatorFinder(campaign)
+    forward, backward = SeparatorFinder(campaign, found), SeparatorFinder(campaign, found)
     last_first = [backward.separators(one) for one in reversed(found)]
     assert [forward.separators(one) for one in found] == last_first[::-1]
 
