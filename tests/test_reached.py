@@ -14,7 +14,7 @@ from reached import COMPUTED, PACKAGE, ROOMS, reached, read, suites_of
 JAVA_TESTS = TESTS / "conformance" / "targets" / "java_client"
 #: Modules that import by a computed name which is written out in the module, is a user's, or is of another package.
 WRITTEN_OUT = {
-    "conformance/campaign/analysis/on_spark/frames.py",
+    "conformance/campaign/analysis/on_spark.py",
     "conformance/campaign/spark/session.py",
     "conformance/cli/lazy_group.py",
     "conformance/cli/list.py",
