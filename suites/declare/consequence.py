@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rocketmq_conformance.models.outcome import Expected
 from rocketmq_conformance.suites.declare import harm_readers as offsets
 from rocketmq_conformance.suites.declare import message_readers as messages
+from rocketmq_conformance.suites.declare import queue_readers as queues
 from rocketmq_conformance.suites.declare import state_readers as states
 from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is_accident, named_parts, responsible
 from rocketmq_conformance.suites.declare.harm_readers import DIFFERENT, Consequence, Harm, Reader
@@ -90,18 +91,18 @@ _STARTS = frozenset(
     {"start", "start_checked", "start_at_time", "start_at_time_checked", "begin_push", "begin_lite_pull"}
 )
 _WHOLE_PARTS: Mapping[str, Reader] = {
-    "places": messages.places,
+    "places": queues.places,
     "brought": messages.brought,
     "stored": offsets.stored,
-    "locks": messages.locks,
+    "locks": queues.locks,
     "given": messages.brought,
     "again": messages.given_again,
     "retry": messages.retried,
     "connections": messages.connections,
 }
 _PARTS: Mapping[str, Reader] = {
-    "owned": messages.share,
-    "begun": messages.begun,
+    "owned": queues.share,
+    "begun": queues.begun,
     "commits": offsets.commits,
     "offset to commit": offsets.memory,
     "offset in memory": offsets.memory,
@@ -109,9 +110,9 @@ _PARTS: Mapping[str, Reader] = {
     "next": offsets.start,
     "next offset": offsets.start,
     "sent back": messages.sent_back,
-    "pulled": messages.pulled_queues,
-    "balanced": messages.balanced,
-    "another round": messages.another_round,
+    "pulled": queues.pulled_queues,
+    "balanced": queues.balanced,
+    "another round": queues.another_round,
     "given": messages.offsets_given,
     "messages": messages.app_messages,
     "starts": messages.starts,
@@ -124,10 +125,10 @@ _CLIENT: Mapping[str, Reader] = {
     "read_timestamp": offsets.timestamp,
     "save": offsets.saved,
     **dict.fromkeys(("start", "start_lite"), messages.consumer_not_started),
-    "pull": messages.asked_for,
+    "pull": queues.asked_for,
     "poll": messages.polled,
     "take": messages.taken_by_listener,
-    "renew": messages.locked,
+    "renew": queues.locked,
     **dict.fromkeys(("consume", "finish", "update"), messages.consumed),
     **dict.fromkeys(("gain", "lose"), offsets.with_commits()),
     **dict.fromkeys(
@@ -135,17 +136,17 @@ _CLIENT: Mapping[str, Reader] = {
             *("allocate_averagely", "allocate_by_circle", "allocate_by_config", "allocate_by_consistent_hash"),
             *("allocate_by_machine_room", "allocate_nearby"),
         ),
-        messages.share,
+        queues.share,
     ),
-    **dict.fromkeys(("rebalance", "assign"), messages.first_share),
-    **dict.fromkeys(("sort_queues", "sort_members", "compare_queues", "place_text"), messages.in_order),
+    **dict.fromkeys(("rebalance", "assign"), queues.first_share),
+    **dict.fromkeys(("sort_queues", "sort_members", "compare_queues", "place_text"), queues.in_order),
 }
 #: Answers that mean something else in one suite than in the others.
 _OWN: Mapping[str, Mapping[str, Reader]] = {
-    "rebalance-broker": {"rebalance": messages.round_by_broker},
+    "rebalance-broker": {"rebalance": queues.round_by_broker},
     "pushed-reset": {
-        "start": messages.begun,
-        **dict.fromkeys(("reset", "reset_queue", "elapse", "finish"), offsets.with_commits(messages.resumed)),
+        "start": queues.begun,
+        **dict.fromkeys(("reset", "reset_queue", "elapse", "finish"), offsets.with_commits(queues.resumed)),
     },
 }
 _BROKER: Mapping[str, Reader] = {
@@ -159,21 +160,21 @@ _BROKER: Mapping[str, Reader] = {
     **dict.fromkeys(("send_back", "send_copy"), messages.sent_back_to),
     "query_pages": messages.cold,
     "start": messages.broker_not_started,
-    "ask": messages.assigned,
+    "ask": queues.assigned,
     **dict.fromkeys(("send_locked_copy",), messages.sent_back_to),
     **dict.fromkeys(("reset_by_time", "reset_to_max", "reset_queue", "reset_topic"), offsets.led),
     **dict.fromkeys(("send", "send_timed", "send_named", "send_tags", "send_tagged"), offsets.sent),
     "take_notices": messages.noticed,
-    "lock": messages.granted,
-    "list_members": messages.members,
+    "lock": queues.granted,
+    "list_members": queues.members,
 }
 #: What readers ask of a step beside the two answers.
 _ASK: Mapping[Reader, Callable[[Suite, Step], dict[str, Any]]] = {
     **dict.fromkeys((offsets.start, offsets.read), states.log),
-    messages.begun: states.logs,
-    messages.asked_for: lambda suite, step: states.log(suite, step) | states.logs(suite, step),
-    messages.share: states.sharing,
-    **dict.fromkeys((messages.first_share, messages.pulled_queues), states.dividing),
-    messages.in_order: states.topics,
-    messages.round_by_broker: states.queues,
+    queues.begun: states.logs,
+    queues.asked_for: lambda suite, step: states.log(suite, step) | states.logs(suite, step),
+    queues.share: states.sharing,
+    **dict.fromkeys((queues.first_share, queues.pulled_queues), states.dividing),
+    queues.in_order: states.topics,
+    queues.round_by_broker: states.queues,
 }
