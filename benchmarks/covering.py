@@ -24,8 +24,8 @@ from rocketmq_conformance.conformance.engine.model_tour import Tours
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import KILLED
 from rocketmq_conformance.reports.markdown_table import markdown_table
+from rocketmq_conformance.reports.measurement_event import KILLED
 from rocketmq_conformance.reports.tiers import COVER, SEEDED
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.reach import reachable

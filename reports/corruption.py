@@ -12,7 +12,8 @@ from rich.text import Text
 
 from rocketmq_conformance.reports.cut import Cut
 from rocketmq_conformance.reports.divergence_block import grid
-from rocketmq_conformance.reports.event import CorruptionEnded, CorruptionJudged, CorruptionStarted, Event
+from rocketmq_conformance.reports.event import Event
+from rocketmq_conformance.reports.measurement_event import CorruptionEnded, CorruptionJudged, CorruptionStarted
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration, profile
 from rocketmq_conformance.reports.text_table import text_table

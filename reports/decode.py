@@ -11,8 +11,56 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from rocketmq_conformance.reports.event import EVENTS, Event
+from rocketmq_conformance.reports.event import (
+    CaseEnded,
+    CaseLost,
+    Discovery,
+    DivergenceFound,
+    Event,
+    ExpectedDivergence,
+    Progress,
+    RulesJudged,
+    RunEnded,
+    RunStarted,
+    SuiteEnded,
+    SuiteStarted,
+)
+from rocketmq_conformance.reports.measurement_event import (
+    CorruptionEnded,
+    CorruptionJudged,
+    CorruptionStarted,
+    FolkloreDifference,
+    FolkloreEnded,
+    FolkloreStarted,
+    FolkloreStep,
+    MutantJudged,
+    PowerEnded,
+    PowerStarted,
+)
 
+EVENTS: tuple[type[Event], ...] = (
+    RunStarted,
+    SuiteStarted,
+    Progress,
+    CaseEnded,
+    DivergenceFound,
+    SuiteEnded,
+    Discovery,
+    CaseLost,
+    ExpectedDivergence,
+    RulesJudged,
+    RunEnded,
+    PowerStarted,
+    MutantJudged,
+    PowerEnded,
+    CorruptionStarted,
+    CorruptionJudged,
+    CorruptionEnded,
+    FolkloreStarted,
+    FolkloreStep,
+    FolkloreDifference,
+    FolkloreEnded,
+)
 _KINDS = {event.kind: event for event in EVENTS}
 
 

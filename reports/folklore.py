@@ -11,16 +11,14 @@ from rich.rule import Rule
 from rich.text import Text
 
 from rocketmq_conformance.reports.divergence_block import grid, three
-from rocketmq_conformance.reports.event import (
-    CONFORMS,
-    DIVERGES,
-    Event,
+from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, Event
+from rocketmq_conformance.reports.markdown_table import markdown_table
+from rocketmq_conformance.reports.measurement_event import (
     FolkloreDifference,
     FolkloreEnded,
     FolkloreStarted,
     FolkloreStep,
 )
-from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.reports.screen import Screen
 from rocketmq_conformance.reports.text import clean, count, duration
 

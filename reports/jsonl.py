@@ -18,20 +18,16 @@ from pathlib import Path
 from typing import TextIO
 
 from rocketmq_conformance.reports.decode import event_of
-from rocketmq_conformance.reports.event import (
-    FORMAT,
+from rocketmq_conformance.reports.event import FORMAT, Event, Progress, RunEnded, RunStarted
+from rocketmq_conformance.reports.given_file import MOST, TOO_LONG, opened
+from rocketmq_conformance.reports.measurement_event import (
     CorruptionEnded,
     CorruptionStarted,
-    Event,
     FolkloreEnded,
     FolkloreStarted,
     PowerEnded,
     PowerStarted,
-    Progress,
-    RunEnded,
-    RunStarted,
 )
-from rocketmq_conformance.reports.given_file import MOST, TOO_LONG, opened
 from rocketmq_conformance.reports.run_summary import Conclusion, RunSummary
 
 #: Name of the file in the folder of a run.

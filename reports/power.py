@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from rocketmq_conformance.reports.divergence_block import grid
-from rocketmq_conformance.reports.event import (
+from rocketmq_conformance.reports.event import Event
+from rocketmq_conformance.reports.measurement_event import (
     EQUIVALENT,
     KILLED,
     SURVIVED,
-    Event,
     MutantJudged,
     PowerEnded,
     PowerStarted,

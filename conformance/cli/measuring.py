@@ -26,8 +26,9 @@ from rocketmq_conformance.conformance.targets.mutants import MUTANTS
 from rocketmq_conformance.conformance.targets.mutation_score import measure, noticing_plan
 from rocketmq_conformance.reports import jsonl
 from rocketmq_conformance.reports.corruption import CorruptionReport
-from rocketmq_conformance.reports.event import CorruptionEnded, Event, PowerEnded
+from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout, Report
+from rocketmq_conformance.reports.measurement_event import CorruptionEnded, PowerEnded
 from rocketmq_conformance.reports.power import PowerReport
 from rocketmq_conformance.reports.start_display import StartDisplay
 from rocketmq_conformance.suites.declare.discovery import SUITES

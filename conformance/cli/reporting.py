@@ -13,8 +13,9 @@ from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.reports import html, jsonl
 from rocketmq_conformance.reports.campaign import CampaignReport
 from rocketmq_conformance.reports.console import ConsoleReport
-from rocketmq_conformance.reports.event import Event, FolkloreStarted, PowerStarted
+from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.fanout import Fanout
+from rocketmq_conformance.reports.measurement_event import FolkloreStarted, PowerStarted
 from rocketmq_conformance.reports.run_summary import RunSummary
 from rocketmq_conformance.reports.whole_file import write_whole
 

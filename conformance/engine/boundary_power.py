@@ -39,7 +39,7 @@ from rocketmq_conformance.models.outcome import (
     result_of,
 )
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports import event
+from rocketmq_conformance.reports import event, measurement_event
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES
 from rocketmq_conformance.suites.declare.answer_parts import differing_parts, is_accident
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
@@ -100,7 +100,7 @@ def measure(
     """
     begin = time.monotonic()
     offered = [suite for suite in suites if not hello.refuses(suite) and suite.side is not Side.WHOLE]
-    yield event.CorruptionStarted(
+    yield measurement_event.CorruptionStarted(
         format=event.FORMAT,
         kit=__version__,
         rulebook=rulebook.digest(),
@@ -125,7 +125,7 @@ def measure(
                 yield judged
     except KeyboardInterrupt:
         stopped = event.INTERRUPTED
-    yield event.CorruptionEnded(
+    yield measurement_event.CorruptionEnded(
         tried=tried,
         noticed=noticed,
         explained=explained,
@@ -137,7 +137,7 @@ def measure(
 
 def _suite(
     stage: Stage, profile: Profile, suite: Suite, seed: int, cases: int | None, *, quirks: bool
-) -> Iterator[event.CorruptionJudged]:
+) -> Iterator[measurement_event.CorruptionJudged]:
     """The cells of one suite."""
     judge, draw = Judge(suite, profile.judged(), quirks=quirks), sampler(suite, profile)
     cells: defaultdict[tuple[str, str], _Cell] = defaultdict(_Cell)
@@ -148,7 +148,7 @@ def _suite(
     for (rule, way), cell in sorted(cells.items(), key=lambda item: (item[0][0], WAYS.index(item[0][1]))):
         missed = cell.tried - cell.noticed
         whole = missed == sum(times for reason, times in cell.reasons.items() if reason)
-        yield event.CorruptionJudged(
+        yield measurement_event.CorruptionJudged(
             suite=suite.name,
             rule=rule,
             way=way,

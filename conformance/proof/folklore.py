@@ -15,7 +15,7 @@ from rocketmq_conformance.models import new_group_start, rulebook
 from rocketmq_conformance.models.outcome import Value, agrees
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.reports import event
+from rocketmq_conformance.reports import event, measurement_event
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, EXIT_CODES, UNDECIDED, Event
 
 Emit = Callable[[Event], None]
@@ -59,7 +59,7 @@ def play_folklore(opens: Open, java: int, releases: Sequence[Release], emit: Emi
         for step in new_group_start.STEPS
     ]
     emit(
-        event.FolkloreStarted(
+        measurement_event.FolkloreStarted(
             format=event.FORMAT,
             kit=__version__,
             rulebook=rulebook.digest(),
@@ -84,7 +84,7 @@ def play_folklore(opens: Open, java: int, releases: Sequence[Release], emit: Emi
         verdict = COULD_NOT_RUN
     code = EXIT_CODES[verdict]
     emit(
-        event.FolkloreEnded(
+        measurement_event.FolkloreEnded(
             verdict=verdict, exit_code=code, steps=dict(found), seconds=time.monotonic() - began, stopped=stopped
         )
     )
@@ -106,7 +106,7 @@ def _play(opens: Open, java: int, release: Release, judged: _Judged, emit: Emit)
         judged.verdicts[COULD_NOT_RUN] += 1
         seconds = time.monotonic() - at
         emit(
-            event.FolkloreStep(
+            measurement_event.FolkloreStep(
                 release=str(release),
                 step=step.name,
                 verdict=COULD_NOT_RUN,
@@ -136,7 +136,7 @@ def _judge(
     expected = new_group_start.format_answer(prediction.expected)
     reason = "" if verdict == CONFORMS else "the model expects otherwise"
     emit(
-        event.FolkloreStep(
+        measurement_event.FolkloreStep(
             release=str(release),
             step=step,
             verdict=verdict,
@@ -149,7 +149,7 @@ def _judge(
     )
 
 
-def _differences(judged: _Judged) -> list[event.FolkloreDifference]:
+def _differences(judged: _Judged) -> list[measurement_event.FolkloreDifference]:
     """Each answer that differs from the first one."""
     found = []
     for step, answers in judged.answers.items():
@@ -163,7 +163,7 @@ def _differences(judged: _Judged) -> list[event.FolkloreDifference]:
                 f"{switch.id}: {switch.change}" for switch in new_group_start.deciding_switches(rules, base, step)
             ]
             found.append(
-                event.FolkloreDifference(
+                measurement_event.FolkloreDifference(
                     step=step,
                     releases=list(map(str, releases)),
                     observed=answer,

@@ -25,7 +25,7 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, profile_of, suites_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports import event
+from rocketmq_conformance.reports import event, measurement_event
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.reports.tiers import COVER, SEEDED
 from rocketmq_conformance.suites.declare.sampler import sampler
@@ -47,10 +47,10 @@ def measure(names: Sequence[str], seed: int, limit: int, plans: Path | None = No
     chosen = {found: MUTANTS[found] for some in selected.values() for found in some} or MUTANTS
     profile = Profile()
     begin = time.monotonic()
-    counts = {event.KILLED: 0, event.SURVIVED: 0, event.EQUIVALENT: 0}
+    counts = {measurement_event.KILLED: 0, measurement_event.SURVIVED: 0, measurement_event.EQUIVALENT: 0}
     stopped = ""
     try:
-        yield event.PowerStarted(
+        yield measurement_event.PowerStarted(
             format=event.FORMAT,
             kit=__version__,
             rulebook=rulebook.digest(),
@@ -67,12 +67,12 @@ def measure(names: Sequence[str], seed: int, limit: int, plans: Path | None = No
             yield judged
     except KeyboardInterrupt:
         stopped = event.INTERRUPTED
-    yield event.PowerEnded(
-        killed=counts[event.KILLED],
-        survived=counts[event.SURVIVED],
-        equivalent=counts[event.EQUIVALENT],
+    yield measurement_event.PowerEnded(
+        killed=counts[measurement_event.KILLED],
+        survived=counts[measurement_event.SURVIVED],
+        equivalent=counts[measurement_event.EQUIVALENT],
         seconds=time.monotonic() - begin,
-        exit_code=3 if stopped else 1 if counts[event.SURVIVED] else 0,
+        exit_code=3 if stopped else 1 if counts[measurement_event.SURVIVED] else 0,
         stopped=stopped,
     )
 
@@ -86,7 +86,7 @@ def judge_mutant(
     clock: SteadyClock = time,
     *,
     tier: str = SEEDED,
-) -> event.MutantJudged:
+) -> measurement_event.MutantJudged:
     """Run the suites of the mutant's parts, case by case in turn, until one diverges or ``limit`` cases have run.
 
     Cases are generated, or by the tier COVER the covering plans. The minimal plan that shows it is kept in the folder
@@ -118,12 +118,12 @@ def judge_mutant(
                     if plans and plan_can_notice(mutant):
                         _keep(plans, judged, Player(stage, judge), seed, number)
                     rule = judged.steps[-1].why.rules[0]
-                    return _mutant_judged(mutant, event.KILLED, suite.name, rule, number + 1, steps)
+                    return _mutant_judged(mutant, measurement_event.KILLED, suite.name, rule, number + 1, steps)
             if mutant.equivalent and number >= limit // 10:
                 break
     finally:
         stage.close()
-    status = event.EQUIVALENT if mutant.equivalent else event.SURVIVED
+    status = measurement_event.EQUIVALENT if mutant.equivalent else measurement_event.SURVIVED
     return _mutant_judged(mutant, status, "", "", limit, steps)
 
 
@@ -166,8 +166,10 @@ def _keep(plans: Path, judged: Judged, player: Player, seed: int, number: int) -
         plan.write(file, judge.suite, player.stage.profile, seed, [(number, shrunk.rows)])
 
 
-def _mutant_judged(mutant: Mutant, status: str, suite: str, rule: str, cases: int, steps: int) -> event.MutantJudged:
-    return event.MutantJudged(
+def _mutant_judged(
+    mutant: Mutant, status: str, suite: str, rule: str, cases: int, steps: int
+) -> measurement_event.MutantJudged:
+    return measurement_event.MutantJudged(
         name=mutant.name,
         defect=mutant.defect,
         sentence=mutant.sentence,

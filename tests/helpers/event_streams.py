@@ -9,8 +9,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 from places import GOLDEN
 
+from rocketmq_conformance.reports.decode import EVENTS
 from rocketmq_conformance.reports.event import (
-    EVENTS,
     CaseEnded,
     CaseLost,
     DivergenceFound,

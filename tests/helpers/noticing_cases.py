@@ -27,7 +27,8 @@ from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, profile_of, suites_of
 from rocketmq_conformance.models.broker.configuration import STRICT_LOCKS
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import DIVERGES, KILLED
+from rocketmq_conformance.reports.event import DIVERGES
+from rocketmq_conformance.reports.measurement_event import KILLED
 from rocketmq_conformance.reports.tiers import COVER, SEEDED
 from rocketmq_conformance.suites import broker_polling
 from rocketmq_conformance.suites.declare.discovery import SUITES

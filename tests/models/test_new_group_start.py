@@ -30,8 +30,14 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.models.rulebook import RULES
 from rocketmq_conformance.reports import jsonl
-from rocketmq_conformance.reports.event import Event, FolkloreDifference, FolkloreEnded, FolkloreStarted, FolkloreStep
+from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.folklore import FolklorePage, FolkloreReport, folklore_page, tables
+from rocketmq_conformance.reports.measurement_event import (
+    FolkloreDifference,
+    FolkloreEnded,
+    FolkloreStarted,
+    FolkloreStep,
+)
 
 #: The answers of a run of the four releases on real brokers.
 KEPT = GOLDEN / "folklore.events.jsonl"

@@ -31,7 +31,8 @@ from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import CONFORMS, KILLED
+from rocketmq_conformance.reports.event import CONFORMS
+from rocketmq_conformance.reports.measurement_event import KILLED
 from rocketmq_conformance.suites.declare import discovery
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side

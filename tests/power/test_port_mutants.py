@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant
 from rocketmq_conformance.conformance.targets.port import mutants
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import EQUIVALENT
+from rocketmq_conformance.reports.measurement_event import EQUIVALENT
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.sampler import sampler

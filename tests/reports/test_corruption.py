@@ -9,8 +9,9 @@ import pytest
 from places import GOLDEN
 
 from rocketmq_conformance.reports.corruption import LISTED, CorruptionReport
-from rocketmq_conformance.reports.event import CorruptionEnded, CorruptionJudged, Event
+from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.jsonl import read
+from rocketmq_conformance.reports.measurement_event import CorruptionEnded, CorruptionJudged
 
 EVENTS = read(GOLDEN / "corruption.events.jsonl").events
 

@@ -10,20 +10,18 @@ from pathlib import Path
 import pytest
 from places import GOLDEN
 
+from rocketmq_conformance.reports.decode import EVENTS
 from rocketmq_conformance.reports.event import (
-    EVENTS,
     FORMAT,
     CaseEnded,
     Event,
-    MutantJudged,
-    PowerEnded,
-    PowerStarted,
     Progress,
     RunEnded,
     RunStarted,
     SuiteEnded,
 )
 from rocketmq_conformance.reports.jsonl import JsonlReport, read
+from rocketmq_conformance.reports.measurement_event import MutantJudged, PowerEnded, PowerStarted
 
 WHOLE = ("conforms", "diverges", "undecided", "interrupted", "empty", "power", "corruption", "campaign", "folklore")
 

@@ -8,8 +8,9 @@ import io
 import pytest
 from places import GOLDEN
 
-from rocketmq_conformance.reports.event import Event, MutantJudged, PowerEnded, PowerStarted
+from rocketmq_conformance.reports.event import Event
 from rocketmq_conformance.reports.jsonl import read
+from rocketmq_conformance.reports.measurement_event import MutantJudged, PowerEnded, PowerStarted
 from rocketmq_conformance.reports.power import EACH, SURVIVORS, PowerReport
 
 EVENTS = read(GOLDEN / "power.events.jsonl").events

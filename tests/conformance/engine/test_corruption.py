@@ -14,7 +14,8 @@ from rocketmq_conformance.conformance.engine.boundary_power import PROMISED_NOTH
 from rocketmq_conformance.conformance.engine.corruption import ANSWERS, LATE, TWICE, UNFIT
 from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.models.outcome import Err, Result
-from rocketmq_conformance.reports.event import CorruptionEnded, CorruptionJudged, Event
+from rocketmq_conformance.reports.event import Event
+from rocketmq_conformance.reports.measurement_event import CorruptionEnded, CorruptionJudged
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
 RECORD: Result = (("T", 0), ((1, 2), (3, 4)), (), True)

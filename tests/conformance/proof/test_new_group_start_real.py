@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocketmq_conformance.reports import jsonl
-from rocketmq_conformance.reports.event import FolkloreStep
+from rocketmq_conformance.reports.measurement_event import FolkloreStep
 
 
 @pytest.mark.broker

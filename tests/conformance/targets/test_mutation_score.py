@@ -16,12 +16,11 @@ from rocketmq_conformance.conformance.targets.mutants import PORT_MUTANTS as MUT
 from rocketmq_conformance.conformance.targets.mutation_score import judge_mutant, measure, noticing_plan
 from rocketmq_conformance.conformance.targets.port.remote_store import RemoteStore
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.reports.event import (
+from rocketmq_conformance.reports.event import INTERRUPTED, Event
+from rocketmq_conformance.reports.measurement_event import (
     EQUIVALENT,
-    INTERRUPTED,
     KILLED,
     SURVIVED,
-    Event,
     MutantJudged,
     PowerEnded,
     PowerStarted,
