@@ -6,7 +6,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.properties.defaults import parse
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker import requests
-from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.targets.broker.servers import Broker
 from rocketmq_conformance.models.release import Release
 
 

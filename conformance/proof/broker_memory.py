@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_far_store
 from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
-from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.targets.broker.servers import Broker
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.configuration import MEMORY_RATIO
 from rocketmq_conformance.models.broker.memory_ratio import is_on_disk

@@ -17,7 +17,7 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
 from rocketmq_conformance.conformance.remoting.message import decode_all
-from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.targets.broker.servers import Broker
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.profile import Profile

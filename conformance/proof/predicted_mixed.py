@@ -31,7 +31,8 @@ from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.broker import launch_config, requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import ROUTE_LIMIT
-from rocketmq_conformance.conformance.targets.broker.process import HOST, Broker, NameServer
+from rocketmq_conformance.conformance.targets.broker.process import HOST
+from rocketmq_conformance.conformance.targets.broker.servers import Broker, NameServer
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.client.initial_broker import log_of_shape

@@ -37,7 +37,7 @@ from rocketmq_conformance.conformance.targets.broker.container import Containers
 from rocketmq_conformance.conformance.targets.broker.distribution import distribution
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, StartedBroker
-from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.targets.broker.servers import Broker
 from rocketmq_conformance.conformance.targets.near_name import refuse_unknown
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release

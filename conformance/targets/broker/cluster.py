@@ -15,7 +15,8 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests, responses
-from rocketmq_conformance.conformance.targets.broker.process import HOST, Broker, NameServer
+from rocketmq_conformance.conformance.targets.broker.process import HOST
+from rocketmq_conformance.conformance.targets.broker.servers import Broker, NameServer
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.release import Release

@@ -16,15 +16,8 @@ from rocketmq_conformance.conformance.startup import phase, time_left
 from rocketmq_conformance.conformance.targets.broker import program_log
 from rocketmq_conformance.conformance.targets.broker.docker_engine import connect, explanation
 from rocketmq_conformance.conformance.targets.broker.images import Image, find
-from rocketmq_conformance.conformance.targets.broker.process import (
-    HOST,
-    START_LIMIT,
-    STOP_LIMIT,
-    Program,
-    forced,
-    late,
-    ports_of,
-)
+from rocketmq_conformance.conformance.targets.broker.ports import ports_of
+from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT, STOP_LIMIT, Program, forced, late
 from rocketmq_conformance.conformance.targets.watcher import Watcher
 from rocketmq_conformance.models.release import Release
 

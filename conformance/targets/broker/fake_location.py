@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable
 from rocketmq_conformance.conformance.targets.broker.distribution import Distribution
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
-from rocketmq_conformance.conformance.targets.broker.process import free_port
+from rocketmq_conformance.conformance.targets.broker.ports import free_port
 from rocketmq_conformance.models.broker import aged_store, filed_store
 from rocketmq_conformance.models.broker.broker_retry import LEVELS
 from rocketmq_conformance.models.broker.configuration import LIGHT, are_in_files

@@ -22,14 +22,9 @@ from rocketmq_conformance.conformance.targets.broker.distribution import Distrib
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer, routed
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
-from rocketmq_conformance.conformance.targets.broker.process import (
-    START_LIMIT,
-    STOP_LIMIT,
-    Broker,
-    JavaProcess,
-    LocalJava,
-)
+from rocketmq_conformance.conformance.targets.broker.process import START_LIMIT, STOP_LIMIT, JavaProcess
 from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path, published_jars
+from rocketmq_conformance.conformance.targets.broker.servers import Broker, LocalJava
 from rocketmq_conformance.conformance.targets.broker.table_files import BrokerTableFiles
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.configuration import are_in_files

@@ -13,7 +13,7 @@ from pathlib import Path
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.targets.broker.launch_config import FLUSH_INTERVAL
-from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.targets.broker.servers import Broker
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.broker_tables import EARLY, FIRST, LATE, NEXT
 from rocketmq_conformance.models.broker.table_files import BACKUP, BRACES, CUT, EMPTY, GONE, GROUPS, OFFSETS, TOPICS

@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapte
 from rocketmq_conformance.conformance.targets.broker.broker_location import RunningBroker
 from rocketmq_conformance.conformance.targets.broker.launch_config import PLACES
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
-from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.targets.broker.servers import Broker
 from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.release import Release
 

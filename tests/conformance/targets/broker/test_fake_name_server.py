@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.targets.broker.broker_location import Runn
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.fake_name_server import RouteServer
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
-from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.targets.broker.servers import Broker
 from rocketmq_conformance.models.broker.assignment import CLUSTERING, POP, PULL
 from rocketmq_conformance.models.broker.broker_assignment import ROUTES
 from rocketmq_conformance.models.message_queue import Queue

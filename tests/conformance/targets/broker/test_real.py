@@ -19,7 +19,7 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.managed_broker import SHORT_LEASE, StartedBroker
-from rocketmq_conformance.conformance.targets.broker.process import Broker, NameServer
+from rocketmq_conformance.conformance.targets.broker.servers import Broker, NameServer
 from rocketmq_conformance.conformance.targets.maven import class_path
 from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.outcome import Ok

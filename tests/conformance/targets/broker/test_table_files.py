@@ -12,7 +12,7 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
 from rocketmq_conformance.conformance.targets.broker import table_files
-from rocketmq_conformance.conformance.targets.broker.process import Broker
+from rocketmq_conformance.conformance.targets.broker.servers import Broker
 from rocketmq_conformance.conformance.targets.broker.table_files import BrokerTableFiles
 from rocketmq_conformance.models.broker.broker_tables import EARLY, FIRST, LATE, NEXT
 from rocketmq_conformance.models.broker.table_files import BACKUP, BRACES, CUT, EMPTY, GONE, MAIN, OFFSETS, ZEROS

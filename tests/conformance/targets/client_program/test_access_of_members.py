@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX
-from rocketmq_conformance.conformance.targets.broker.process import free_port
+from rocketmq_conformance.conformance.targets.broker.ports import free_port
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup

@@ -13,7 +13,7 @@ from places import ROOT
 from rocketmq_conformance import run
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
-from rocketmq_conformance.conformance.targets.broker.process import free_port
+from rocketmq_conformance.conformance.targets.broker.ports import free_port
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.outcome import Err, Ok, Value

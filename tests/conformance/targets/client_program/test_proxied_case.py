@@ -23,7 +23,7 @@ from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets.address import AddressError, parse_address
 from rocketmq_conformance.conformance.targets.broker import requests
-from rocketmq_conformance.conformance.targets.broker.process import free_port
+from rocketmq_conformance.conformance.targets.broker.ports import free_port
 from rocketmq_conformance.conformance.targets.client_program import proxied_case
 from rocketmq_conformance.conformance.targets.client_program import real_broker as real
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
