@@ -10,7 +10,6 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, RecordMessage
@@ -29,7 +28,6 @@ from rocketmq_conformance.conformance.targets.broker import requests as wire
 from rocketmq_conformance.conformance.targets.broker import responses
 from rocketmq_conformance.conformance.targets.broker.broker_location import BrokerLocation
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
-from rocketmq_conformance.conformance.targets.broker.fake_name_server import routed
 from rocketmq_conformance.conformance.targets.broker.jobs import (
     Requests,
     UnsupportedHereError,
@@ -37,6 +35,8 @@ from rocketmq_conformance.conformance.targets.broker.jobs import (
     clean_up,
     leave,
 )
+from rocketmq_conformance.conformance.targets.broker.member_connections import MemberConnections
+from rocketmq_conformance.conformance.targets.broker.missing_needs import missing_needs, readable
 from rocketmq_conformance.conformance.targets.broker.part import LANES, Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE, Job, run, stream
 from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
@@ -45,21 +45,11 @@ from rocketmq_conformance.conformance.targets.broker.refusals import broken, ref
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN
 from rocketmq_conformance.models.broker.configuration import (
-    CREATES_GROUPS,
-    LIGHT,
     LONG_POLLING,
-    PERMISSION,
-    ROCKSDB_STORE,
-    ROCKSDB_TABLES,
     SHORT_POLLING,
-    STORE,
-    TABLES,
 )
-from rocketmq_conformance.models.broker.send_back import NAMES_LIMIT
-from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites.broker_doubt import MIDDLE
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -70,17 +60,7 @@ T = TypeVar("T")
 _WAITS_FOR_TOPICS = Release(4, 7, 1)
 #: Seconds without use after which the broker may have closed a connection.
 _IDLE = 0.5
-#: Properties by which a broker forgets a member that is silent, or closes a connection.
-_FORGETS = ("serverChannelMaxIdleTimeSeconds", "channelExpiredTimeout", "subscriptionExpiredTimeout")
-#: Number of the connection of a client before 3.4.9, and the version by which it identifies itself.
-OLD_CLIENT, OLD_VERSION = -1, NAMES_LIMIT - 1
 _SIDES = (Side.BROKER.value,)
-_NOT_STARTED = "needs a broker that the kit starts itself; judge broker:VERSION instead of HOST:PORT"
-_OTHER_FILE = "damages consumerOffset.json, which is not read with enableLmq=true"
-_NOT_UPGRADED = "needs the store of another release; judge such as broker:5.5.0?upgraded-from=4.9.7"
-_NO_ROUTES = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
-_NOT_READABLE = f"looks at messages by pulls, and {PERMISSION} has no bit 4"
-_NO_NEW_GROUPS = f"was compared with brokers that create groups, and {CREATES_GROUPS} is false"
 _DESCRIPTION = re.compile(r"V(\d+)_(\d+)_(\d+)(?:_(ALPHA|PREVIEW))?")
 
 
@@ -105,21 +85,12 @@ class BrokerAdapter:
         self._run = secrets.token_hex(4)
         self._cases = 0
         self._lanes: dict[int, CaseNames] = {}
-        #: Connections of members, by number: those that all lanes share, and those of each lane.
-        self._members: dict[int, Connection] = {}
-        self._own: dict[tuple[int, int], Connection] = {}
+        self._members = MemberConnections(source.open)
         #: The time of the connection's last use; brokers close one that is idle for two minutes, or as configured.
         self._used = 0.0
         self._version = ""
         #: May be pulled from the broker?
         self._readable = True
-        #: Why the broker does not read the aged store.
-        self._unaged = ""
-        self._light = False
-        #: Why the broker does not remember silent members.
-        self._forgets = ""
-        #: Does the broker create groups that it looks up?
-        self._creates = True
         #: The time between the broker's checks of held pulls (s).
         self._hold_check, self._short_polling = source.hold_check, False
         #: The group that reads store times, and whether it exists.
@@ -145,11 +116,7 @@ class BrokerAdapter:
         for name, value in self.source.properties.items():
             if not unread and read.get(name) != value:
                 raise CannotRunError(f"The broker did not take {name}={value}: it says {read.get(name)!r}.")
-        self._readable = _readable(read.get(PERMISSION, ""))
-        self._unaged = _unaged(read)
-        self._light = read.get(LIGHT) == "true"
-        self._forgets = _forgets(read)
-        self._creates = read.get(CREATES_GROUPS) != "false"
+        self._readable = readable(read)
         self._short_polling = read.get(LONG_POLLING) == "false"
         short = int(read.get(SHORT_POLLING, 1000)) / 1000
         self._hold_check = short if self._short_polling else self.source.hold_check
@@ -160,7 +127,7 @@ class BrokerAdapter:
             java=None if own is None else own.java,
             patience=0.0 if own is None else own.patience,
             upgraded_from=str(own.upgraded_from) if own and own.upgraded_from else None,
-            unsupported=self._unsupported(release),
+            unsupported=self._unsupported(missing_needs(self.source, release, read)),
             sides=_SIDES,
             properties=tuple(off_default(release, read, self.source.given)),
             configuration_unread=unread,
@@ -180,31 +147,8 @@ class BrokerAdapter:
             return parse(self.source.access.redacted(answer.body.decode("utf-8", "replace"))), ""
         return {}, f"the broker refuses to show its configuration ({refused.code} {refused.detail})".replace(" )", ")")
 
-    def _unsupported(self, release: Release | None) -> dict[str, str]:
+    def _unsupported(self, missing: Mapping[Need, str]) -> dict[str, str]:
         """The suites that this broker cannot be judged by, with the reason."""
-        own, missing = self.source.own, {}
-        if own is None:
-            needs = (Need.PROCESS, Need.AGED_STORE, Need.LEVELS, Need.PAGE_CACHE, Need.UPGRADE)
-            missing = dict.fromkeys(needs, _NOT_STARTED)
-            if not self.source.routed:
-                missing[Need.ROUTES] = _NOT_STARTED
-        else:
-            if not self.source.routed and release is not None and routed(release):
-                missing[Need.ROUTES] = _NO_ROUTES
-            if self._unaged:
-                missing[Need.AGED_STORE] = self._unaged
-            if self._light:
-                missing[Need.OFFSETS_FILE] = _OTHER_FILE
-            if own.cold:
-                missing[Need.PAGE_CACHE] = own.cold
-            if own.upgraded_from is None:
-                missing[Need.UPGRADE] = _NOT_UPGRADED
-        if self._forgets:
-            missing[Need.SILENCE] = self._forgets
-        if not self._readable:
-            missing[Need.OPEN] = _NOT_READABLE
-        elif not self._creates:
-            missing[Need.OPEN] = _NO_NEW_GROUPS
         found = not_played(__package__, "broker", _SIDES)
         for name, part in sorted(self._parts.items()):
             reasons = [missing[need] for need in Need if need in part.needs and need in missing]
@@ -239,7 +183,7 @@ class BrokerAdapter:
 
     def record_messages(self, record: RecordMessage | None) -> None:
         """Record every request and response of operations from now on; None ends it."""
-        self._record = record
+        self._record = self._members.record = record
 
     # --- lanes ------------------------------------------------------------------------------------------------
 
@@ -266,17 +210,10 @@ class BrokerAdapter:
         self._cases += 1
         names = self._lanes[lane] = CaseNames(f"conf-{self._run}-{self._cases}", self._reader, late_topics)
         names.take_reset_notice = self._take_reset_notice
-        names.send_and_cut = self._send_and_cut
         names.lease, names.delay = self.source.lease, self.source.delay
         names.readable = self._readable
         names.clock, names.start, names.epoch = self._clock, self._clock.monotonic(), self._epoch
-        names.ask_as = partial(self._ask_as, names)
-        names.ask_as_old = partial(self._ask_as, names, OLD_CLIENT)
-        names.ask_own = partial(self._ask_own, names, lane)
-        names.own_requests = partial(self._own_requests, lane)
-        names.close_own = partial(self._close_own, lane)
-        names.post_own = partial(self._post_own, names, lane)
-        names.collect_own = partial(self._collect_own, names, lane)
+        self._members.give(names, lane)
         names.hold_check, names.lateness = self._hold_check, self.source.lateness
         names.short_polling = self._short_polling
         part = self._parts.get(suite.name)
@@ -358,66 +295,6 @@ class BrokerAdapter:
             return Err("TIMEOUT", definite=self._process.state == FROZEN, detail=str(error))
         return outcome_of(result)
 
-    def _ask_as(self, names: CaseNames, connection: int, request: wire.Ask) -> Command:
-        """Send a request over a member's own connection; members of all lanes share it, each in its own groups."""
-        member = self._members.get(connection)
-        if member is None or member.closed:
-            member = self._members[connection] = self.source.open()
-            if connection == OLD_CLIENT:
-                member.version = OLD_VERSION
-        return self._ask_over(names, member, request)
-
-    def _ask_own(self, names: CaseNames, lane: int, connection: int, request: wire.Ask) -> Command:
-        """Send a request over a connection that one lane alone uses."""
-        return self._ask_over(names, self._own_connection(lane, connection), request)
-
-    def _post_own(self, names: CaseNames, lane: int, connection: int, request: wire.Ask) -> None:
-        """Send a request over such a connection, whose response is collected later."""
-        member = self._own_connection(lane, connection)
-        code, ext, body = request
-        if self._record:
-            self._record(MEMBER, BROKER, names.plain(request_text(code, ext)))
-        member.post(code, ext, body)
-
-    def _collect_own(self, names: CaseNames, lane: int, connection: int, seconds: float) -> Command | None:
-        """The response to a request that was posted, if it arrives in so many seconds."""
-        member = self._own.get((lane, connection))
-        if member is None or not member.outstanding:
-            return None
-        try:
-            answer = member.collect(seconds)
-        except TimeoutError:
-            return None
-        if self._record:
-            self._record(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
-        return answer
-
-    def _own_connection(self, lane: int, connection: int) -> Connection:
-        member = self._own.get((lane, connection))
-        if member is None or member.closed:
-            member = self._own[lane, connection] = self.source.open()
-        return member
-
-    def _own_requests(self, lane: int, connection: int) -> list[Command]:
-        """The requests that the broker sent over such a connection; each is given once."""
-        member = self._own.get((lane, connection))
-        return [] if member is None or member.closed else member.requests()
-
-    def _close_own(self, lane: int, connection: int) -> None:
-        """Close such a connection."""
-        member = self._own.pop((lane, connection), None)
-        if member is not None:
-            member.close()
-
-    def _ask_over(self, names: CaseNames, member: Connection, request: wire.Ask) -> Command:
-        code, ext, body = request
-        if self._record:
-            self._record(MEMBER, BROKER, names.plain(request_text(code, ext)))
-        answer = member.call(code, ext, body, PATIENCE)
-        if self._record:
-            self._record(BROKER, MEMBER, names.plain(response_text(answer.code, answer.ext, answer.body)))
-        return answer
-
     def _take_reset_notice(self, group: str) -> Command | None:
         """The last request about a reset that the broker sent to the members of a group; it is given once."""
         connection = self._connection
@@ -425,12 +302,6 @@ class BrokerAdapter:
             if request.code == Request.RESET_CONSUMER_CLIENT_OFFSET:
                 self._resets[request.ext.get("group", "")] = request
         return self._resets.pop(group, None)
-
-    def _send_and_cut(self, ask: wire.Ask, cut: str) -> None:
-        """Send a request over a connection that is cut before the response arrives."""
-        if self._record:
-            self._record(MEMBER, BROKER, f"{request_text(ask.code, ask.ext)}, cut when {cut}")
-        self.source.open().send_and_close(ask.code, ask.ext, ask.body, whole=cut != MIDDLE)
 
     # --- the broker as a whole --------------------------------------------------------------------------------
 
@@ -535,18 +406,10 @@ class BrokerAdapter:
     def disconnect(self) -> None:
         """Close all connections; the next request makes a new one, perhaps to another release."""
         self._version = ""
-        for member in (*self._members.values(), *self._own.values()):
-            member.close()
-        self._members.clear()
-        self._own.clear()
+        self._members.close()
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-
-def _readable(permission: str) -> bool:
-    """May be pulled from a broker with this permission?"""
-    return not permission.isdecimal() or bool(int(permission) & READ)
 
 
 def _new(release: Release | None, read: Mapping[str, str]) -> Iterator[str]:
@@ -557,22 +420,6 @@ def _new(release: Release | None, read: Mapping[str, str]) -> Iterator[str]:
             f"{release} brings properties whose defaults the kit does not know, so that they say nothing about the "
             f"configuration: {', '.join(f'{name}={read[name]}' for name in new)}"
         )
-
-
-def _unaged(read: Mapping[str, str]) -> str:
-    """Why a broker with these properties does not read the aged store; "" when it does."""
-    off = [
-        f"{name}={value}"
-        for name, value in ((STORE, ROCKSDB_STORE), (TABLES, ROCKSDB_TABLES))
-        if read.get(name) == value
-    ]
-    return f"begins with the aged store, whose files are not read with {' and '.join(off)}" if off else ""
-
-
-def _forgets(read: Mapping[str, str]) -> str:
-    """Why a broker with these properties forgets whoever is silent for a while; "" when it does not."""
-    short = [f"{name}={read[name]}" for name in _FORGETS if name in read and not why_harmless(name, read[name])]
-    return f"waits longer than a broker with {' and '.join(short)} remembers who is silent" if short else ""
 
 
 def broker_release(description: str) -> Release | None:

@@ -129,7 +129,7 @@ def _plays(address: str) -> None:
         assert adapter.hello().broker == str(Profile().broker)
         adapter.reset_many([(0, broker_offsets.SUITE)])
         assert adapter.apply(Commit(0, 0, 0, 5)) == Ok()
-        adapter._send_and_cut(_commit(adapter, 6), "sent")
+        adapter._members.send_and_cut(_commit(adapter, 6), "sent")
         wait_until(lambda: adapter.apply(Query(0, 0, 0, None)) == Ok(6))
     finally:
         adapter.close()

@@ -320,7 +320,7 @@ def test_a_connection_that_the_broker_closed_while_it_was_idle_is_made_anew_and_
 ) -> None:
     monkeypatch.setattr(module, "_IDLE", -1.0)
     adapter.reset_many([(0, OFFSETS)])
-    first, member = adapter._connection, adapter._own_connection(0, 1)
+    first, member = adapter._connection, adapter._members.own_connection(0, 1)
     assert first is not None
     assert adapter.apply(Max(0, 0)) == Ok(0)
     assert adapter._connection is first
