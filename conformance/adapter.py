@@ -11,9 +11,10 @@ is virtual. When it is real, the kit waits for so long, and then calls ``apply``
 arguments left: its outcome is what timers did meanwhile.
 
 Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`Batches`,
-:class:`SideBySide`, :class:`Streams`, :class:`TakesTime`, :class:`TakesPart`, :class:`EndsCases`,
-:class:`RefusesSuites`, :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`, :class:`WholeCases`,
-:class:`KeepsLog`, :class:`ShowsLines`, :class:`FollowsProfile`. docs/adapter-changes.md says since when each is there.
+:class:`SideBySide`, :class:`Streams`, :class:`TakesTurns`, :class:`TakesTime`, :class:`TakesPart`,
+:class:`EndsCases`, :class:`RefusesSuites`, :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`,
+:class:`WholeCases`, :class:`KeepsLog`, :class:`ShowsLines`, :class:`FollowsProfile`. docs/adapter-changes.md says since
+when each is there.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from rocketmq_conformance.conformance.properties.found import FoundProperty
 from rocketmq_conformance.models.message_queue import MessageQueue
@@ -218,6 +219,13 @@ T = TypeVar("T")
 Play = Callable[[Callable[[Operation], Outcome]], T]
 
 
+class UnderWay(NamedTuple):
+    """Stands for a case that has not ended: what is under way, and whether another one has just begun."""
+
+    waits_for: frozenset[Future[Any]]
+    begun: bool = False
+
+
 @runtime_checkable
 class Streams(Protocol):
     """An adapter whose cases take time of their own: a next one begins as soon as one of its lanes is free."""
@@ -230,6 +238,16 @@ class Streams(Protocol):
         """Play cases of the suite, which are taken one by one as lanes become free, each in a thread of its own: what
         came of each, in the order of the cases, once it is there. What is under way ends when the generator is
         closed."""
+        ...
+
+
+@runtime_checkable
+class TakesTurns(Streams, Protocol):
+    """One whose suites can take turns: all streams share the lanes, and may be in threads of their own."""
+
+    def take_turns(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T] | UnderWay, None, None]:
+        """The same without waiting: instead it says when a case has begun, one at a time, and when one of those under
+        way has to end first, perhaps of another suite."""
         ...
 
 

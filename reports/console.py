@@ -37,7 +37,7 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
     SuiteStarted,
 )
-from rocketmq_conformance.reports.kinds import first_kinds, kinds_of
+from rocketmq_conformance.reports.kinds import MOST, first_kinds, kinds_of
 from rocketmq_conformance.reports.progress import LiveProgress
 from rocketmq_conformance.reports.repeats import once
 from rocketmq_conformance.reports.rule_lines import rule_lines
@@ -75,6 +75,9 @@ class ConsoleReport:
         self._short = ShortSuiteLines(self._summary)
         #: The suite that waits and has not diverged yet, or "".
         self._waiting = ""
+        #: Suites that take turns, until all of them have started, and what has differed in them: suites and rules.
+        self._turns: list[SuiteStarted] = []
+        self._differs: set[tuple[str, str]] = set()
         #: Seconds of playing after which a screen that cannot be redrawn says how far the run is.
         self._say_at = FIRST_PROGRESS
         #: Fingerprints seen, of a verbose report.
@@ -87,24 +90,33 @@ class ConsoleReport:
             case RunStarted():
                 self._screen.show(*header(event, verbose=self._verbose))
                 self._screen.gap()
+            case SuiteStarted() if event.turns > 1:
+                self._turns.append(event)
+                if len(self._turns) == event.turns:
+                    self._begin_turns()
             case SuiteStarted():
                 self._waiting = ""
                 if LONG <= event.expected_seconds < math.inf:
                     self._waiting = event.suite
-                    self._screen.show(_price(event, self._summary.header))
+                    waits = f"{event.suite} waits"
+                    price = event.cases, event.expected_seconds
+                    self._screen.show(_price(waits, *price, self._summary.header, turns=event.turns > 0))
                 if self._screen.live:
-                    self._progress.begin(event)
+                    self._progress.begin(event.suite, event.cases)
             case Progress() if self._screen.live:
                 self._progress.move(event)
             case Progress():
                 self._say_progress(event)
+            case CaseEnded() if event.verdict == DIVERGES and self._takes_turns(event.suite):
+                self._differ(event)
             case CaseEnded() if event.verdict == DIVERGES and event.suite == self._waiting:
                 self._waiting = ""
                 self._screen.show(self._shrinking(event))
             case DivergenceFound() if self._verbose:
                 self._divergence(event)
             case SuiteEnded():
-                self._progress.end()
+                if not self._takes_turns(event.suite):
+                    self._progress.end()
                 self._screen.show(*(self._full if self._verbose else self._short).add(event))
             case RunEnded():
                 self._end()
@@ -117,13 +129,41 @@ class ConsoleReport:
 
     def _say_progress(self, event: Progress) -> None:
         """How far a suite is, after longer and longer."""
-        played = event.seconds + sum(ended.seconds for ended in self._summary.ended.values())
+        turns = not event.suite or self._takes_turns(event.suite)
+        played = event.seconds
+        if not turns:
+            played += sum(ended.seconds for ended in self._summary.ended.values())
         if played < self._say_at:
             return
         while self._say_at <= played:
             self._say_at *= 2
         done = f"{event.cases:,} of {count(event.of, 'case')}"
-        self._screen.show(Text(f"{clean(event.suite)}: {done} after {duration(event.seconds)}", style="dim"))
+        text = f"{clean(event.suite) or count(len(self._turns), 'suite')}: {done} after {duration(event.seconds)}"
+        if event.divergences:
+            text += f", {count(event.divergences, 'kind')} of divergences"
+        if turns:
+            text += f"; about {duration(event.left)} more"
+        self._screen.show(Text(text, style="dim"))
+
+    def _takes_turns(self, suite: str) -> bool:
+        return suite in self._summary.started and self._summary.started[suite].turns > 0
+
+    def _begin_turns(self) -> None:
+        """All suites that take turns have started."""
+        cases, seconds = sum(one.cases for one in self._turns), sum(one.expected_seconds for one in self._turns)
+        suites = count(len(self._turns), "suite")
+        if LONG <= seconds < math.inf:
+            self._screen.show(_price(f"{suites} take turns", cases, seconds, self._summary.header, turns=True))
+        if self._screen.live:
+            self._progress.begin(suites, cases)
+
+    def _differ(self, event: CaseEnded) -> None:
+        """The first case of a suite that differs in a rule, as soon as it is found."""
+        if (event.suite, event.rule) not in self._differs and len(self._differs) < MOST:
+            self._differs.add((event.suite, event.rule))
+            case = f"{event.suite}, {self._summary.case_name(event.suite, event.case)}"
+            in_rule = f" in {event.rule}" if event.rule else ""
+            self._screen.show(Text(clean(f"{case} diverges{in_rule}"), style="dim"))
 
     def _shrinking(self, event: CaseEnded) -> Text:
         """What a suite that waits does in the minutes after its first divergence."""
@@ -280,12 +320,12 @@ def verdict_numbers(summary: RunSummary) -> Table:
     return text_table(["", *VERDICTS], [[Text(f"{'cases':<13}", style="dim"), *cells]], numbers=VERDICTS)
 
 
-def _price(event: SuiteStarted, header: RunStarted | None) -> Text:
-    """How long a suite will take that waits for restarts or timers, and how that is limited."""
-    seconds = event.expected_seconds
+def _price(waits: str, cases: int, seconds: float, header: RunStarted | None, *, turns: bool) -> Text:
+    """How long suites will take that wait for restarts or timers, and how that is limited."""
     about = f"{seconds:.0f} s" if seconds < 60 else duration(seconds)
-    take = "takes" if event.cases == 1 else "take"
-    price = f"{clean(event.suite)} waits: {count(event.cases, 'case')} {take} about {about}"
+    price = f"{clean(waits)}: {count(cases, 'case')} {'takes' if cases == 1 else 'take'} about {about}"
+    if turns:
+        price += ", and each kind of divergences as long as ten more"
     if header and 0 < header.max_time < seconds:
         price += f"; none begins after {duration(header.max_time)} (--max-time)"
     return Text(price, style="dim")

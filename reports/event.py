@@ -126,11 +126,13 @@ class SuiteStarted(Event):
     hypothesis: int | None = None
     #: About how long the cases will take, where restarts or timers keep them waiting; 0 where nothing does.
     expected_seconds: float = 0.0
+    #: How many suites take turns, of which this is one; 0 where suites are played one after the other.
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress(Event):
-    """How far a suite is, or ("") a whole campaign; for terminals."""
+    """How far a suite is, or ("") a whole campaign, or all suites that take turns; for terminals."""
 
     kind: ClassVar[str] = "progress"
     suite: str
@@ -144,6 +146,8 @@ class Progress(Event):
     steps_before: int = 0
     behaviours: int = 0
     divergences: int = 0
+    #: About how long a run goes on whose suites take turns; of its divergences each kind counts.
+    left: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

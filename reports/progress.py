@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from rocketmq_conformance.reports.event import Progress, SuiteStarted
+from rocketmq_conformance.reports.event import Progress
 from rocketmq_conformance.reports.screen import Screen
-from rocketmq_conformance.reports.text import clean, rate
+from rocketmq_conformance.reports.text import clean, duration, rate
 
 #: How many cases of all are done.
 CASES = "{task.completed:,.0f} of {task.total:,.0f} cases"
@@ -36,11 +36,11 @@ class LiveProgress:
         self._screen = screen
         self._bars: Bars | None = None
 
-    def begin(self, event: SuiteStarted) -> None:
-        """Draw the bar of a suite."""
+    def begin(self, name: str, cases: int) -> None:
+        """Draw the bar of so many cases."""
         self.end()
         self._bars = bars(self._screen, CASES, "rates", named=True)
-        self._bars.add_task(clean(event.suite), total=event.cases, rates="")
+        self._bars.add_task(clean(name), total=cases, rates="")
         self._bars.start()
         self._bars.refresh()
 
@@ -48,11 +48,12 @@ class LiveProgress:
         """Redraw it."""
         if self._bars and self._bars.task_ids:
             cases, steps = rate(event.cases, event.seconds), rate(event.steps, event.seconds)
+            left = f", about {duration(event.left)} more" if event.left else ""
             self._bars.update(
                 self._bars.task_ids[0],
                 completed=event.cases,
                 total=event.of,
-                rates=f"{cases} cases/s, {steps} steps/s",
+                rates=left[2:] or f"{cases} cases/s, {steps} steps/s",
                 refresh=True,
             )
 

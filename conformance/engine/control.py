@@ -41,7 +41,7 @@ def control(stage: Stage, judge: Judge, rows: list[Row]) -> bool | None:
     uncertain = judge.observes or any(step.why is UNKNOWN for step in steps[:at])
     planted = NEVER_GIVEN if uncertain else outcome_of(wrong(result_of(outcomes[at])))
     answers = iter([*outcomes[:at], planted])
-    times = Recorded(judged.spans) if stage.times else None
+    times = Recorded(judged.spans) if judged.spans else None
     judged = judge.judge(judged.rows[: at + 1], lambda row: next(answers), count=False, times=times)
     return judged.verdict == DIVERGES and len(judged.steps) == at + 1
 

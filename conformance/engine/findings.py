@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from rocketmq_conformance.conformance.adapter import CRASHED
+from rocketmq_conformance.conformance.adapter import CRASHED, TakesTurns
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.corpus import SUFFIX, StoredCase
 from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
@@ -114,7 +114,7 @@ class Findings:
                 return self._up_to(fingerprint, judged.steps[-1], player.execute(rows, number, goes_on=goes_on))
 
             shrunk, why = shrink(self._judge, execute, shrunk.judged, self._budget(judged), self._may_shrink), ""
-            if self._may_shrink():
+            if self._may_shrink() and not isinstance(self._stage.adapter, TakesTurns):  # whose brokers are its own
                 shrunk, messages = listen(self._stage, self._judge, shrunk, number, goes_on=goes_on)
         except BROKEN:
             pass  # reported as found, without shrinking or messages
@@ -123,6 +123,15 @@ class Findings:
             raise
         self._reported.add(fingerprint)
         yield self._event(number, fingerprint, shrunk, found, messages, why, doubt)
+
+    def knows(self, fingerprint: str) -> bool:
+        """Does reporting a divergence of this kind play nothing?"""
+        return self._options.brief or fingerprint in self._reported
+
+    def as_found(self, number: int, judged: Judged, why: str, doubt: str = "") -> DivergenceFound:
+        """The event of a divergence for which there is no time."""
+        fingerprint = fingerprint_of(self._suite, judged.steps[-1])
+        return self._event(number, fingerprint, Shrunk(judged, 0), len(judged.steps), [], why, doubt)
 
     def _isolate(self, player: Player, number: int, fingerprint: str, judged: Judged) -> Judged | None:
         """The case without the steps that diverge before the last one, if the last one then diverges as before."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from rocketmq_conformance.conformance.adapter import (
     AdapterError,
@@ -17,6 +17,8 @@ from rocketmq_conformance.conformance.adapter import (
     Play,
     SideBySide,
     Streams,
+    TakesTurns,
+    UnderWay,
 )
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of, fingerprints_of
@@ -112,6 +114,8 @@ class Player:
         #: Are the steps of a case done all at once? Not where the model decides which of them may be done.
         self._whole = stage.plays_whole(judge.suite) and not judge.stepwise
         adapter = stage.adapter
+        #: Seconds for which cases were played in lanes, and played again.
+        self.seconds = 0.0
         #: Cases that are played side by side.
         self.lanes = 1
         if isinstance(adapter, Streams) or (isinstance(adapter, SideBySide) and not judge.guarded):
@@ -120,13 +124,17 @@ class Player:
     def play(self, cases: Iterable[Numbered]) -> Iterator[Played]:
         """Play cases, in their order; a broken adapter ends the case, not the playing."""
         if self.lanes > 1 and isinstance(self.stage.adapter, Streams):
-            yield from self._in_lanes(self.stage.adapter, cases)
+            yield from cast(Iterator[Played], self._in_lanes(self.stage.adapter, cases))
             return
         if self.lanes > 1 and isinstance(self.stage.adapter, SideBySide):
             yield from self._side_by_side(self.stage.adapter, cases)
             return
         for number, rows in cases:
             yield self.one(number, rows)
+
+    def take_turns(self, adapter: TakesTurns, cases: Iterable[Numbered]) -> Generator[Played | UnderWay, None, None]:
+        """The same beside the cases of other suites: it says when one has begun, and when it has to be waited for."""
+        return self._in_lanes(adapter, cases, turns=True)
 
     def one(self, number: int, rows: list[Row]) -> Played:
         """Play one case."""
@@ -170,7 +178,14 @@ class Player:
         return self._settle(number, rows, self._judge_outcomes(rows, outcomes), time.monotonic() - start)
 
     def execute(self, rows: Sequence[Row], number: int = 0, *, goes_on: bool = False) -> Judged:
-        """Play a plan step by step; it counts for nothing. AdapterError and CannotRunError when that cannot be done."""
+        """Play a plan step by step; it counts for nothing. AdapterError and CannotRunError when that cannot be done.
+
+        Where suites take turns it has a lane, and may be in any thread.
+        """
+        adapter = self.stage.adapter
+        if isinstance(adapter, TakesTurns):
+            (ended,) = adapter.stream(self.suite, [self._play(rows, goes_on=goes_on)])
+            return ended.result()
         for _ in range(TRIES):
             self.stage.begin(self.suite, number)
             judged = self.judge.judge(
@@ -188,10 +203,17 @@ class Player:
     def replay(self, plans: Iterable[Sequence[Row]]) -> Iterator[Judged | Broken]:
         """What comes of each plan, in lanes where cases are; it counts for nothing, and goes on after a difference."""
         adapter = self.stage.adapter
+        if isinstance(adapter, TakesTurns):  # in any thread
+            for playing in adapter.stream(self.suite, (self._play(plan, goes_on=True) for plan in plans)):
+                try:
+                    yield playing.result()
+                except BROKEN as error:
+                    yield error
+            return
         if self.lanes > 1 and isinstance(adapter, Streams):
             stored = ((number, list(plan)) for number, plan in enumerate(plans))
-            for _, _, judged in self._stream(adapter, stored, "stored plan", goes_on=True):
-                yield judged
+            for ended in cast(Iterator[_Ended], self._stream(adapter, stored, "stored plan", goes_on=True)):
+                yield ended.judged
             return
         for plan in plans:
             try:
@@ -199,7 +221,9 @@ class Player:
             except BROKEN as error:
                 yield error
 
-    def _in_lanes(self, adapter: Streams, cases: Iterable[Numbered]) -> Iterator[Played]:
+    def _in_lanes(
+        self, adapter: Streams, cases: Iterable[Numbered], *, turns: bool = False
+    ) -> Generator[Played | UnderWay, None, None]:
         """Every case is judged while it is played. One that differs in a new way comes once it was played again, and
         those that follow come after it."""
         #: Cases that wait for that; those whose plans are to be played again; and what each play is a repetition of.
@@ -217,23 +241,27 @@ class Player:
                 of.append(case)
                 yield numbered
 
-        start = time.monotonic()
-        for number, rows, judged in self._stream(adapter, mixed(), "case", goes_on=self._goes_on):
+        for ended in self._stream(adapter, mixed(), "case", goes_on=self._goes_on, turns=turns):
+            if isinstance(ended, UnderWay):
+                yield ended
+                continue
             case = of.popleft()
             if case is not None:
-                case.again.append(judged)
+                case.again.append(ended.judged)
             else:
-                ended = _Ended(number, rows, judged, time.monotonic() - start, self._new_kind(judged))
+                ended.kind = self._new_kind(ended.judged)
                 if ended.kind and all(one.kind != ended.kind for one in waiting):
                     ended.repeats = self.suite.confirmations
                     again.extend([ended] * ended.repeats)
                 waiting.append(ended)
-                start = time.monotonic()
             while waiting and len(waiting[0].again) == waiting[0].repeats:
                 yield self._finish(waiting.popleft())
         plans = ((case.number, case.rows) for case in tuple(again))
-        for _, _, judged in self._stream(adapter, plans, "case", goes_on=self._goes_on):
-            again.popleft().again.append(judged)
+        for ended in self._stream(adapter, plans, "case", goes_on=self._goes_on, turns=turns):
+            if isinstance(ended, UnderWay):
+                yield ended
+            else:
+                again.popleft().again.append(ended.judged)
         yield from map(self._finish, waiting)
 
     def _new_kind(self, judged: Judged | Broken) -> str:
@@ -255,31 +283,39 @@ class Player:
             return Played(ended.number, ended.rows, COULD_NOT_RUN, 0, ended.seconds, "", str(error))
 
     def _stream(
-        self, adapter: Streams, cases: Iterable[Numbered], name: str, *, goes_on: bool
-    ) -> Iterator[tuple[int, list[Row], Judged | Broken]]:
-        """The cases, and what comes of each; ``name`` says what one is that breaks."""
+        self, adapter: Streams, cases: Iterable[Numbered], name: str, *, goes_on: bool, turns: bool = False
+    ) -> Iterator[_Ended | UnderWay]:
+        """What comes of each case; ``name`` says what one is that breaks."""
         started: deque[Numbered] = deque()
 
-        def plays() -> Iterator[Play[Judged]]:
+        def plays() -> Iterator[Play[tuple[Judged, float]]]:
             for numbered in cases:
                 started.append(numbered)
-                yield self._play(numbered[1], goes_on=goes_on)
+                yield _timed(self._play(numbered[1], goes_on=goes_on))
 
-        playing = adapter.stream(self.suite, plays())
+        if turns and isinstance(adapter, TakesTurns):
+            playing = adapter.take_turns(self.suite, plays())
+        else:
+            playing = adapter.stream(self.suite, plays())
         try:
             while True:
                 with self.stage.guarded(f"cases of {self.suite.name}"):
                     ended = next(playing, None)
                 if ended is None:
                     return
+                if isinstance(ended, UnderWay):
+                    yield ended
+                    continue
                 number, rows = started.popleft()
                 judged: Judged | Broken
+                seconds = 0.0
                 try:
                     with self.stage.guarded(f"{name} {number} of {self.suite.name}"):
-                        judged = ended.result()
+                        judged, seconds = ended.result()
                 except BROKEN as error:
                     judged = error
-                yield number, rows, judged
+                self.seconds += seconds
+                yield _Ended(number, rows, judged, seconds)
         finally:
             playing.close()
 
@@ -389,3 +425,13 @@ class Player:
         result = (judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
         differences = differences if judged.verdict == DIVERGES else []
         return Played(number, rows, *result, differences, doubtful=doubtful)
+
+
+def _timed(play: Play[Judged]) -> Play[tuple[Judged, float]]:
+    """The same, and the seconds that it took."""
+
+    def timed(do: Callable[[Operation], Outcome]) -> tuple[Judged, float]:
+        start = time.monotonic()
+        return play(do), time.monotonic() - start
+
+    return timed

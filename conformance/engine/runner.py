@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Container, Generator, Iterable, Sequence
-from contextlib import closing, nullcontext
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing, nullcontext, suppress
 from datetime import UTC, datetime
 from inspect import GEN_CLOSED, getgeneratorstate
 from itertools import chain
+from typing import cast
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.adapter import Hello, SideBySide, Streams, TakesTime
+from rocketmq_conformance.conformance.adapter import Hello, SideBySide, Streams, TakesTime, TakesTurns, UnderWay
 from rocketmq_conformance.conformance.engine import covering_plans, plan
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
@@ -25,13 +27,15 @@ from rocketmq_conformance.conformance.engine.peak_memory import peak_memory
 from rocketmq_conformance.conformance.engine.player import Numbered
 from rocketmq_conformance.conformance.engine.rule_list import listed_rules
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.engine.suite_run import Stop, SuiteResult, SuiteRun
+from rocketmq_conformance.conformance.engine.suite_run import PROGRESS, Stop, SuiteResult, SuiteRun
+from rocketmq_conformance.conformance.engine.turns import CASES_OF_KIND, Turns, by_yield
 from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED, Event
 from rocketmq_conformance.reports.rule_results import ListedRule, rule_results
+from rocketmq_conformance.reports.tiers import COVER
 from rocketmq_conformance.suites.declare.sampler import sampler
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -129,6 +133,9 @@ class Runner:
         )
 
     def _in_turn(self, suites: Sequence[Suite]) -> Events:
+        if self.stage.times and isinstance(self.stage.adapter, TakesTurns):
+            yield from self._by_turns(self.stage.adapter, suites, self.options.max_time)
+            return
         for at, suite in enumerate(suites):
             yield from self.suite(suite, self.share(len(suites) - at))
 
@@ -186,6 +193,46 @@ class Runner:
 
     def suite(self, suite: Suite, share: float | None) -> Events:
         """Play one suite, for so many seconds at most; Stop and KeyboardInterrupt go on after its last event."""
+        if self.stage.times and isinstance(self.stage.adapter, TakesTurns):
+            yield from self._by_turns(self.stage.adapter, [suite], share)
+            return
+        yield from cast(Events, self._suite(suite, share))  # by itself it waits for nothing else
+
+    def _by_turns(self, adapter: TakesTurns, suites: Sequence[Suite], limit: float | None) -> Events:
+        """Play suites side by side: of those that can begin a case now, the one that has taken least time does."""
+        turns = Turns(max(map(adapter.lanes, suites)), limit)
+        turns.playing.update(suite.name for suite in suites if not self.hello.refuses(suite))
+        parts = [_Part(self, suite, turns, limit, len(turns.playing)) for suite in suites]
+        playing = [*parts]
+        said = turns.began
+        try:
+            while playing:
+                waits_for: set[Future[object]] = set()
+                for part in sorted(playing, key=_Part.place):
+                    one = next(part.events, None)
+                    if isinstance(one, UnderWay) and not one.begun:
+                        waits_for |= one.waits_for
+                        continue
+                    if one is None:
+                        playing.remove(part)
+                    elif not isinstance(one, UnderWay):
+                        yield one
+                    break
+                else:
+                    wait(waits_for, PROGRESS, FIRST_COMPLETED) if waits_for else time.sleep(0)
+                if time.monotonic() - said >= PROGRESS and all(part.run for part in playing):
+                    said = time.monotonic()
+                    yield _progress([part.run for part in parts if part.run], turns)
+        except (Stop, KeyboardInterrupt) as stop:
+            for part in playing:
+                yield from part.ended_by(stop)
+            raise
+        finally:
+            turns.end()
+
+    def _suite(
+        self, suite: Suite, share: float | None, part: _Part | None = None
+    ) -> Generator[Event | UnderWay, None, None]:
         refused = self.hello.refuses(suite)
         given = self.options.plans.get(suite.name)
         covering: Sequence[StoredCase] = ()
@@ -208,6 +255,7 @@ class Runner:
         file = self.options.out / f"{suite.name}.plan.jsonl" if self.options.out and not refused else None
         number_of_cases = len(stored) + generated + examples
         files = [event.CorpusPlan(plan=str(case.path), case=case.number, tier=case.tier) for case in plans]
+        turns = part.turns if part and not refused else None
         yield event.SuiteStarted(
             suite=suite.name,
             sentence=suite.sentence,
@@ -217,6 +265,7 @@ class Runner:
             corpus=files,
             hypothesis=generated if examples else None,
             expected_seconds=0.0 if refused else self._expected_seconds(suite, number_of_cases),
+            turns=part.of if part and turns else 0,
         )
         expected = ExpectedDivergences(
             (entry for entry in self.options.expected if not refused and not self._aside(entry, {suite.name})),
@@ -225,7 +274,7 @@ class Runner:
         drawn = HypothesisCases(suite, self.profile, examples, self.options.seed, generated) if examples else None
         writer = plan.PlanWriter(file, suite, self.profile, self.options.seed) if file else None
         with closing(writer) if writer else nullcontext():
-            part = SuiteRun(
+            run = SuiteRun(
                 self.stage,
                 refused,
                 self.doubts,
@@ -239,14 +288,21 @@ class Runner:
                 drawn=drawn,
                 expected=expected,
                 quirks=self.hello.quirks or self.options.quirks,
+                turns=turns,
             )
+            order = [*stored]
+            if part and turns:
+                part.run = run
+                covers = {number: case.rows for number, case in stored.items() if case.tier == COVER}
+                first = sum(number not in covers for number in order[: len(self.options.first.get(name, []))])
+                order[first : first + len(covers)] = by_yield(suite, self.profile, covers)
             try:
-                known = ((number, case.rows) for number, case in stored.items())
-                yield from part.run(chain(known, cases, drawn or ()))
+                known = ((number, stored[number].rows) for number in order)
+                yield from run.run(chain(known, cases, drawn or ()))
             finally:
                 if drawn:
                     drawn.close()
-                if result := part.result():
+                if result := run.result():
                     self.add(result)
 
     def add(self, result: SuiteResult) -> None:
@@ -268,3 +324,52 @@ class Runner:
         if ended.control is not None:
             self.controls.append(ended.control)
         self.cut_short = self.cut_short or result.cut_short
+
+
+class _Part:
+    """A suite that takes turns with others."""
+
+    def __init__(self, runner: Runner, suite: Suite, turns: Turns, limit: float | None, of: int) -> None:
+        self.turns = turns
+        #: How many suites there are.
+        self.of = of
+        self.events = runner._suite(suite, limit, self)
+        #: None until its first case may begin.
+        self.run: SuiteRun | None = None
+
+    def place(self) -> tuple[bool, float]:
+        """Whose turn it is: stored plans come before other cases, and then who has taken least time."""
+        run = self.run
+        if run is None:
+            return False, 0.0
+        return run.begun >= len(run.stored), run.seconds_begun
+
+    def ended_by(self, stop: Stop | KeyboardInterrupt) -> Events:
+        """The last events, once the run ends before its time."""
+        with suppress(StopIteration, Stop, KeyboardInterrupt):
+            one = self.events.throw(stop)
+            while True:
+                if not isinstance(one, UnderWay):
+                    yield one
+                one = next(self.events)
+
+
+def _progress(runs: Sequence[SuiteRun], turns: Turns) -> event.Progress:
+    """How far suites are that take turns, and how long they will take: as long as their cases took until now, and
+    more for the divergences that they have shown, and will show."""
+    seconds = 0.0
+    for run in runs:
+        left = run.number_of_cases - run.done
+        kinds = run.kinds_to_shorten + run.kinds / (1 + run.done) * left / 2  # new ones become rarer
+        seconds += run.seconds_of_case * (left + kinds * CASES_OF_KIND) / turns.lanes
+    if turns.limit is not None:
+        seconds = min(seconds, max(0.0, turns.limit - turns.seconds))
+    return event.Progress(
+        suite=runs[0].suite.name if len(runs) == 1 else "",
+        cases=sum(run.done for run in runs),
+        of=sum(run.number_of_cases for run in runs),
+        steps=sum(run.steps for run in runs),
+        seconds=turns.seconds,
+        divergences=sum(run.kinds for run in runs),
+        left=seconds,
+    )

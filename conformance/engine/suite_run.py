@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
-from rocketmq_conformance.conformance.adapter import AdapterError, TakesPart
+from rocketmq_conformance.conformance.adapter import AdapterError, TakesPart, TakesTime, TakesTurns, UnderWay
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import carries, control
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.expected_divergences import ExpectedDivergences, without_differences
-from rocketmq_conformance.conformance.engine.findings import Findings
+from rocketmq_conformance.conformance.engine.findings import NOT_SHRUNK_BROKEN, NOT_SHRUNK_INTERRUPTED, Findings
 from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
+from rocketmq_conformance.conformance.engine.turns import Turns, steps_of
 from rocketmq_conformance.conformance.engine.verdict import worst_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event
@@ -33,8 +37,12 @@ from rocketmq_conformance.suites.declare.suite import Suite
 GIVE_UP = 3
 #: Seconds between two progress events.
 PROGRESS = 0.25
+#: As many cases count as if they had taken what was expected.
+EXPECTED = 3
 #: Seconds for which shorter plans may still be looked for once the time is up.
 SHRINKS_ON = 10.0
+
+T = TypeVar("T")
 
 
 class Stop(Exception):  # noqa: N818 - not an error: the run ends here
@@ -76,8 +84,17 @@ class SuiteRun:
         drawn: HypothesisCases | None = None,
         expected: ExpectedDivergences | None = None,
         quirks: bool = True,
+        turns: Turns | None = None,
     ) -> None:
         self.stage = stage
+        #: What it shares with the suites with which it takes turns; None where it is played by itself.
+        self.turns = turns
+        #: The steps of the cases that have begun, and how many these are.
+        self.steps_begun = self.begun = 0
+        #: Divergences for which a shorter plan is still to be looked for, by their fingerprints: the case, up to there,
+        #: and what may explain it; and where that is under way.
+        self._kinds: dict[str, list[tuple[int, Judged, str]]] = {}
+        self._shortening: dict[str, Future[list[event.DivergenceFound]]] = {}
         #: Why the implementation does not offer the suite, or "".
         self.refused = refused
         self.profile = profile
@@ -154,12 +171,46 @@ class SuiteRun:
 
     def _may_shrink(self) -> bool:
         """May a shorter plan still be looked for? It may take a moment more than the suite's share of the time."""
+        if self.turns:
+            return self.turns.may_shrink(SHRINKS_ON)
         return self.share is None or self.playing < self.share + SHRINKS_ON
 
-    def run(self, cases: Iterable[Numbered]) -> Iterator[Event]:
+    @property
+    def seconds(self) -> float:
+        """Of its cases in their lanes."""
+        return self._player.seconds if self._player else 0.0
+
+    @property
+    def seconds_of_case(self) -> float:
+        """Of a case in its lane, with what is played again: as expected, and more and more as they were."""
+        return (self.seconds + EXPECTED * self._expected_seconds) / (self.done + EXPECTED)
+
+    @property
+    def seconds_begun(self) -> float:
+        """About how long the cases take that have begun, by their steps."""
+        steps = [steps_of(case.rows) for case in self.stored.values()] or [self.suite.steps]
+        return self.seconds_of_case * self.steps_begun * len(steps) / sum(steps)
+
+    @property
+    def _expected_seconds(self) -> float:
+        """Of a case that conforms."""
+        adapter = self.stage.adapter
+        return adapter.case_seconds(self.suite) if isinstance(adapter, TakesTime) else 1.0
+
+    @property
+    def kinds(self) -> int:
+        """Kinds of divergences so far."""
+        return len({one.fingerprint for one in self.found} | self._kinds.keys())
+
+    @property
+    def kinds_to_shorten(self) -> int:
+        """Kinds of divergences whose shortest plan is still to be found."""
+        return len(self._kinds)
+
+    def run(self, cases: Iterable[Numbered]) -> Iterator[Event | UnderWay]:
         """Play the cases (``number_of_cases`` of them), then the control; always ends with SuiteEnded.
 
-        Stop and KeyboardInterrupt go on after it.
+        Where suites take turns it says in between what it waits for. Stop and KeyboardInterrupt go on after it.
         """
         stop: BaseException | None = None
         if self.refused:
@@ -169,21 +220,31 @@ class SuiteRun:
         else:
             try:
                 yield from self._play(cases)
-                self.good = self.good or self._rest_of_expected()
+                self.good = self.good or (yield from self._later(self._rest_of_expected))
                 if self.good is not None:
-                    self.control = control(self.stage, self.judge, self.good[1])
+                    self.control = yield from self._later(partial(control, self.stage, self.judge, self.good[1]))
             except (Stop, KeyboardInterrupt) as error:
                 stop = error
                 self.reason = f"{str(error) or event.INTERRUPTED} after {self.done} of {self.number_of_cases} cases"
             except BROKEN as error:
                 self.reason = str(error)
             yield from self._waiting
+            yield from self._as_found(NOT_SHRUNK_INTERRUPTED if stop else NOT_SHRUNK_BROKEN)
         yield from self.expected.events()
         yield self._end(stop)
         if stop:
             raise stop
 
-    def _play(self, cases: Iterable[Numbered]) -> Iterator[Event]:
+    def _later(self, work: Callable[[], T]) -> Generator[UnderWay, None, T]:
+        """What comes of work that plays cases, while other suites have their turns."""
+        if self.turns is None:
+            return work()
+        job = self.turns.begin(work)
+        while not job.done():
+            yield UnderWay(frozenset({job}))
+        return job.result()
+
+    def _play(self, cases: Iterable[Numbered]) -> Iterator[Event | UnderWay]:
         player = self._player = Player(
             self.stage,
             self.judge,
@@ -191,17 +252,71 @@ class SuiteRun:
             goes_on=not self.options.stop_at_first,
             known=partial(self.expected.knows, self.suite),
         )
-        self.findings.avoid(self.expected.replay(player, self.suite))
-        for played in player.play(self._offered(self._in_time(cases))):
-            yield from self._settle(player, played)
+        if self.expected.entries:
+            self.findings.avoid((yield from self._later(partial(self.expected.replay, player, self.suite))))
+        cases = self._offered(self._in_time(cases))
+        adapter = self.stage.adapter
+        if self.turns and isinstance(adapter, TakesTurns):
+            with closing(player.take_turns(adapter, cases)) as playing:
+                yield from self._take_turns(self.turns, player, playing)
+        else:
+            for played in player.play(cases):
+                yield from self._settle(player, played)
         if self.cut_short:
             self.reason = f"{event.TIME_LIMIT} after {self.done} of {self.number_of_cases} cases"
+
+    def _take_turns(
+        self, turns: Turns, player: Player, playing: Iterator[Played | UnderWay]
+    ) -> Iterator[Event | UnderWay]:
+        for played in playing:
+            if isinstance(played, UnderWay):
+                yield from self._shorten(turns, player)
+                yield played._replace(waits_for=played.waits_for.union(self._shortening.values()))
+            else:
+                yield from self._settle(player, played)
+        turns.playing.discard(self.suite.name)
+        while self._kinds:
+            yield from self._shorten(turns, player)
+            if self._kinds:
+                yield UnderWay(frozenset(self._shortening.values()))
+
+    def _shorten(self, turns: Turns, player: Player) -> Iterator[Event]:
+        """Begin to look for the shorter plan of each kind, once it is time for that; the events of what has come of it.
+
+        The case of a kind with the fewest steps is made shorter.
+        """
+        for fingerprint, cases in self._kinds.items() if turns.shortens else ():
+            if fingerprint not in self._shortening:
+                cases.sort(key=lambda case: len(case[1].steps))
+                work = partial(self.findings.report, player, *cases[0])
+                self._shortening[fingerprint] = turns.begin(lambda work=work: list(work()))  # type: ignore[misc]
+        for fingerprint, job in [*self._shortening.items()]:
+            if job.done():
+                del self._shortening[fingerprint]
+                _, *others = self._kinds.pop(fingerprint)
+                yield from self._noted(job.result())
+                for case in others:
+                    yield from self._noted(self.findings.report(player, *case))
+
+    def _as_found(self, why: str) -> Iterator[Event]:
+        """The events of the kinds for which no shorter plan was looked for to its end."""
+        for cases in self._kinds.values():
+            for number, judged, doubt in cases:
+                yield from self._noted([self.findings.as_found(number, judged, why, doubt)])
+
+    def _noted(self, found: Iterable[event.DivergenceFound]) -> Iterator[Event]:
+        for one in found:
+            if not one.doubt:
+                self.divergences += 1
+                self.found.append(one)
+            yield one
 
     def _in_time(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
         """The cases that begin before the suite's share of the time is used up; the first one always does."""
         waiting = iter(cases)
         for at in range(self.number_of_cases):
-            if at and self.share is not None and self.playing >= self.share:
+            over = self.turns.is_over if self.turns else self.share is not None and self.playing >= self.share
+            if at and over:
                 self.cut_short = True
                 return
             planned = self._planned(waiting)
@@ -222,6 +337,8 @@ class SuiteRun:
         if self.writer and number not in self.stored:
             self.writer.add(number, rows)
         self.planning += time.monotonic() - begin
+        self.begun += 1
+        self.steps_begun += steps_of(rows)
         return number, rows
 
     def _offered(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:
@@ -273,7 +390,7 @@ class SuiteRun:
             elif played.verdict == DIVERGES:
                 yield from self._diverged(player, played.number, played.differences)
             elif played.doubtful is not None:
-                yield from self.findings.report(player, played.number, played.doubtful, played.reason)
+                yield from self._report(player, played.number, played.doubtful, played.reason)
 
     def _rest_of_expected(self) -> Numbered | None:
         """What is left of a case without the steps that are expected to diverge, when that conforms by itself."""
@@ -299,7 +416,7 @@ class SuiteRun:
             rule=responsible(self.suite, played.differences[0].steps[-1]) if played.differences else "",
         )
         now = time.monotonic()
-        if now - self.last_progress < PROGRESS:
+        if now - self.last_progress < PROGRESS or self.turns:
             return [ended]
         self.last_progress = now
         return [
@@ -320,15 +437,23 @@ class SuiteRun:
             fingerprint = fingerprint_of(self.suite, one.steps[-1])
             if fingerprint not in seen:
                 seen.add(fingerprint)
-                for found in self.findings.report(player, number, one):
-                    self.divergences += 1
-                    self.found.append(found)
-                    yield found
+                yield from self._report(player, number, one)
         if self.options.stop_at_first and self.divergences:
             raise Stop("first divergence")
 
+    def _report(self, player: Player, number: int, judged: Judged, doubt: str = "") -> Iterator[Event]:
+        """Report a difference; where suites take turns a new kind waits until shorter plans are looked for."""
+        fingerprint = fingerprint_of(self.suite, judged.steps[-1])
+        at_once = not self.turns or self.options.stop_at_first or self.findings.knows(fingerprint)
+        if at_once:
+            yield from self._noted(self.findings.report(player, number, judged, doubt))
+        else:
+            self._kinds.setdefault(fingerprint, []).append((number, judged, doubt))
+
     def _end(self, stop: BaseException | None) -> event.SuiteEnded:
         self.verdict = self._verdict(stop)
+        if self.turns:
+            self.turns.playing.discard(self.suite.name)
         coverage = self.judge.coverage.rows()
         fired = {row[0] for row in coverage}
         if self.done and not self.refused and not self.options.plan:
@@ -340,7 +465,7 @@ class SuiteRun:
             verdict=self.verdict,
             cases=dict(self.counts),
             steps=self.steps,
-            seconds=time.monotonic() - self.started,
+            seconds=self.seconds / self.turns.lanes if self.turns else time.monotonic() - self.started,
             coverage=coverage,
             silent_rules=self.silent,
             control=self.control,

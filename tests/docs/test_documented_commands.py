@@ -147,6 +147,7 @@ SIZES = {
     "campaign_engines.py": "--cases 2000 --shown 1 --engines process --analyses diff",
     "covering.py": "allocation --cases 2 --processes 1",
     "exec_lines.py": "--cases 2 --judged 2 --rounds 1",
+    "first_findings.py": "--speed 1000 --max-time 2",
     "java_client.py": "allocation --cases 2 --rounds 1",
     "peers_driver.py": "--seeds 1 --tool kit",
     "startup.py": "list\\ suites --rounds 1",

@@ -147,6 +147,33 @@ def test_a_suite_that_waits_says_before_it_begins_how_long_it_takes(seconds: flo
     assert not said or lines.index(said) < ended
 
 
+def test_suites_that_take_turns_say_what_all_of_them_cost_and_what_differs_as_it_is_found() -> None:
+    stream: list[Event] = []
+    for event in events("diverges"):
+        if isinstance(event, SuiteStarted):
+            event = dataclasses.replace(event, expected_seconds=30.0, turns=2)
+        elif isinstance(event, CaseEnded) and event.verdict == DIVERGES:
+            event = dataclasses.replace(event, rule="OFF-R-READ")
+        stream.append(event)
+    stream.sort(key=lambda event: 2 - isinstance(event, SuiteStarted) - 2 * isinstance(event, RunStarted))
+    starts = [event for event in stream if isinstance(event, SuiteStarted)]
+    at = 1 + len(starts)
+    stream.insert(at, Progress(suite="", cases=9, of=400, steps=90, seconds=61.0, divergences=2, left=75.0))
+    lines = printed(stream, width=120).splitlines()
+    assert len(starts) == 2
+    cases = sum(event.cases for event in starts)
+    assert (
+        f"2 suites take turns: {cases} cases take about 1 min 00 s, and each kind of divergences as long as ten more"
+        in lines
+    )
+    assert "2 suites: 9 of 400 cases after 1 min 01 s, 2 kinds of divergences; about 1 min 15 s more" in lines
+    differing = {(one.suite, one.rule) for one in stream if isinstance(one, CaseEnded) and one.verdict == DIVERGES}
+    assert differing
+    for suite, rule in differing:
+        (line,) = [line for line in lines if line.startswith(f"{suite}, ") and line.endswith(f" diverges in {rule}")]
+        assert lines.index(line) < next(at for at, line in enumerate(lines) if re.match(f"{suite} +diverges", line))
+
+
 def test_a_suite_that_waits_says_once_that_it_looks_for_a_shorter_plan() -> None:
     for seconds, said in ((9.0, 0), (41.2, 1)):
         stream = [

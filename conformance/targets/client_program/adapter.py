@@ -7,15 +7,26 @@ import shutil
 import threading
 from collections import deque
 from collections.abc import Generator, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
-from rocketmq_conformance.conformance.adapter import REAL, AdapterError, CannotRunError, Case, Hello, Play, T
+from rocketmq_conformance.conformance.adapter import (
+    REAL,
+    AdapterError,
+    CannotRunError,
+    Case,
+    Hello,
+    Play,
+    T,
+    UnderWay,
+)
 from rocketmq_conformance.conformance.fakes.group_case import DELAY, GroupCase
 from rocketmq_conformance.conformance.startup import phase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
+from rocketmq_conformance.conformance.targets.client_program.lanes import Lanes
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.played_group import NOT_CONNECTED, PlayedGroup
@@ -70,12 +81,14 @@ class ClientProgram:
     ) -> None:
         self._command = shlex.split(command)
         self._text = python_name(self._command) or command
-        self._pace, self._lanes = pace, lanes
+        self._pace, self._lanes = pace, Lanes(lanes)
         self._timing = timing or Timing.of(pace)
         self._through = through
         self._access = access or GivenAccess()
         self._profile = Profile()
         self._interrupted = threading.Event()
+        #: What ends the cases of each stream.
+        self._streams: set[threading.Event] = set()
         #: The case that is played step by step, and whether any program ever connected.
         self._group: PlayedGroup | None = None
         self._connected = False
@@ -134,21 +147,17 @@ class ClientProgram:
         self._connected = self._connected or not introduced.unsupported
         return introduced
 
-    def group(self, suite: Suite) -> PlayedGroup:
-        """A case of its own, without members."""
-        group = self._made(suite)
+    def group(self, suite: Suite, interrupted: threading.Event | None = None) -> PlayedGroup:
+        """A case of its own, without members, until it is interrupted."""
+        group = self._made(suite, interrupted or self._interrupted)
         group.says = group.consumer in self._say
         return group
 
-    def _made(self, suite: Suite) -> PlayedGroup:
+    def _made(self, suite: Suite, interrupted: threading.Event) -> PlayedGroup:
         if suite is whole_brokers.SUITE:
-            return PlayedBrokers(
-                suite, self._profile, self._command, self._timing, self._interrupted, access=self._access
-            )
+            return PlayedBrokers(suite, self._profile, self._command, self._timing, interrupted, access=self._access)
         make = _PLAYED.get(suite.name, PlayedGroup)
-        return make(
-            suite, self._profile, self._command, self._timing, self._interrupted, self._broker, access=self._access
-        )
+        return make(suite, self._profile, self._command, self._timing, interrupted, self._broker, access=self._access)
 
     def _broker(self, broadcasting: bool) -> CaseBroker:
         """The broker of a case."""
@@ -166,7 +175,7 @@ class ClientProgram:
 
     def lanes(self, suite: Suite) -> int:
         """How many cases are played side by side."""
-        return self._lanes
+        return self._lanes.count
 
     def reset(self, case: Case) -> None:
         """Begin a case that is played step by step."""
@@ -181,44 +190,66 @@ class ClientProgram:
 
     def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
         """Play cases, each in a group of its own; a next one as soon as one has ended."""
+        with closing(self._stream(suite, cases, waits=True)) as playing:
+            for ended in playing:
+                if not isinstance(ended, UnderWay):
+                    yield ended
+
+    def take_turns(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T] | UnderWay, None, None]:
+        """The same without waiting for a lane, or for a case to end."""
+        return self._stream(suite, cases, waits=False)
+
+    def _stream(
+        self, suite: Suite, cases: Iterable[Play[T]], *, waits: bool
+    ) -> Generator[Future[T] | UnderWay, None, None]:
         waiting = iter(cases)
         under_way: deque[Future[T]] = deque()
-        with ThreadPoolExecutor(self._lanes) as pool:
-            try:
-                while True:
-                    while _open(under_way) < self._lanes and len(under_way) < _AHEAD * self._lanes:
-                        play = next(waiting, None)
-                        if play is None:
-                            break
-                        under_way.append(pool.submit(self._case, suite, play))
-                    if not under_way:
-                        return
-                    if under_way[0].done():
-                        yield under_way.popleft()
-                    else:
-                        wait([one for one in under_way if not one.done()], return_when=FIRST_COMPLETED)
-            finally:
-                if under_way:
-                    self._interrupted.set()
-                    pool.shutdown(cancel_futures=True)
-                    self._interrupted.clear()
+        interrupted = threading.Event()
+        self._streams.add(interrupted)
+        begins = True
+        try:
+            while under_way or begins:
+                begun = False
+                while begins and not begun and len(under_way) < _AHEAD * self._lanes.count:
+                    if not self._lanes.take(waits=waits and not under_way):
+                        break
+                    play = next(waiting, None)
+                    if play is None:
+                        begins = False
+                        self._lanes.leave()
+                        break
+                    under_way.append(self._lanes.begin(partial(self._case, suite, play, interrupted)))
+                    begun = not waits
+                if under_way and under_way[0].done():
+                    yield under_way.popleft()
+                elif not waits:
+                    yield UnderWay(self._lanes.under_way, begun)
+                else:
+                    wait([one for one in under_way if not one.done()], return_when=FIRST_COMPLETED)
+        finally:
+            self._streams.discard(interrupted)
+            if under_way:
+                interrupted.set()
+                wait(under_way)
 
     def close(self) -> None:
         """Kill every program that still runs."""
-        self._interrupted.set()
+        for interrupted in (self._interrupted, *self._streams):
+            interrupted.set()
         self.end_case()
+        self._lanes.close()
         self._access.close()
         if self._through is not None:
             self._through.close()
 
-    def _case(self, suite: Suite, play: Play[T]) -> T:
+    def _case(self, suite: Suite, play: Play[T], interrupted: threading.Event) -> T:
         """Play a case; once more when a member did not connect, as a machine may have been too busy for it."""
-        came, missed = self._played(suite, play)
-        return self._played(suite, play)[0] if missed else came
+        came, missed = self._played(suite, play, interrupted)
+        return self._played(suite, play, interrupted)[0] if missed else came
 
-    def _played(self, suite: Suite, play: Play[T]) -> tuple[T, bool]:
+    def _played(self, suite: Suite, play: Play[T], interrupted: threading.Event) -> tuple[T, bool]:
         """Play a case; did a member of it not connect?"""
-        group = self.group(suite)
+        group = self.group(suite, interrupted)
         try:
             came = play(lambda operation: self._step(group, operation))
             return came, group.misses_member
@@ -255,7 +286,3 @@ class ClientProgram:
         if self._group is not None:
             self._group.close()
             self._group = None
-
-
-def _open(under_way: Iterable[Future[T]]) -> int:
-    return sum(not one.done() for one in under_way)
