@@ -8,11 +8,12 @@ from typing import Annotated
 from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
 from rocketmq_conformance.models.broker.broker_restart import BrokerRestartModel
+from rocketmq_conformance.models.broker.broker_upgrade import BrokerUpgradeModel
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, UncertainBroker
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.suite import BoundModel, Handler, Suite
 from rocketmq_conformance.suites.values import broker as values
 from rocketmq_conformance.suites.values import words
 
@@ -147,6 +148,24 @@ class Search(Operation):
     boundary: Annotated[str, values.BOUNDARY]
 
 
+def on_store(model: BrokerRestartModel | BrokerUpgradeModel) -> dict[type[Operation], Handler]:
+    """The handlers of what is written to a store and read from it."""
+    return {
+        CreateTopic: model.create_topic,
+        DeleteTopic: model.delete_topic,
+        CreateGroup: model.create_group,
+        DeleteGroup: model.delete_group,
+        SendTimed: model.send,
+        Commit: model.commit,
+        Query: model.query,
+        QueryKept: model.query_kept,
+        Max: model.max,
+        Min: model.min,
+        Earliest: model.earliest,
+        Search: model.search,
+    }
+
+
 def _bind(profile: Profile) -> BoundModel:
     model = BrokerRestartModel(profile)
     return BoundModel(
@@ -156,18 +175,7 @@ def _bind(profile: Profile) -> BoundModel:
             Save: model.save,
             Memory: model.memory,
             SubscribeAgain: model.subscribe_again,
-            CreateTopic: model.create_topic,
-            DeleteTopic: model.delete_topic,
-            CreateGroup: model.create_group,
-            DeleteGroup: model.delete_group,
-            SendTimed: model.send,
-            Commit: model.commit,
-            Query: model.query,
-            QueryKept: model.query_kept,
-            Max: model.max,
-            Min: model.min,
-            Earliest: model.earliest,
-            Search: model.search,
+            **on_store(model),
         },
     )
 

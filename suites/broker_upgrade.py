@@ -11,22 +11,6 @@ from rocketmq_conformance.models.broker.configuration import LIGHT
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import broker_restart
-from rocketmq_conformance.suites.broker_restart import (
-    Commit,
-    CreateGroup,
-    CreateTopic,
-    DeleteGroup,
-    DeleteTopic,
-    Earliest,
-    Max,
-    Memory,
-    Min,
-    Query,
-    QueryKept,
-    Save,
-    Search,
-    SendTimed,
-)
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
@@ -47,20 +31,9 @@ def _bind(profile: Profile) -> BoundModel:
         model.initial(),
         {
             Change: model.change,
-            Save: model.save,
-            Memory: model.memory,
-            CreateTopic: model.create_topic,
-            DeleteTopic: model.delete_topic,
-            CreateGroup: model.create_group,
-            DeleteGroup: model.delete_group,
-            SendTimed: model.send,
-            Commit: model.commit,
-            Query: model.query,
-            QueryKept: model.query_kept,
-            Max: model.max,
-            Min: model.min,
-            Earliest: model.earliest,
-            Search: model.search,
+            broker_restart.Save: model.save,
+            broker_restart.Memory: model.memory,
+            **broker_restart.on_store(model),
         },
     )
 

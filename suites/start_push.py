@@ -39,16 +39,7 @@ class StartAtTimeChecked(values.TimeArguments):
 
 def _bind(topology: Topology, profile: Profile) -> BoundModel:
     model = StartModel(profile, topology)
-    start, start_at_time = values.starts(model.push)
-    return values.bound(
-        model,
-        {
-            Start: partial(start, False),
-            StartChecked: partial(start, True),
-            StartAtTime: partial(start_at_time, False),
-            StartAtTimeChecked: partial(start_at_time, True),
-        },
-    )
+    return values.bound(model, values.starts(model.push, Start, StartChecked, StartAtTime, StartAtTimeChecked))
 
 
 SUITE = Suite(

@@ -7,8 +7,6 @@ that old. Then it ends: a broker that only waits takes a tenth of a processor.
 from __future__ import annotations
 
 import time
-from types import TracebackType
-from typing import Self
 
 from rocketmq_conformance.conformance.proof import broker_tables as tables
 from rocketmq_conformance.conformance.proof.evidence import Tally
@@ -16,6 +14,7 @@ from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.launch_config import COMMIT_LOG_FILE
 from rocketmq_conformance.conformance.targets.broker.managed_broker import StartedBroker
+from rocketmq_conformance.conformance.targets.scoped import Scoped
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker import aged_store, lifecycle
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC
@@ -52,7 +51,7 @@ _AFTER = {0: 5, 3: 4}
 _FILLER_TOPIC = 1
 
 
-class Expiry:
+class Expiry(Scoped):
     """One broker from its start to its restart after messages expired."""
 
     def __init__(self, release: Release, profile: Profile) -> None:
@@ -63,19 +62,14 @@ class Expiry:
         self._started = 0.0
         self._proven = False
 
-    def __enter__(self) -> Self:
-        try:
-            self.adapter.hello()
-            self._started = time.monotonic()
-            self._fill()
-        except BaseException:
-            self.adapter.close()
-            raise
-        return self
+    def start(self) -> None:
+        """Start the broker, and fill it."""
+        self.adapter.hello()
+        self._started = time.monotonic()
+        self._fill()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End the broker."""
         self.adapter.close()
 
     def prove_when_due(self, tally: Tally) -> None:

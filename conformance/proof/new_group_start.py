@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from types import TracebackType
-from typing import Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.java_client.release import java_release
+from rocketmq_conformance.conformance.targets.scoped import Scoped
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker import aged_store
 from rocketmq_conformance.models.broker.reset import OFFLINE
@@ -36,7 +35,7 @@ _COMMIT_LIMIT = 5.0
 _LOG = QueueLog(first=EXPIRED, times=(aged_store.EPOCH,) * (MESSAGES_EACH - EXPIRED))
 
 
-class NewGroupStartPlayer:
+class NewGroupStartPlayer(Scoped):
     """Plays the folklore on one release; a context manager that starts and stops a name server and a broker."""
 
     def __init__(self, release: Release) -> None:
@@ -52,18 +51,13 @@ class NewGroupStartPlayer:
             "remedied": lambda: self._consume("REMEDIED", OTHER),
         }
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Start its cluster, and fill it."""
         self._open.enter_context(self.cluster)
-        try:
-            self._fill()
-        except BaseException:
-            self._open.close()
-            raise
-        return self
+        self._fill()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End the processes and connections."""
         self._open.close()
 
     def play(self, step: str) -> Value:

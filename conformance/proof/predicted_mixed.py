@@ -17,8 +17,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.api import consumer_of, read_group
@@ -34,6 +33,7 @@ from rocketmq_conformance.conformance.targets.broker.cluster import ROUTE_LIMIT
 from rocketmq_conformance.conformance.targets.broker.process import HOST
 from rocketmq_conformance.conformance.targets.broker.servers import Broker, NameServer
 from rocketmq_conformance.conformance.targets.maven import class_path
+from rocketmq_conformance.conformance.targets.scoped import Scoped
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import LAST
@@ -101,7 +101,7 @@ def prove_mixed() -> Iterator[Agreement]:
         )
 
 
-class MixedCluster:
+class MixedCluster(Scoped):
     """The name server, the brokers by name, and the slave; a context manager that starts and stops them."""
 
     def __init__(self, order: tuple[Release, Release], stored: Mapping[tuple[str, Release], Mapping[int, int]]) -> None:
@@ -111,23 +111,18 @@ class MixedCluster:
         #: The name of the broker that has a slave.
         self.newer = next(name for name, release in self._releases.items() if release == NEWER)
 
-    def __enter__(self) -> Self:
-        try:
-            named_by = self._open.enter_context(NameServer(NEWER))
-            #: The name server's address, host:port.
-            self.name_server = named_by.address
-            self._names = named_by.port
-            self.masters = {name: self._started(name, brokerRole="ASYNC_MASTER") for name in BROKERS}
-            self.slave = self._started(self.newer, brokerId="1", brokerRole="SLAVE")
-            self.await_route({name: {"0", "1"} if name == self.newer else {"0"} for name in BROKERS})
-        except BaseException:
-            self._open.close()
-            raise
-        return self
+    def start(self) -> None:
+        """Start the name server, the masters and the slave, and wait for their route."""
+        named_by = self._open.enter_context(NameServer(NEWER))
+        #: The name server's address, host:port.
+        self.name_server = named_by.address
+        self._names = named_by.port
+        self.masters = {name: self._started(name, brokerRole="ASYNC_MASTER") for name in BROKERS}
+        self.slave = self._started(self.newer, brokerId="1", brokerRole="SLAVE")
+        self.await_route({name: {"0", "1"} if name == self.newer else {"0"} for name in BROKERS})
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End the processes and connections."""
         self._open.close()
 
     def _started(self, name: str, **properties: str) -> Broker:

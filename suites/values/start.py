@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated
 
 from rocketmq_conformance.models.client.initial_broker import SHAPES
@@ -80,8 +81,14 @@ def checked(profile: Profile) -> bool:
     return CHECKED_START.on(profile.client)
 
 
-def starts(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, Handler]:
-    """The handlers of a start, and of a start at a time, behind ``checked``: does it report what fails?
+def starts(
+    decide: Callable[..., Answer[RemoteStore]],
+    plain: type[Operation],
+    checked: type[Operation],
+    timed: type[Operation],
+    timed_checked: type[Operation],
+) -> dict[type[Operation], Handler]:
+    """The handlers of starts, and of starts at a time; those that are checked report what fails.
 
     ``decide`` takes (state, queue, where, timestamp, zone, checked, fault, bound_fault).
     """
@@ -96,7 +103,12 @@ def starts(decide: Callable[..., Answer[RemoteStore]]) -> tuple[Handler, Handler
     ) -> Answer[RemoteStore]:
         return decide(state, queue, TIMESTAMP, timestamp, zone, checked, fault, bound_fault)
 
-    return start, start_at_time
+    return {
+        plain: partial(start, False),
+        checked: partial(start, True),
+        timed: partial(start_at_time, False),
+        timed_checked: partial(start_at_time, True),
+    }
 
 
 @arguments

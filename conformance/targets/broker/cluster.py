@@ -7,8 +7,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.client import Connection
@@ -17,6 +15,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.process import HOST
 from rocketmq_conformance.conformance.targets.broker.servers import Broker, NameServer
+from rocketmq_conformance.conformance.targets.scoped import Scoped
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.release import Release
@@ -27,7 +26,7 @@ ROUTE_LIMIT = 60.0
 _PATIENCE = 20.0
 
 
-class Cluster:
+class Cluster(Scoped):
     """The two processes, and a connection to each; a context manager that starts and stops them.
 
     ``prepare`` fills the broker's folder before its start (aged_store.py); the name server may be of another release;
@@ -49,25 +48,20 @@ class Cluster:
         self._lease, self._limit = lease, limit
         self._open = ExitStack()
 
-    def __enter__(self) -> Self:
-        try:
-            name_server = self._open.enter_context(NameServer(self._named_by, limit=self._limit))
-            #: The name server's address, host:port.
-            self.name_server = name_server.address
-            #: The broker's process.
-            self.broker = self._open.enter_context(
-                Broker(self.release, self._prepare, name_server.address, lease=self._lease, limit=self._limit)
-            )
-            self._names = self._open.enter_context(Connection(HOST, name_server.port, _PATIENCE))
-            self._connection = self._open.enter_context(Connection(HOST, self.broker.port, _PATIENCE))
-        except BaseException:
-            self._open.close()
-            raise
-        return self
+    def start(self) -> None:
+        """Start the name server and the broker, and connect to both."""
+        name_server = self._open.enter_context(NameServer(self._named_by, limit=self._limit))
+        #: The name server's address, host:port.
+        self.name_server = name_server.address
+        #: The broker's process.
+        self.broker = self._open.enter_context(
+            Broker(self.release, self._prepare, name_server.address, lease=self._lease, limit=self._limit)
+        )
+        self._names = self._open.enter_context(Connection(HOST, name_server.port, _PATIENCE))
+        self._connection = self._open.enter_context(Connection(HOST, self.broker.port, _PATIENCE))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End the processes and connections."""
         self._open.close()
 
     def ask(self, request: requests.Ask) -> Command:

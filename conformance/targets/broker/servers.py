@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import Protocol, Self
+from types import MappingProxyType
+from typing import Protocol
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.access import OPEN, Access, CertificateError
@@ -27,6 +27,7 @@ from rocketmq_conformance.conformance.targets.broker.published_jars import broke
 from rocketmq_conformance.conformance.targets.broker.refusals import not_encrypted
 from rocketmq_conformance.conformance.targets.broker.roomy_disk import broker_folder
 from rocketmq_conformance.conformance.targets.maven import class_path
+from rocketmq_conformance.conformance.targets.scoped import Scoped
 from rocketmq_conformance.models.release import Release
 
 #: For how long an answer to the question whether a server is up is waited for between two looks at the program (s).
@@ -79,7 +80,7 @@ class LocalJava:
         return JavaProcess(name, home, log)
 
 
-class NameServer:
+class NameServer(Scoped):
     """A name server of a release."""
 
     def __init__(self, release: Release, jars: ClassPath = class_path, limit: float | None = None) -> None:
@@ -114,21 +115,8 @@ class NameServer:
         self.process.kill()
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def __enter__(self) -> Self:
-        try:
-            self.start()
-        except BaseException:  # Ctrl-C too: nothing may go on running
-            self.close()
-            raise
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class Broker:
+class Broker(Scoped):
     """A broker of a release; ``prepare`` may fill its folder before the first start (aged_store.py)."""
 
     def __init__(
@@ -238,19 +226,6 @@ class Broker:
         """Kill it and remove its folder."""
         self.process.close()
         tables_in_memory.remove(self.home)
-
-    def __enter__(self) -> Self:
-        try:
-            self.start()
-        except BaseException:  # Ctrl-C too: nothing may go on running
-            self.close()
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _command(launcher: str, flags: Sequence[str], home: Path, path: str, main: str, configuration: Path) -> list[str]:
