@@ -29,7 +29,7 @@ from rocketmq_conformance.models.broker.compiled_filters import (
     restarted,
 )
 from rocketmq_conformance.models.broker.members import Connections, Consumer
-from rocketmq_conformance.models.broker.pull import TagCodes
+from rocketmq_conformance.models.broker.subscription import TagCodes
 from rocketmq_conformance.models.message_queue import MessageQueue, Queue
 from rocketmq_conformance.models.outcome import Err
 

@@ -23,15 +23,9 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker import names
 from rocketmq_conformance.models.broker import pull as model
-from rocketmq_conformance.models.broker.pull import (
-    COMMIT,
-    SUBSCRIPTION,
-    PullMessageRequest,
-    PullResult,
-    StoredEntry,
-    TagCodes,
-)
+from rocketmq_conformance.models.broker.pull import COMMIT, SUBSCRIPTION, PullMessageRequest, PullResult
 from rocketmq_conformance.models.broker.pull_fields import PullFields, missing_error
+from rocketmq_conformance.models.broker.subscription import StoredEntry, TagCodes, carried_codes, passes_filter
 from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Err, Result
 
@@ -221,7 +215,7 @@ class Pulls:
 
     def wakes(self, codes: TagCodes | Err, entry: StoredEntry) -> bool:
         """Does a message wake a pull with this subscription?"""
-        return not isinstance(codes, Err) and model.passes_filter(self._storage.rules, codes, entry)
+        return not isinstance(codes, Err) and passes_filter(self._storage.rules, codes, entry)
 
     def has_news(self, held: HeldPull) -> bool:
         """Did a message arrive since a pull was held?"""
@@ -287,7 +281,7 @@ class Pulls:
     def subscribed(self, ext: Mapping[str, str], flags: int) -> TagCodes | Err:
         """BQ-PULL-SUB: the subscription of a pull, the one that it carries or the registered one."""
         if flags & SUBSCRIPTION:
-            return model.carried_codes(self._storage.rules, ext.get("subscription"), ext.get("expressionType"))
+            return carried_codes(self._storage.rules, ext.get("subscription"), ext.get("expressionType"))
         return self._registered(ext["consumerGroup"], ext["topic"], int(ext["subVersion"]))
 
     def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:

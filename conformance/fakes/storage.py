@@ -15,7 +15,6 @@ from rocketmq_conformance.models.broker import admin, group_stats, names
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.members import ORDINARY_GROUP, GroupSettings
-from rocketmq_conformance.models.broker.pull import StoredEntry
 from rocketmq_conformance.models.broker.send import NO_QUEUE, inherit, send
 from rocketmq_conformance.models.broker.send_back import RetrySettings, with_topic
 from rocketmq_conformance.models.broker.state import (
@@ -26,6 +25,7 @@ from rocketmq_conformance.models.broker.state import (
     Stored,
     Topic,
 )
+from rocketmq_conformance.models.broker.subscription import StoredEntry
 from rocketmq_conformance.models.outcome import Err
 
 DEFAULT_RETRIES = RetrySettings()

@@ -14,8 +14,9 @@ from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.proof.whole_cases import TableCase, cases
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.models.broker.pull import OFFSET_TOO_SMALL, PullMessageRequest, PullResult, TagCodes
+from rocketmq_conformance.models.broker.pull import OFFSET_TOO_SMALL, PullMessageRequest, PullResult
 from rocketmq_conformance.models.broker.state import ABSENT
+from rocketmq_conformance.models.broker.subscription import TagCodes
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.models.broker.members import LAST, PASSIVELY, Consumer
-from rocketmq_conformance.models.broker.pull import RegisteredSubscription, TagCodes
+from rocketmq_conformance.models.broker.subscription import RegisteredSubscription, TagCodes
 
 
 def read(body: bytes) -> tuple[str, list[Consumer]]:

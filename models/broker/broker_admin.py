@@ -19,10 +19,6 @@ from rocketmq_conformance.models.broker.pull import (
     MAX_MESSAGES,
     PullMessageRequest,
     PullResult,
-    RegisteredSubscription,
-    StoredEntry,
-    TagCodes,
-    carried_codes,
     pull,
     response_code,
     subscribes,
@@ -30,6 +26,7 @@ from rocketmq_conformance.models.broker.pull import (
 from rocketmq_conformance.models.broker.reset import ResetRequest, reset
 from rocketmq_conformance.models.broker.search import instant
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.broker.subscription import RegisteredSubscription, StoredEntry, TagCodes, carried_codes
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule

@@ -21,8 +21,8 @@ from rocketmq_conformance.models.broker.assignment import (
 )
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.members import NO_GROUPS, Consumer, Groups
-from rocketmq_conformance.models.broker.pull import RegisteredSubscription
 from rocketmq_conformance.models.broker.state import RETRY
+from rocketmq_conformance.models.broker.subscription import RegisteredSubscription
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, reasons_by_kind

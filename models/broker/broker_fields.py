@@ -14,16 +14,12 @@ from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.correction import correction_offsets
 from rocketmq_conformance.models.broker.fixtures import QUEUES
 from rocketmq_conformance.models.broker.own_names import CHECKPOINT, HALF, HALF_OP, MAX_TIME, ROCKS, SCHEDULE_TOPIC
-from rocketmq_conformance.models.broker.pull import (
-    PullMessageRequest,
-    PullResult,
-    StoredEntry,
-    response_code,
-)
+from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, response_code
 from rocketmq_conformance.models.broker.pull_fields import FAILED, PullFields, missing_error
 from rocketmq_conformance.models.broker.search import max_offset, min_offset, search
 from rocketmq_conformance.models.broker.send import BAD_QUEUE, NO_TOPIC, send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
+from rocketmq_conformance.models.broker.subscription import StoredEntry
 from rocketmq_conformance.models.java_text import parse_boolean, parse_number
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile

@@ -14,17 +14,10 @@ from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.client_check import check_client
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.property_filter import FailedError, compiled, verdict
-from rocketmq_conformance.models.broker.pull import (
-    SQL92,
-    PullMessageRequest,
-    PullResult,
-    StoredEntry,
-    carried_codes,
-    pull,
-    response_code,
-)
+from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, pull, response_code
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.subscription import SQL92, StoredEntry, carried_codes
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule

@@ -23,19 +23,16 @@ from rocketmq_conformance.models.broker.members import (
     GroupSettings,
 )
 from rocketmq_conformance.models.broker.property_filter import NO_PROPERTIES
-from rocketmq_conformance.models.broker.pull import (
+from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, pull, response_code
+from rocketmq_conformance.models.broker.send import send
+from rocketmq_conformance.models.broker.state import BrokerState, Topic
+from rocketmq_conformance.models.broker.subscription import (
     SQL92,
     PropertyFilter,
-    PullMessageRequest,
-    PullResult,
     RegisteredSubscription,
     StoredEntry,
     TagCodes,
-    pull,
-    response_code,
 )
-from rocketmq_conformance.models.broker.send import send
-from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile

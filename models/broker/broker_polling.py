@@ -25,21 +25,23 @@ from rocketmq_conformance.models.broker.members import PASSIVELY, RegisteredGrou
 from rocketmq_conformance.models.broker.names import created_by_look_up
 from rocketmq_conformance.models.broker.pull import (
     SUSPEND,
-    UNSUBSCRIBED,
     PullMessageRequest,
     PullResult,
-    RegisteredSubscription,
-    StoredEntry,
-    carried_codes,
     is_held,
-    passes_filter,
     pull,
-    registered_codes,
     response_code,
 )
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import READ, WRITE, BrokerState, Topic
+from rocketmq_conformance.models.broker.subscription import (
+    UNSUBSCRIBED,
+    RegisteredSubscription,
+    StoredEntry,
+    carried_codes,
+    passes_filter,
+    registered_codes,
+)
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind

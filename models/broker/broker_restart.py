@@ -14,18 +14,10 @@ from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC, TOPIC_
 from rocketmq_conformance.models.broker.compiled_filters import NO_FILTERS, compile_subscriptions, restarted
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP, UncertainBroker, step
-from rocketmq_conformance.models.broker.pull import (
-    SQL92,
-    PullMessageRequest,
-    PullResult,
-    RegisteredSubscription,
-    StoredEntry,
-    pull,
-    registered_codes,
-    response_code,
-)
+from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, pull, response_code
 from rocketmq_conformance.models.broker.send import send, send_observed
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
+from rocketmq_conformance.models.broker.subscription import SQL92, RegisteredSubscription, StoredEntry, registered_codes
 from rocketmq_conformance.models.outcome import UNDEFINED, Err, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, reasons_by_kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.property_filter import compiled
-from rocketmq_conformance.models.broker.pull import NO_FILTER, SQL92, UNREADABLE, names_tags
+from rocketmq_conformance.models.broker.subscription import NO_FILTER, SQL92, UNREADABLE, names_tags
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Reason, Rule
 

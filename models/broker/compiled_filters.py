@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.property_filter import compiled
-from rocketmq_conformance.models.broker.pull import SQL92, RegisteredSubscription, names_tags
+from rocketmq_conformance.models.broker.subscription import SQL92, RegisteredSubscription, names_tags
 from rocketmq_conformance.models.rule import Rule
 
 RULES = (

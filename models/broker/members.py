@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.compiled_filters import CompiledFilter
-from rocketmq_conformance.models.broker.pull import (
-    NO_PERMISSION,
+from rocketmq_conformance.models.broker.pull import NO_PERMISSION
+from rocketmq_conformance.models.broker.subscription import (
     UNSUBSCRIBED,
     RegisteredSubscription,
     TagCodes,

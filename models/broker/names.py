@@ -28,10 +28,11 @@ from rocketmq_conformance.models.broker.own_names import (
     SYSTEM_TOPIC,
     OwnNames,
 )
-from rocketmq_conformance.models.broker.pull import NO_PERMISSION, PullMessageRequest, StoredEntry, TagCodes, pull
+from rocketmq_conformance.models.broker.pull import NO_PERMISSION, PullMessageRequest, pull
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import DEAD, RETRY, BrokerState, Topic
+from rocketmq_conformance.models.broker.subscription import StoredEntry, TagCodes
 from rocketmq_conformance.models.java_text import is_blank, utf16
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind

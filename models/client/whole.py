@@ -16,9 +16,10 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from rocketmq_conformance.models.broker.commit import commit_offset
-from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, StoredEntry, pull, response_code
+from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, pull, response_code
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.broker.subscription import StoredEntry
 from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
 from rocketmq_conformance.models.client.remote_store import RemoteStore
 from rocketmq_conformance.models.client.start import StartModel

@@ -7,7 +7,7 @@ from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
 from rocketmq_conformance.models.broker.broker_filters import MESSAGES, PROPERTIES, expression_of
-from rocketmq_conformance.models.broker.pull import SQL92
+from rocketmq_conformance.models.broker.subscription import SQL92
 from rocketmq_conformance.suites.broker_filters import (
     CheckSql,
     CheckSubscription,

@@ -11,8 +11,8 @@ from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
 from rocketmq_conformance.models.broker.broker_restart import FIRST, FIRST_VERSION, MESSAGES
 from rocketmq_conformance.models.broker.lifecycle import STOP
-from rocketmq_conformance.models.broker.pull import SQL92
 from rocketmq_conformance.models.broker.state import RETRY
+from rocketmq_conformance.models.broker.subscription import SQL92
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome
 from rocketmq_conformance.suites.broker_restart import (
     Commit,

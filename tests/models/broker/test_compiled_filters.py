@@ -10,7 +10,7 @@ from rocketmq_conformance.models.broker.compiled_filters import (
     compile_subscriptions,
     restarted,
 )
-from rocketmq_conformance.models.broker.pull import RegisteredSubscription
+from rocketmq_conformance.models.broker.subscription import RegisteredSubscription
 from rocketmq_conformance.models.profile import Profile
 
 NEW, OLDEST = BrokerRules.of(Profile()), BrokerRules.of(Profile.of(broker="4.0.0"))

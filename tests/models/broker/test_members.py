@@ -17,7 +17,7 @@ from rocketmq_conformance.models.broker.members import (
     heartbeat,
     unregister,
 )
-from rocketmq_conformance.models.broker.pull import RegisteredSubscription
+from rocketmq_conformance.models.broker.subscription import RegisteredSubscription
 from rocketmq_conformance.models.profile import Profile
 
 NEW = BrokerRules.of(Profile())

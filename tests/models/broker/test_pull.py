@@ -19,22 +19,19 @@ from rocketmq_conformance.models.broker.pull import (
     OFFSET_TOO_SMALL,
     RULES,
     SUSPEND,
-    PropertyFilter,
     PullMessageRequest,
     PullResult,
-    RegisteredSubscription,
-    StoredEntry,
-    TagCodes,
-    carried_codes,
     is_held,
-    passes_filter,
     pull,
-    registered_codes,
     response_code,
-    tag_codes,
 )
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
-from rocketmq_conformance.models.java_text import string_hash
+from rocketmq_conformance.models.broker.subscription import (
+    StoredEntry,
+    TagCodes,
+    passes_filter,
+    tag_codes,
+)
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
@@ -100,79 +97,6 @@ def test_checks_come_in_order_and_a_refused_pull_commits_nothing(
 @pytest.mark.parametrize(("broker", "error"), [("5.3.1", "SYSTEM_ERROR"), ("5.3.2", "INVALID_PARAMETER")])
 def test_a_bad_queue_is_named_by_release(broker: str, error: str) -> None:
     assert pull(rules(broker), world(young(1)), PullMessageRequest("G", "T", 2, 0), None, [])[1] == Err(error)
-
-
-# --- subscriptions --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("expression", [None, "", "*"])
-def test_everything_is_subscribed(expression: str | None) -> None:
-    assert tag_codes(expression) is None
-
-
-@every(
-    ("expression", "tags"),
-    [
-        ("A", {"A"}),
-        ("A||B", {"A", "B"}),
-        (" A ||\tB\n", {"A", "B"}),
-        ("A || || ", {"A"}),
-        (" ", set()),
-        ("* || A", {"*", "A"}),
-    ],
-)
-def test_tags_are_split_and_trimmed(expression: str, tags: set[str]) -> None:
-    assert tag_codes(expression) == {string_hash(tag) for tag in tags}
-
-
-@pytest.mark.parametrize("expression", ["||", "||||"])
-def test_separators_alone_cannot_be_read(expression: str) -> None:
-    assert tag_codes(expression) == Err("SUBSCRIPTION_PARSE_FAILED")
-
-
-def test_a_carried_expression_is_tags_or_nothing_the_broker_filters_by() -> None:
-    for kind in (None, "TAG"):
-        assert carried_codes(NEW, "A", kind) == {string_hash("A")}
-    assert carried_codes(NEW, "a > 1", "SQL92") == Err("SYSTEM_ERROR")
-    assert carried_codes(NEW, "", "SQL92") == Err("SUBSCRIPTION_PARSE_FAILED")
-    assert carried_codes(rules("4.0.0"), "A", "SQL92") == {string_hash("A")}
-
-
-def test_a_registered_subscription_must_be_there_and_new_enough() -> None:
-    codes = frozenset({1})
-    assert registered_codes(NEW, None, 0) == Err("SUBSCRIPTION_NOT_EXIST")
-    assert registered_codes(NEW, RegisteredSubscription(codes, 5), 6) == Err("SUBSCRIPTION_NOT_LATEST")
-    assert registered_codes(NEW, RegisteredSubscription(codes, 5), 5) == codes
-    assert registered_codes(NEW, RegisteredSubscription(None, 5, ""), 4) is None
-    assert registered_codes(rules("4.0.0"), RegisteredSubscription(codes, 5, "SQL92"), 5) == codes
-
-
-def test_a_registered_expression_counts_as_it_was_compiled() -> None:
-    by_sql = RegisteredSubscription(frozenset(), 5, "SQL92", "a > 1")
-    answering = BrokerRules.of(Profile().configured({"enablePropertyFilter": "true"}))
-    for broker in (NEW, answering):
-        assert registered_codes(broker, by_sql, 6) == Err("SUBSCRIPTION_NOT_LATEST")
-        assert registered_codes(broker, by_sql, 5) == Err("FILTER_DATA_NOT_EXIST")
-        assert registered_codes(broker, by_sql, 5, ("a > 0", 4)) == Err("FILTER_DATA_NOT_LATEST")
-    assert registered_codes(NEW, by_sql, 5, ("a > 0", 5)) == Err("SYSTEM_ERROR")
-    assert registered_codes(answering, by_sql, 5, ("a > 0", 5)) == PropertyFilter("a > 0")
-    assert registered_codes(answering, by_sql._replace(class_filter=True), 5, ("a > 0", 5)) is None
-    blank = by_sql._replace(kind="")
-    assert registered_codes(answering, blank, 5) == frozenset()
-    assert registered_codes(rules("4.2.0"), blank, 5) == Err("FILTER_DATA_NOT_EXIST")
-
-
-def test_the_broker_compares_hashes() -> None:
-    assert string_hash("Aa") == string_hash("BB")
-    codes = tag_codes("Aa")
-    assert not isinstance(codes, Err)
-    assert passes_filter(NEW, codes, StoredEntry(1, "Aa"))
-    assert passes_filter(NEW, codes, StoredEntry(1, "BB"))
-    assert not passes_filter(NEW, codes, StoredEntry(1, "A"))
-    assert not passes_filter(NEW, codes, StoredEntry(1, None))
-    assert not passes_filter(NEW, codes, StoredEntry(1, ""))
-    assert passes_filter(NEW, None, StoredEntry(1, None))
-    assert passes_filter(NEW, None, StoredEntry(1, "A"))
 
 
 # --- statuses -------------------------------------------------------------------------------------------------

@@ -12,10 +12,11 @@ from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.clone import clone_offsets
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lifecycle import restart
-from rocketmq_conformance.models.broker.pull import OFFSET_RESET, PullMessageRequest, StoredEntry, pull, response_code
+from rocketmq_conformance.models.broker.pull import OFFSET_RESET, PullMessageRequest, pull, response_code
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.reset import ResetRequest, reset, without_pending
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored, Topic
+from rocketmq_conformance.models.broker.subscription import StoredEntry
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 

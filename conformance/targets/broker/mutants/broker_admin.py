@@ -14,9 +14,10 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.group_stats import QueueStats, group_stats
-from rocketmq_conformance.models.broker.pull import PullMessageRequest, TagCodes
+from rocketmq_conformance.models.broker.pull import PullMessageRequest
 from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest
 from rocketmq_conformance.models.broker.state import ABSENT
+from rocketmq_conformance.models.broker.subscription import TagCodes
 from rocketmq_conformance.models.outcome import Err, Result
 
 MUTANTS: list[BrokerMutant] = []

@@ -10,16 +10,13 @@ from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.pull import (
     FOUND,
-    NO_FILTER,
     NO_MATCHED_MESSAGE,
     OFFSET_OVERFLOW_ONE,
     SUBSCRIPTION,
-    UNREADABLE,
     PullMessageRequest,
     PullResult,
-    TagCodes,
-    tag_codes,
 )
+from rocketmq_conformance.models.broker.subscription import NO_FILTER, UNREADABLE, TagCodes, tag_codes
 from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err, Result
 

@@ -12,12 +12,12 @@ from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant,
 from rocketmq_conformance.models.broker import names
 from rocketmq_conformance.models.broker.configuration import PROPERTY_FILTER
 from rocketmq_conformance.models.broker.property_filter import FailedError, Properties, compiled, passes, verdict
-from rocketmq_conformance.models.broker.pull import (
+from rocketmq_conformance.models.broker.pull import PullMessageRequest
+from rocketmq_conformance.models.broker.subscription import (
     NO_FILTER,
     SQL92,
     UNREADABLE,
     PropertyFilter,
-    PullMessageRequest,
     StoredEntry,
     TagCodes,
     tag_codes,

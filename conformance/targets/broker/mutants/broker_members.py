@@ -17,7 +17,7 @@ from rocketmq_conformance.models.broker.members import (
     GroupSettings,
     RegisteredGroup,
 )
-from rocketmq_conformance.models.broker.pull import (
+from rocketmq_conformance.models.broker.subscription import (
     NO_DATA,
     NO_FILTER,
     OLD_DATA,

@@ -10,8 +10,9 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.configuration import LONG_POLLING, SHORT_POLLING
-from rocketmq_conformance.models.broker.pull import SUSPEND, StoredEntry, TagCodes
+from rocketmq_conformance.models.broker.pull import SUSPEND
 from rocketmq_conformance.models.broker.state import Topic
+from rocketmq_conformance.models.broker.subscription import StoredEntry, TagCodes
 from rocketmq_conformance.models.outcome import Err
 
 #: An hour (ms).

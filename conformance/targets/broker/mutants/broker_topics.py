@@ -16,9 +16,10 @@ from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.admin import ORDINARY
 from rocketmq_conformance.models.broker.own_names import DEFAULT_TOPIC
-from rocketmq_conformance.models.broker.pull import FOUND, MAX_MESSAGES, PullMessageRequest, PullResult, TagCodes
+from rocketmq_conformance.models.broker.pull import FOUND, MAX_MESSAGES, PullMessageRequest, PullResult
 from rocketmq_conformance.models.broker.reset import ResetRequest, without_pending
 from rocketmq_conformance.models.broker.state import READ, RETRY, WRITE, Topic
+from rocketmq_conformance.models.broker.subscription import TagCodes
 from rocketmq_conformance.models.outcome import Err, Result
 
 _FORBIDDEN = Err("NO_PERMISSION")
