@@ -24,8 +24,9 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rocketmq_conformance.conformance.adapter import REAL, Case, Hello, Play, T
 from rocketmq_conformance.conformance.engine import covering_plans
@@ -68,6 +69,8 @@ class PlantedPort:
         self._pool = ThreadPoolExecutor(2 * LANES)
         self._free = threading.Semaphore(LANES)
         self._under_way: set[Future[Any]] = set()
+
+    exclusive = False
 
     def hello(self) -> Hello:
         return Hello("planted port", "", sides=(Side.WHOLE.value,), clock=REAL, pace=self._speed)
@@ -122,7 +125,12 @@ class PlantedPort:
     def _played(self, suite: Suite, play: Play[T]) -> T:
         try:
             case = Case(suite, 0, Profile(), lambda: "", lambda *_: None, Path)  # type: ignore[arg-type, return-value]
-            return play(_Lane(self._parts, case, self._speed).apply)
+            lane, given = _Lane(self._parts, case, self._speed), cast(Any, play)
+            if signature(given).parameters:  # versions before gave a play what does operations
+                return cast(T, given(lane.apply))
+            from rocketmq_conformance.suites.declare.judged_step import drive  # versions before have it elsewhere
+
+            return cast(T, drive(given(), lane.apply))
         finally:
             self._free.release()
 

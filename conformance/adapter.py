@@ -10,11 +10,10 @@ an adapter. An operation that lets time pass (a ``Duration``) becomes a call of 
 is virtual. When it is real, the kit waits for so long, and then calls ``apply`` with the operation, which has no
 arguments left: its outcome is what timers did meanwhile.
 
-Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`Batches`,
-:class:`SideBySide`, :class:`Streams`, :class:`TakesTurns`, :class:`TakesTime`, :class:`TakesPart`,
-:class:`EndsCases`, :class:`RefusesSuites`, :class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`,
-:class:`WholeCases`, :class:`KeepsLog`, :class:`ShowsLines`, :class:`FollowsProfile`. docs/adapter-changes.md says since
-when each is there.
+Each optional ability of an adapter is a Protocol: :class:`VirtualClock`, :class:`InProcess`, :class:`Streams`,
+:class:`TakesTurns`, :class:`TakesTime`, :class:`TakesPart`, :class:`EndsCases`, :class:`RefusesSuites`,
+:class:`RefusesFaults`, :class:`RecordsMessages`, :class:`Shared`, :class:`WholeCases`, :class:`KeepsLog`,
+:class:`ShowsLines`, :class:`FollowsProfile`. docs/adapter-changes.md says since when each is there.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from rocketmq_conformance.conformance.properties.found import FoundProperty
 from rocketmq_conformance.models.message_queue import MessageQueue
-from rocketmq_conformance.models.outcome import Outcome, Result
+from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -183,40 +182,9 @@ class InProcess(Protocol):
         ...
 
 
-#: Plays steps of a case, those of the world left out, and returns the results of all, None for these.
-PlayBatch = Callable[[Sequence[Row], Callable[[int], None]], list[Result]]
-
-
-@runtime_checkable
-class Batches(InProcess, Protocol):
-    """The same where a call costs more than what it does: the steps of a case take one call."""
-
-    def batch(self, suite: Suite) -> PlayBatch | None:
-        """Plays steps of the case of the last ``reset``: it takes the rows of a plan, and what is to be called with the
-        position of a row before a request that it makes of a broker. It returns what ``calls`` would return, and None
-        for operations of the world, which are not its own. None when the suite needs ``calls``."""
-        ...
-
-
-@runtime_checkable
-class SideBySide(Protocol):
-    """An adapter that plays several cases at once, each in a lane of its own."""
-
-    def lanes(self, suite: Suite) -> int:
-        """How many cases of the suite are played side by side; 1 for one after the other."""
-        ...
-
-    def play_cases(self, suite: Suite, cases: Iterable[Sequence[Operation]]) -> Generator[list[Outcome], None, None]:
-        """Play cases of the suite, each from its beginning on: the outcomes of each, in the order of the cases.
-
-        A case is taken when as many results were taken as there are lanes, and begins at once. What is under way is
-        given up when the generator is closed; nothing else is called before it has ended."""
-        ...
-
-
 T = TypeVar("T")
-#: Plays a case by what does its operations, one after the other.
-Play = Callable[[Callable[[Operation], Outcome]], T]
+#: Begins a case: it asks for operations, is sent the outcome of each, and ends with what came of it.
+Play = Callable[[], Generator[Operation, Outcome, T]]
 
 
 class UnderWay(NamedTuple):
@@ -228,16 +196,18 @@ class UnderWay(NamedTuple):
 
 @runtime_checkable
 class Streams(Protocol):
-    """An adapter whose cases take time of their own: a next one begins as soon as one of its lanes is free."""
+    """An adapter that plays several cases at once, each in a lane of its own."""
+
+    #: Must a stream have ended before anything else is asked of the adapter, as over one connection?
+    exclusive: bool
 
     def lanes(self, suite: Suite) -> int:
-        """How many cases of the suite are played side by side."""
+        """How many cases of the suite are played side by side; 1 for one after the other."""
         ...
 
     def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
-        """Play cases of the suite, which are taken one by one as lanes become free, each in a thread of its own: what
-        came of each, in the order of the cases, once it is there. What is under way ends when the generator is
-        closed."""
+        """Play cases of the suite, which are taken one by one as lanes become free, in any thread: what came of each,
+        in the order of the cases, once it is there. What is under way ends when the generator is closed."""
         ...
 
 
@@ -328,6 +298,10 @@ class Shared(Protocol):
         ...
 
 
+#: What a step of a whole case answers.
+Answer = Result | Unsupported
+
+
 @runtime_checkable
 class WholeCases(Protocol):
     """An adapter that plays all steps of a case at once, one case after the other."""
@@ -336,12 +310,11 @@ class WholeCases(Protocol):
         """Are cases of the suite played at once?"""
         ...
 
-    def play_case(self, case: Case, operations: Sequence[Operation], reached: Callable[[int], None]) -> list[Outcome]:
-        """Begin a case and do its operations; an operation with a ``Duration`` has it as its argument.
+    def play_case(self, case: Case, rows: Sequence[Row], reached: Callable[[int], None]) -> Sequence[Answer]:
+        """Begin a case and do those rows of its plan that are the implementation's.
 
-        Call ``reached`` with the position of an operation before a request that it makes of a broker: the world is
-        then as the plan has it at that operation. Fewer outcomes mean that it ended early: the case is played again,
-        step by step.
+        Call ``reached`` with the place of a row before a request that it makes of a broker: the world is then as the
+        plan has it at that row. Fewer outcomes mean that it ended early: the case is played again, step by step.
         """
         ...
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Generator
+from typing import Any
 
 from rocketmq_conformance.conformance.adapter import TakesTurns
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
-from rocketmq_conformance.suites.declare.operation import Operation
+from rocketmq_conformance.suites.declare.judged_step import by_operations, drive
 from rocketmq_conformance.suites.declare.suite import Row
 
 
@@ -18,26 +19,24 @@ def played_with_answers(stage: Stage, judge: Judge, number: int, rows: list[Row]
     AdapterError and CannotRunError when it cannot be played. Where suites take turns it has a lane, and may be in any
     thread.
     """
-    answers: list[Ok | Err] = []
-
-    def kept(outcome: Outcome) -> Outcome:
-        if not isinstance(outcome, Unsupported):
-            answers.append(outcome)
-        return outcome
-
     suite, adapter = judge.suite, stage.adapter
+
+    def kept() -> Generator[Row, Outcome, tuple[Judged, list[Ok | Err]]]:
+        asking, answers = judge.asking(rows, times=stage.times), list[Ok | Err]()
+        outcome: Any = None
+        while True:
+            try:
+                row = asking.send(outcome)
+            except StopIteration as end:
+                return end.value, answers
+            outcome = yield row
+            if not isinstance(outcome, Unsupported):
+                answers.append(outcome)
+
     if isinstance(adapter, TakesTurns):
-
-        def play(apply: Callable[[Operation], Outcome]) -> Judged:
-            return judge.judge(rows, lambda row: kept(apply(suite.for_implementation(row))), count=False)
-
-        (ended,) = adapter.stream(suite, [play])
-        return ended.result(), answers
-
-    def do(row: Row) -> Outcome:
-        return kept(stage.do(suite, row))
-
-    stage.begin(judge.suite, number)
-    judged = judge.judge(rows, do, count=False, times=stage.times)
+        (ended,) = adapter.stream(suite, [lambda: by_operations(suite, kept())])
+        return ended.result()
+    stage.begin(suite, number)
+    played = drive(kept(), lambda row: stage.do(suite, row))
     stage.end()
-    return judged, answers
+    return played

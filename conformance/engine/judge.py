@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
@@ -16,7 +16,7 @@ from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, UNSUPPORTED
 from rocketmq_conformance.suites.declare.answer_parts import differing_parts, first_difference, responsible, showing
 from rocketmq_conformance.suites.declare.indeterminate import UNKNOWN
-from rocketmq_conformance.suites.declare.judged_step import judged_step
+from rocketmq_conformance.suites.declare.judged_step import drive, expect_step, judged_step
 from rocketmq_conformance.suites.declare.measured_time import Span, Times
 from rocketmq_conformance.suites.declare.oracle import Agreed, Astray, Differs, Oracle, Skipped, Undecided, Unmeasurable
 from rocketmq_conformance.suites.declare.step import Step
@@ -146,7 +146,16 @@ class Judge:
         times: Times | None = None,
         goes_on: bool = False,
     ) -> Judged:
-        """Play ``rows`` one by one with ``do``, until the first divergence or an outcome that decides nothing.
+        """Play ``rows`` as of :meth:`asking`, each with ``do``."""
+        judged = drive(self.asking(rows, times=times, goes_on=goes_on), do)
+        if count:
+            self.count(judged)
+        return judged
+
+    def asking(
+        self, rows: Sequence[Row], *, times: Times | None = None, goes_on: bool = False
+    ) -> Generator[Row, Outcome, Judged]:
+        """Ask for ``rows`` one by one, until the first divergence or an outcome that decides nothing.
 
         ``times`` measures when steps took place; None when the plan's own time counts. With ``goes_on`` the case goes
         on after a divergence, from what was observed, as long as the model can follow.
@@ -156,7 +165,8 @@ class Judge:
         for row in rows:
             if not oracle.allows(row[0]):
                 continue
-            judgement, span = judged_step(oracle, row, do, times)
+            timed = expect_step(oracle, row, times)
+            judgement, span = judged_step(oracle, row, (yield row), times, timed)
             match judgement:
                 case Agreed(step):
                     judged.add(step, span)
@@ -194,8 +204,6 @@ class Judge:
         elif judged.verdict == CONFORMS and all(step.why is UNKNOWN for step in judged.steps):
             judged.verdict = UNDECIDED
             judged.reason = "every operation in this test case had an indeterminate outcome"
-        if count:
-            self.count(judged)
         return judged
 
     def count(self, judged: Judged) -> None:

@@ -8,14 +8,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from rocketmq_conformance.conformance.adapter import (
     AdapterError,
+    Answer,
     CannotRunError,
     NoAnswerError,
     Play,
-    SideBySide,
     Streams,
     TakesTurns,
     UnderWay,
@@ -23,9 +23,10 @@ from rocketmq_conformance.conformance.adapter import (
 from rocketmq_conformance.conformance.engine.doubt import Doubts
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, digest, fingerprint_of, fingerprints_of
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.models.outcome import Expected, Outcome, Unsupported, result_of
+from rocketmq_conformance.models.outcome import Outcome, Unsupported, outcome_of
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES, UNDECIDED
 from rocketmq_conformance.suites.declare.answer_parts import showing
+from rocketmq_conformance.suites.declare.judged_step import by_operations
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.oracle import describe
 from rocketmq_conformance.suites.declare.suite import Row
@@ -110,24 +111,19 @@ class Player:
         self.suite = judge.suite
         #: Kinds of differences, by their fingerprints, that showed every time that they were played.
         self._repeated: set[str] = set()
-        self._play_steps = stage.step_player(judge.suite)
         #: Are the steps of a case done all at once? Not where the model decides which of them may be done.
         self._whole = stage.plays_whole(judge.suite) and not judge.stepwise
-        adapter = stage.adapter
+        self._play_steps = None if self._whole else stage.step_player(judge.suite)
+        self._streams = stage.adapter if isinstance(stage.adapter, Streams) else None
         #: Seconds for which cases were played in lanes, and played again.
         self.seconds = 0.0
         #: Cases that are played side by side.
-        self.lanes = 1
-        if isinstance(adapter, Streams) or (isinstance(adapter, SideBySide) and not judge.guarded):
-            self.lanes = adapter.lanes(judge.suite)
+        self.lanes = self._streams.lanes(judge.suite) if self._streams else 1
 
     def play(self, cases: Iterable[Numbered]) -> Iterator[Played]:
         """Play cases, in their order; a broken adapter ends the case, not the playing."""
-        if self.lanes > 1 and isinstance(self.stage.adapter, Streams):
-            yield from cast(Iterator[Played], self._in_lanes(self.stage.adapter, cases))
-            return
-        if self.lanes > 1 and isinstance(self.stage.adapter, SideBySide):
-            yield from self._side_by_side(self.stage.adapter, cases)
+        if self._streams and self.lanes > 1:
+            yield from cast(Iterator[Played], self._in_lanes(self._streams, cases))
             return
         for number, rows in cases:
             yield self.one(number, rows)
@@ -157,25 +153,25 @@ class Player:
 
     def _at_once(self, number: int, rows: list[Row], start: float) -> Played:
         """Play a case whose steps the implementation does all at once."""
-        outcomes = self.stage.play_whole(self.suite, number, rows)
-        if len(outcomes) < len(rows):
+        answers = self.stage.play_whole(self.suite, number, rows)
+        if len(answers) < len(rows):
             judged = self.execute(rows, number, goes_on=self._goes_on)
             if judged.verdict == CONFORMS:
                 judged.verdict, judged.reason = UNDECIDED, ENDED_ONCE
             return self._settle(number, rows, judged, time.monotonic() - start)
-        done: list[Row] = []
-        results: list[Expected] = []
-        lacks: dict[str, str] = {}
-        for row, outcome in zip(rows, outcomes, strict=True):
-            if isinstance(outcome, Unsupported):
-                lacks[self.suite.operations[row[0]].spec.name] = outcome.reason
-            else:
-                done.append(row)
-                results.append(result_of(outcome))
+        done, lacks = rows, {}
+        results: list[Any] = [*answers]
+        if Unsupported in map(type, answers):
+            pairs = list(zip(rows, answers, strict=True))
+            names = [operation.spec.name for operation in self.suite.operations]
+            lacks = {names[at]: one.reason for (at, _), one in pairs if isinstance(one, Unsupported)}
+            pairs = [pair for pair in pairs if not isinstance(pair[1], Unsupported)]
+            done, results = [row for row, _ in pairs], [one for _, one in pairs]
         found = self.judge.agrees_with(done, results) if done else None
         if found is not None:
             return Played(number, done, CONFORMS, len(done), time.monotonic() - start, found, unsupported=lacks)
-        return self._settle(number, rows, self._judge_outcomes(rows, outcomes), time.monotonic() - start)
+        judged = self._judge_outcomes(rows, map(_outcome, answers), self._goes_on)
+        return self._settle(number, rows, judged, time.monotonic() - start)
 
     def execute(self, rows: Sequence[Row], number: int = 0, *, goes_on: bool = False) -> Judged:
         """Play a plan step by step; it counts for nothing. AdapterError and CannotRunError when that cannot be done.
@@ -210,10 +206,12 @@ class Player:
                 except BROKEN as error:
                     yield error
             return
-        if self.lanes > 1 and isinstance(adapter, Streams):
+        if self._streams and self.lanes > 1:
             stored = ((number, list(plan)) for number, plan in enumerate(plans))
-            for ended in cast(Iterator[_Ended], self._stream(adapter, stored, "stored plan", goes_on=True)):
-                yield ended.judged
+            for first in stored:
+                every = chain([first], stored)
+                for case in cast(Iterator[_Ended], self._stream(self._streams, every, "stored plan", goes_on=True)):
+                    yield case.judged
             return
         for plan in plans:
             try:
@@ -225,43 +223,48 @@ class Player:
         self, adapter: Streams, cases: Iterable[Numbered], *, turns: bool = False
     ) -> Generator[Played | UnderWay, None, None]:
         """Every case is judged while it is played. One that differs in a new way comes once it was played again, and
-        those that follow come after it."""
+        those that follow come after it. Where the adapter must be left alone for it, those under way end first."""
+        following, holds = iter(cases), False
+        first = next(following, None)
         #: Cases that wait for that; those whose plans are to be played again; and what each play is a repetition of.
         waiting: deque[_Ended] = deque()
         again: deque[_Ended] = deque()
         of: deque[_Ended | None] = deque()
 
         def mixed() -> Iterator[Numbered]:
-            following = iter(cases)
-            while True:
+            nonlocal first
+            while not holds:
                 case = again.popleft() if again else None
-                numbered = (case.number, case.rows) if case else next(following, None)
+                numbered = (case.number, case.rows) if case else first or next(following, None)
                 if numbered is None:
                     return
+                first = first if case else None
                 of.append(case)
                 yield numbered
 
-        for ended in self._stream(adapter, mixed(), "case", goes_on=self._goes_on, turns=turns):
-            if isinstance(ended, UnderWay):
-                yield ended
-                continue
-            case = of.popleft()
-            if case is not None:
-                case.again.append(ended.judged)
-            else:
-                ended.kind = self._new_kind(ended.judged)
-                if ended.kind and all(one.kind != ended.kind for one in waiting):
-                    ended.repeats = self.suite.confirmations
-                    again.extend([ended] * ended.repeats)
-                waiting.append(ended)
-            while waiting and len(waiting[0].again) == waiting[0].repeats:
-                yield self._finish(waiting.popleft())
-        plans = ((case.number, case.rows) for case in tuple(again))
-        for ended in self._stream(adapter, plans, "case", goes_on=self._goes_on, turns=turns):
-            if isinstance(ended, UnderWay):
-                yield ended
-            else:
-                again.popleft().again.append(ended.judged)
+        while first or again:
+            for ended in self._stream(adapter, mixed(), "case", goes_on=self._goes_on, turns=turns):
+                if isinstance(ended, UnderWay):
+                    yield ended
+                    continue
+                case = of.popleft()
+                if case is not None:
+                    case.again.append(ended.judged)
+                else:
+                    judged = ended.judged
+                    ended.kind = self._new_kind(judged)
+                    if ended.kind and all(one.kind != ended.kind for one in waiting):
+                        ended.repeats = self.suite.confirmations
+                        again.extend([ended] * ended.repeats)
+                    waiting.append(ended)
+                    holds |= adapter.exclusive and not isinstance(judged, BROKEN) and judged.verdict == DIVERGES
+                while not holds and waiting and len(waiting[0].again) == waiting[0].repeats:
+                    yield self._finish(waiting.popleft())
+            if holds:
+                yield from map(self._finish, waiting)
+                waiting.clear()
+                holds = False
+            first = first or next(following, None)
         yield from map(self._finish, waiting)
 
     def _new_kind(self, judged: Judged | Broken) -> str:
@@ -285,8 +288,9 @@ class Player:
     def _stream(
         self, adapter: Streams, cases: Iterable[Numbered], name: str, *, goes_on: bool, turns: bool = False
     ) -> Iterator[_Ended | UnderWay]:
-        """What comes of each case; ``name`` says what one is that breaks."""
+        """What comes of each case, until one breaks them all; ``name`` says what one is that breaks."""
         started: deque[Numbered] = deque()
+        broken: Broken
 
         def plays() -> Iterator[Play[tuple[Judged, float]]]:
             for numbered in cases:
@@ -316,60 +320,28 @@ class Player:
                     judged = error
                 self.seconds += seconds
                 yield _Ended(number, rows, judged, seconds)
+        except BROKEN as error:
+            broken = error
         finally:
             playing.close()
+        yield from (_Ended(number, rows, broken, 0.0) for number, rows in started or islice(cases, 1))
 
     def _play(self, rows: Sequence[Row], *, goes_on: bool = False) -> Play[Judged]:
         """Plays and judges a plan, in any thread; counts nothing."""
-        given = self.suite.for_implementation
-        return lambda do: self.judge.judge(rows, lambda row: do(given(row)), count=False, goes_on=goes_on)
+        if self._streams and self._streams.exclusive and not self.judge.guarded:
+            return lambda: self._afterwards(rows, goes_on)
+        return lambda: by_operations(self.suite, self.judge.asking(rows, goes_on=goes_on))
 
-    def _side_by_side(self, adapter: SideBySide, cases: Iterable[Numbered]) -> Iterator[Played]:
-        """A case is judged when it has ended, while others are played."""
-        waiting = iter(cases)
-        for first in waiting:
-            yield from self._until_one_differs(adapter, chain([first], waiting))
+    def _afterwards(self, rows: Sequence[Row], goes_on: bool) -> Generator[Operation, Outcome, Judged]:
+        """Judged when all is done: answers that arrive over the connection meanwhile are then read together."""
+        outcomes: list[Outcome] = []
+        for row in rows:
+            outcomes.append((yield self.suite.for_implementation(row)))
+        return self._judge_outcomes(rows, outcomes, goes_on)
 
-    def _until_one_differs(self, adapter: SideBySide, cases: Iterator[Numbered]) -> Iterator[Played]:
-        """Cases until one differs. Those that are under way end before it is handed over: it may be played again."""
-        started: deque[Numbered] = deque()
-        kept: list[tuple[Numbered, Judged, float]] = []
-
-        def plans() -> Iterator[list[Operation]]:
-            for numbered in cases:
-                started.append(numbered)
-                yield [self.suite.for_implementation(row) for row in numbered[1]]
-                if kept:
-                    return
-
-        reason, start = "", time.monotonic()
-        playing = adapter.play_cases(self.suite, plans())
-        try:
-            while True:
-                with self.stage.guarded(f"cases of {self.suite.name}"):
-                    outcomes = next(playing, None)
-                if outcomes is None:
-                    break
-                numbered = started.popleft()
-                judged = self._judge_outcomes(numbered[1], outcomes)
-                seconds, start = time.monotonic() - start, time.monotonic()
-                if kept or judged.verdict == DIVERGES:
-                    kept.append((numbered, judged, seconds))
-                else:
-                    yield self._settle(*numbered, judged, seconds)
-        except BROKEN as error:
-            reason = str(error)
-            started.extend(islice(cases, 0 if started else 1))
-        finally:
-            playing.close()
-        for numbered, judged, seconds in kept:
-            yield self._settle(*numbered, judged, seconds)
-        for number, rows in started:
-            yield Played(number, rows, COULD_NOT_RUN, 0, 0.0, "", reason)
-
-    def _judge_outcomes(self, rows: Sequence[Row], outcomes: Iterable[Outcome]) -> Judged:
+    def _judge_outcomes(self, rows: Sequence[Row], outcomes: Iterable[Outcome], goes_on: bool) -> Judged:
         answers = iter(outcomes)
-        return self.judge.judge(rows, lambda _: next(answers), count=False, goes_on=self._goes_on)
+        return self.judge.judge(rows, lambda _: next(answers), count=False, goes_on=goes_on)
 
     @property
     def _repeats(self) -> bool:
@@ -407,10 +379,9 @@ class Player:
     def _repeat(self, rows: Sequence[Row]) -> list[Judged]:
         """Play a plan again, as often as a difference has to show."""
         plans = [rows] * self.suite.confirmations
-        adapter = self.stage.adapter
-        if isinstance(adapter, Streams):
+        if self._streams:
             with self.stage.guarded(f"the repetition of a case of {self.suite.name}"):
-                return [ended.result() for ended in adapter.stream(self.suite, map(self._play, plans))]
+                return [ended.result() for ended in self._streams.stream(self.suite, map(self._play, plans))]
         return [self.execute(plan) for plan in plans]
 
     def _settle(
@@ -427,11 +398,16 @@ class Player:
         return Played(number, rows, *result, differences, doubtful=doubtful)
 
 
-def _timed(play: Play[Judged]) -> Play[tuple[Judged, float]]:
-    """The same, and the seconds that it took."""
+def _outcome(answer: Answer) -> Outcome:
+    return answer if isinstance(answer, Unsupported) else outcome_of(answer)
 
-    def timed(do: Callable[[Operation], Outcome]) -> tuple[Judged, float]:
+
+def _timed(play: Play[Judged]) -> Play[tuple[Judged, float]]:
+    """The same play, and the seconds that it took."""
+
+    def timed() -> Generator[Operation, Outcome, tuple[Judged, float]]:
         start = time.monotonic()
-        return play(do), time.monotonic() - start
+        judged = yield from play()
+        return judged, time.monotonic() - start
 
     return timed

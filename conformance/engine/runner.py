@@ -13,7 +13,7 @@ from itertools import chain
 from typing import cast
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.adapter import Hello, SideBySide, Streams, TakesTime, TakesTurns, UnderWay
+from rocketmq_conformance.conformance.adapter import Hello, Streams, TakesTime, TakesTurns, UnderWay
 from rocketmq_conformance.conformance.engine import covering_plans, plan
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
@@ -188,7 +188,7 @@ class Runner:
         adapter = self.stage.adapter
         if not isinstance(adapter, TakesTime):
             return 0.0
-        lanes = adapter.lanes(suite) if isinstance(adapter, (SideBySide, Streams)) else 1
+        lanes = adapter.lanes(suite) if isinstance(adapter, Streams) else 1
         return -(-cases // lanes) * adapter.case_seconds(suite)
 
     def suite(self, suite: Suite, share: float | None) -> Events:

@@ -14,13 +14,12 @@ from rocketmq_conformance.conformance import adapter as adapters
 from rocketmq_conformance.conformance.adapter import (
     Adapter,
     AdapterError,
-    Batches,
+    Answer,
     CannotRunError,
     Case,
     EndsCases,
     Exchange,
     InProcess,
-    PlayBatch,
     RefusesFaults,
     VirtualClock,
     WholeCases,
@@ -32,7 +31,7 @@ from rocketmq_conformance.conformance.engine.memory_folder import temporary_fold
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, record_environment
-from rocketmq_conformance.conformance.engine.whole_case import WholeCase, judged_with, with_commits
+from rocketmq_conformance.conformance.engine.whole_case import WholeCase, judged_with, operations_of_world, with_commits
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.fakes.fault_script import Overlay
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
@@ -133,8 +132,8 @@ class Stage:
         """Does the adapter take the steps of a case of the suite all at once?"""
         return isinstance(self.adapter, WholeCases) and not self.times and self.adapter.plays_whole(suite)
 
-    def play_whole(self, suite: Suite, number: int, rows: Sequence[Row]) -> list[Outcome]:
-        """Begin a case and do all its steps at once; fewer outcomes than steps when the implementation ended early.
+    def play_whole(self, suite: Suite, number: int, rows: Sequence[Row]) -> Sequence[Answer]:
+        """Begin a case and do all its steps at once; fewer answers than steps when the implementation ended early.
 
         The world moves on as the implementation says which step it has reached.
         """
@@ -142,25 +141,19 @@ class Stage:
         self.world = self._world_of(suite)
         self.world.begin()
         self._folder_begun = False
-        has = self._offered(suite)
-        of_world = [operation.spec.side is Side.WORLD for operation in suite.operations]
-        world = WholeCase(self.world, suite, [row for row in rows if of_world[row[0]] or row[0] in has])
+        of_world = operations_of_world(suite)
+        lacking = frozenset(range(len(suite.operations))).difference(self._offered(suite), of_world)
+        plan = [row for row in rows if row[0] not in lacking] if lacking else rows
+        world = WholeCase(self.world, suite, plan)
         with self.guarded(f"case {number} of {suite.name}"):
             case = self._case(suite, number, self.world.exchange)
-            outcomes = iter(adapter.play_case(case, world.operations, world.reach))
+            found = adapter.play_case(case, world.rows, world.reach)
             world.end()
-            answers: list[Outcome] = []
-            for row in rows:
-                if of_world[row[0]]:
-                    answers.append(Ok())
-                elif row[0] not in has:
-                    answers.append(Unsupported(f"{self.profile} does not have it"))
-                else:
-                    outcome = next(outcomes, None)
-                    if outcome is None:
-                        return answers
-                    answers.append(world.with_effect(outcome))
-        return answers
+        done = world.with_effects(found)
+        if len(done) < len(world.rows) or len(world.rows) == len(rows):
+            return done
+        left, lacks = iter(done), Unsupported(f"{self.profile} does not have it")
+        return [None if at in of_world else lacks if at in lacking else next(left) for at, _ in rows]
 
     def do(self, suite: Suite, row: Row) -> Outcome:
         """Do one operation, with its faults armed; AdapterError when the adapter does not answer an outcome."""
@@ -270,46 +263,7 @@ class Stage:
     def step_player(self, suite: Suite) -> PlaySteps | None:
         """What plays the steps of a case without looking at single ones, if the adapter is in this process."""
         calls = self.calls(suite)
-        if calls is None:
-            return None
-
-        def one_by_one(rows: Sequence[Row]) -> list[Result]:
-            return [calls[at](*args) for at, args in rows]
-
-        batch = self.adapter.batch(suite) if isinstance(self.adapter, Batches) else None
-        return one_by_one if batch is None else self._batched(suite, calls, batch, one_by_one)
-
-    def _batched(
-        self,
-        suite: Suite,
-        calls: Sequence[Callable[..., Result]],
-        batch: PlayBatch,
-        one_by_one: PlaySteps,
-    ) -> PlaySteps:
-        """Plays steps in one call of the adapter; the world moves on when a request is made."""
-        specs = [operation.spec for operation in suite.operations]
-        if any(spec.duration or spec.effect or spec.commits for spec in specs):
-            raise TypeError(f"cases of {suite.name} take more than one call: what single steps change counts")
-        lacking = {at for at, call in enumerate(calls) if call is _not_offered}
-        of_world = [spec.side is Side.WORLD for spec in specs]
-
-        def all_at_once(rows: Sequence[Row]) -> list[Result]:
-            if lacking and any(at in lacking for at, _ in rows):
-                return one_by_one(rows)
-            moved = 0
-
-            def reached(position: int) -> None:
-                nonlocal moved
-                for at, args in rows[moved:position]:
-                    if of_world[at]:
-                        calls[at](*args)
-                moved = position
-                at, args = rows[position]
-                self._arm(specs[at], args)
-
-            return batch(rows, reached)
-
-        return all_at_once
+        return None if calls is None else lambda rows: [calls[at](*args) for at, args in rows]
 
     def settle(self) -> None:
         """Wait until everything that was written to the broker's TCP door is handled."""

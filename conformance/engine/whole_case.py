@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.adapter import AdapterError, Answer
 from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.models.outcome import (
@@ -18,7 +18,7 @@ from rocketmq_conformance.models.outcome import (
     outcome_of,
     result_of,
 )
-from rocketmq_conformance.suites.declare.operation import Operation, OperationSpec, Side
+from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
@@ -28,78 +28,86 @@ class WholeCase:
     def __init__(self, world: ClientCase, suite: Suite, rows: Sequence[Row]) -> None:
         self._world = world
         self._suite = suite
-        self._rows = rows
-        self._moves = moves_world(suite)
-        #: Places in ``rows`` of the operations that the implementation does.
-        self._places = [at for at, (op, _) in enumerate(rows) if suite.operations[op].spec.side is not Side.WORLD]
-        #: The operations that the implementation does.
-        self.operations = [self._operation(rows[at]) for at in self._places]
+        self._plan = rows
+        self._of_world = of_world = operations_of_world(suite)
+        self._leaves = leaves_something(suite)
+        #: Places in the plan of what the implementation does.
+        self._places = [place for place, (at, _) in enumerate(rows) if at not in of_world]
+        #: What the implementation does.
+        self.rows = [rows[at] for at in self._places]
         #: The operation that is being done; -1 before the first one.
         self._at = -1
         #: The commits that each operation sent.
         self._commits: list[tuple[Value, ...]] = []
-        self._answered = 0
 
     def reach(self, position: int) -> None:
-        """The implementation is at this one of ``operations``; AdapterError when it was at a later one before."""
+        """The implementation is at this one of ``rows``; AdapterError when it was at a later one before."""
         if position < self._at:
             raise AdapterError(
                 f"A request was said to be of step {position} after one of step {self._at}: steps are done in order."
             )
-        if not self._moves:
-            self._at = position
         while self._at < position:
             self._finish()
-            self._at += 1
-            self._begin()
+            self._go_on(self._at + 1 if self._leaves else position)
+        self._arm()
 
     def end(self) -> None:
         """The implementation has done all that it does."""
-        self.reach(len(self.operations))
+        if self._leaves:
+            self.reach(len(self.rows))
 
-    def with_effect(self, outcome: Outcome) -> Outcome:
-        """The outcome of the next operation, with the commits that it sent where these count."""
-        if not self._moves:
-            return outcome
-        at = self._answered
-        self._answered += 1
-        return with_commits(self.operations[at].spec, outcome, self._commits[at])
+    def with_effects(self, answers: Sequence[Answer]) -> Sequence[Answer]:
+        """What the first operations answered, each with the commits that it sent where these count."""
+        if not self._leaves:
+            return answers
+        return [
+            answer
+            if isinstance(answer, Unsupported) or not (spec.effect or spec.commits)
+            else judged_with(answer, commits, alone=spec.effect)
+            for answer, commits, spec in zip(answers, self._commits, map(self._spec, range(len(answers))), strict=False)
+        ]
 
-    def _operation(self, row: Row) -> Operation:
-        operation = self._suite.operations[row[0]]
-        lasts = self._moves and operation.spec.duration
-        return self._suite.operation(row) if lasts else operation.for_implementation(row[1])
+    def _spec(self, at: int) -> OperationSpec:
+        return self._suite.operations[self.rows[at][0]].spec
 
-    def _begin(self) -> None:
-        """Play what comes before an operation, and arm its faults."""
-        before = self._places[self._at - 1] + 1 if self._at else 0
-        place = self._places[self._at] if self._at < len(self._places) else len(self._rows)
-        for position, args in self._rows[before:place]:
-            played_by(self._world, self._suite.operations[position])(*args)
+    def _go_on(self, position: int) -> None:
+        """Play what the world does until this operation."""
+        before = self._places[self._at] + 1 if self._at >= 0 else 0
+        place = self._places[position] if position < len(self._places) else len(self._plan)
+        self._at = position
+        for at, args in self._plan[before:place]:
+            if at in self._of_world:
+                played_by(self._world, self._suite.operations[at])(*args)
+
+    def _arm(self) -> None:
+        """Arm the faults of the operation."""
         script = self._world.broker.script
         script.calm()
-        if self._at < len(self._places):
-            position, args = self._rows[place]
-            for at, requests in self._suite.operations[position].spec.faults:
-                script.arm(requests, args[at])
+        if 0 <= self._at < len(self.rows):
+            for at, requests in self._spec(self._at).faults:
+                script.arm(requests, self.rows[self._at][1][at])
 
     def _finish(self) -> None:
         """Take what an operation did; the clock of the world goes on by its duration."""
-        if self._at < 0:
+        if self._at < 0 or not self._leaves:
             return
-        position, args = self._rows[self._places[self._at]]
-        spec = self._suite.operations[position].spec
+        spec = self._spec(self._at)
         if spec.duration:
-            self._world.pass_time(args[0])
+            self._world.pass_time(self.rows[self._at][1][0])
         self._commits.append(self._world.take_commits() if spec.effect or spec.commits else ())
 
 
 @lru_cache(maxsize=64)
-def moves_world(suite: Suite) -> bool:
-    """Do operations of a suite change the world around the implementation, or count by what they change there?"""
+def operations_of_world(suite: Suite) -> frozenset[int]:
+    """Positions of the operations that the world around the implementation does."""
+    return frozenset(at for at, operation in enumerate(suite.operations) if operation.spec.side is Side.WORLD)
+
+
+@lru_cache(maxsize=64)
+def leaves_something(suite: Suite) -> bool:
+    """Does what an operation did count after it: the time that it took, or the commits that reached a broker?"""
     return any(
-        spec.side is Side.WORLD or spec.faults or spec.duration or spec.effect or spec.commits
-        for spec in (operation.spec for operation in suite.operations)
+        spec.duration or spec.effect or spec.commits for spec in (operation.spec for operation in suite.operations)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Generator, Sequence
 
 from rocketmq_conformance.conformance.adapter import Hello
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, UNDECIDED
-from rocketmq_conformance.suites.declare.judged_step import judged_step
+from rocketmq_conformance.suites.declare.judged_step import expect_step, judged_step
 from rocketmq_conformance.suites.declare.measured_time import Times
 from rocketmq_conformance.suites.declare.oracle import Agreed, Differs, Oracle, Skipped, Undecided, Unmeasurable
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -23,22 +23,17 @@ class Witness(Judge):
     After one, the model's state is what the rules demand, not what the implementation may have.
     """
 
-    def judge(
-        self,
-        rows: Sequence[Row],
-        do: Callable[[Row], Outcome],
-        *,
-        count: bool = True,
-        times: Times | None = None,
-        goes_on: bool = False,
-    ) -> Judged:
-        """Play ``rows`` to the end, or until an outcome decides nothing; the verdict is never "diverges"."""
+    def asking(
+        self, rows: Sequence[Row], *, times: Times | None = None, goes_on: bool = False
+    ) -> Generator[Row, Outcome, Judged]:
+        """Ask for ``rows`` to the end, or until an outcome decides nothing; the verdict is never "diverges"."""
         judged = Judged(CONFORMS)
         oracle = Oracle(self.suite, self.bound, timed=times is not None)
         for row in rows:
             if not oracle.allows(row[0]):
                 continue
-            judgement, _ = judged_step(oracle, row, do, times)
+            timed = expect_step(oracle, row, times)
+            judgement, _ = judged_step(oracle, row, (yield row), times, timed)
             match judgement:
                 case Agreed(step) | Differs(step):
                     judged.steps.append(step)

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites.declare.judged_step import judged_step
+from rocketmq_conformance.suites.declare.judged_step import expect_step, judged_step
 from rocketmq_conformance.suites.declare.measured_time import Times
 from rocketmq_conformance.suites.declare.operation import OperationSpec
 from rocketmq_conformance.suites.declare.oracle import Astray, Differs, Oracle, Undecided, Unmeasurable, describe
@@ -128,9 +128,9 @@ def machine(
         def step(self, position: int, args: Args) -> None:
             if self.cut:
                 return
-            judgement, _ = judged_step(
-                self.oracle, (position, args), lambda row: playground.do(suite, row), playground.times
-            )
+            row, times = (position, args), playground.times
+            timed = expect_step(self.oracle, row, times)
+            judgement, _ = judged_step(self.oracle, row, playground.do(suite, row), times, timed)
             match judgement:
                 case Differs(step):
                     if not doubted(suite, step):

@@ -10,9 +10,12 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from concurrent.futures import Future
+from contextlib import closing
+from functools import partial
+from typing import TypeVar, cast
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, RecordMessage
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, Play, RecordMessage
 from rocketmq_conformance.conformance.engine.documents import what_is_wrong
 from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
@@ -51,6 +54,7 @@ from rocketmq_conformance.models.broker.configuration import (
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES
+from rocketmq_conformance.suites.declare.judged_step import each_of
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -70,6 +74,8 @@ class BrokerAdapter:
     With a broker that the kit did not start, everything that a case created is deleted when its lane begins another
     case, or at the end.
     """
+
+    exclusive = True
 
     def __init__(self, source: BrokerLocation, clock: SteadyClock = time) -> None:
         self.source = source
@@ -239,17 +245,18 @@ class BrokerAdapter:
 
     def play_many(self, cases: Sequence[tuple[int, Sequence[Operation]]]) -> list[list[Outcome]]:
         """Do whole sequences of operations, one in each of these lanes, without waiting for one another."""
-        return self._play([self._sequence(lane, operations) for lane, operations in cases])
+        return self._play([self._sequence(lane, partial(each_of, operations)) for lane, operations in cases])
 
-    def play_cases(self, suite: Suite, cases: Iterable[Sequence[Operation]]) -> Generator[list[Outcome], None, None]:
-        """Play cases of a suite from their beginning on, each in a lane of its own."""
+    def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
+        """Play cases of a suite from their beginning on, each in a lane of its own. A next one begins when as many
+        results were taken as there are lanes."""
         self._process.revive()
         self._process.warm()
         self._begin_reading()
         late_topics = self.late_topics()
         lanes = self.lanes(suite)
         free = list(range(lanes))
-        jobs = (self._case(free, suite, late_topics, operations) for operations in cases)
+        jobs = (self._case(free, suite, late_topics, play) for play in cases)
         try:
             yield from stream(self._connected(), jobs, lanes, self._process.patience(PATIENCE), self._clock)
         except OSError as error:
@@ -257,24 +264,35 @@ class BrokerAdapter:
         finally:
             self._used = time.monotonic()
 
-    def _case(
-        self, free: list[int], suite: Suite, late_topics: bool, operations: Sequence[Operation]
-    ) -> Job[list[Outcome]]:
+    def play_cases(self, suite: Suite, cases: Iterable[Sequence[Operation]]) -> Generator[list[Outcome], None, None]:
+        """The same for cases that are played to their end whatever comes: the outcomes of each."""
+        with closing(self.stream(suite, (partial(each_of, operations) for operations in cases))) as played:
+            for ended in played:
+                yield ended.result()
+
+    def _case(self, free: list[int], suite: Suite, late_topics: bool, play: Play[T]) -> Job[Future[T]]:
         """Play a case in one of the free lanes."""
         lane = free.pop()
         if lane in self._lanes:
             yield from clean_up(self._lanes[lane])
         yield from self._begin(lane, suite, late_topics)
-        outcomes = yield from self._sequence(lane, operations)
+        came = yield from self._sequence(lane, play)
         free.append(lane)
-        return outcomes
+        ended: Future[T] = Future()
+        ended.set_result(came)
+        return ended
 
-    def _sequence(self, lane: int, operations: Sequence[Operation]) -> Job[list[Outcome]]:
-        outcomes: list[Outcome] = []
-        for operation in operations:
-            outcomes.append((yield from self._job(lane, operation)))
+    def _sequence(self, lane: int, play: Play[T]) -> Job[T]:
+        asking, outcome = play(), cast(Outcome, None)
+        while True:
+            try:
+                operation = asking.send(outcome)
+            except StopIteration as end:
+                came: T = end.value
+                break
+            outcome = yield from self._job(lane, operation)
         yield from leave(self._lanes[lane])
-        return outcomes
+        return came
 
     def _job(self, lane: int, operation: Operation) -> Job[Outcome]:
         make = self._jobs.get(type(operation))

@@ -45,6 +45,7 @@ from rocketmq_conformance.conformance.targets.client_program.traffic_wait import
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers, whole_commit, whole_pause, whole_subscriptions
+from rocketmq_conformance.suites.declare.judged_step import drive
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -69,6 +70,8 @@ class ClientProgram:
 
     Its cases go ``through`` a real broker, or have a fake one each. ``access`` is what its members need to connect.
     """
+
+    exclusive = False
 
     def __init__(
         self,
@@ -251,7 +254,7 @@ class ClientProgram:
         """Play a case; did a member of it not connect?"""
         group = self.group(suite, interrupted)
         try:
-            came = play(lambda operation: self._step(group, operation))
+            came = drive(play(), lambda operation: self._step(group, operation))
             return came, group.misses_member
         finally:
             group.close()

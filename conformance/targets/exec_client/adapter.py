@@ -11,6 +11,7 @@ from typing import TypeVar
 from rocketmq_conformance.conformance.adapter import (
     CRASHED,
     AdapterError,
+    Answer,
     CannotRunError,
     Case,
     Hello,
@@ -26,9 +27,9 @@ from rocketmq_conformance.conformance.targets.exec_client import lines
 from rocketmq_conformance.conformance.targets.exec_client.greeting import Greeting, greeting
 from rocketmq_conformance.conformance.targets.exec_client.lines import Json, ProtocolError
 from rocketmq_conformance.conformance.targets.exec_client.program import Program
-from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported
+from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, result_of
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: The file of what programs write to standard error, in the folder of a run.
 LOG_NAME = "exec.log"
@@ -128,9 +129,10 @@ class ExecClient:
         """Are cases of the suite played in one line each?"""
         return self._greeting is not None and self._greeting.takes_whole(suite)
 
-    def play_case(self, case: Case, operations: Sequence[Operation], reached: Callable[[int], None]) -> list[Outcome]:
-        """Play a whole case in one line; fewer outcomes than operations when the program ended."""
+    def play_case(self, case: Case, rows: Sequence[Row], reached: Callable[[int], None]) -> list[Answer]:
+        """Play a whole case in one line; fewer answers than rows when the program ended."""
         self._case, self._crash = case, ""
+        operations = [_in_line(case.suite, row) for row in rows]
         missing = {at: self._lacks(operation) for at, operation in enumerate(operations)}
         sent = [at for at, why in missing.items() if not why]
         steps = [lines.step(operations[at]) for at in sent]
@@ -147,11 +149,12 @@ class ExecClient:
             answers = answer.get("steps")
             if not isinstance(answers, list) or len(answers) != len(steps):
                 raise ProtocolError(f'it answered a case of {len(steps)} steps without as many in "steps"')
-            given = {}
+            given: dict[int, Answer] = {}
             for at, one in zip(sent, answers, strict=True):
                 if not isinstance(one, dict):
                     raise ProtocolError(f"the answer to step {at} of a case is no object")
-                given[at] = lines.outcome(one, operations[at].spec.sets)
+                outcome = lines.outcome(one, operations[at].spec.sets)
+                given[at] = outcome if isinstance(outcome, Unsupported) else result_of(outcome)
         return [given[at] if at in given else Unsupported(why) for at, why in missing.items()]
 
     # --- the program ----------------------------------------------------------------------------------------
@@ -219,11 +222,11 @@ class ExecClient:
             return ""
         return self._greeting.lacks.get(f"{self._case.suite.name}.{operation.spec.name}", "")
 
-    def _note_crash(self, error: EndedError) -> Outcome:
+    def _note_crash(self, error: EndedError) -> Err:
         self._crash = f"{error}{self._last_words()}"
         return self._crash_outcome()
 
-    def _crash_outcome(self) -> Outcome:
+    def _crash_outcome(self) -> Err:
         if self._record:
             self._record("member", "member", self._crash)
         return Err(CRASHED, detail=self._crash)
@@ -240,3 +243,8 @@ def _nth(sent: Sequence[int], at: int) -> int:
     if at >= len(sent):
         raise ProtocolError(f"its exchange names step {at} of a case that has {len(sent)}, counted from 0")
     return sent[at]
+
+
+def _in_line(suite: Suite, row: Row) -> Operation:
+    """The operation of a row; one that lets time pass has for how long."""
+    return suite.operation(row) if suite.operations[row[0]].spec.duration else suite.for_implementation(row)

@@ -5,11 +5,11 @@ The part of each suite is in the module that bears the suite's name, and is made
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Methods, PlayBatch
+from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Answer, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.scaled_clock import ScaledClock
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.conformance.targets.java_client.part import Part
@@ -19,7 +19,7 @@ from rocketmq_conformance.models.outcome import Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation, Side
-from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 _SIDES = (Side.PURE.value, Side.CLIENT.value)
@@ -87,7 +87,7 @@ class JavaClient:
         """Do one operation."""
         method = self._methods.get(type(operation))
         if method is None:
-            return Unsupported(f"client {self.version} has no {operation.spec.name}")
+            return self._lacks(type(operation))
         if self._clock and self._tick:
             passed = self._tick(self._clock.passed())  # timers that are due run first
             if operation.spec.duration:
@@ -109,14 +109,28 @@ class JavaClient:
         """The method that does each operation, for the case of the last reset."""
         return self._played(suite)[1] if self.via == "call" else None
 
-    def batch(self, suite: Suite) -> PlayBatch | None:
-        """Plays steps of the case of the last reset in one call, where the part of the suite can."""
-        return self._played(suite)[0].batch(suite)
+    def plays_whole(self, suite: Suite) -> bool:
+        """Are the steps of a case done in one call of Java?"""
+        return self._played(suite)[0].plays_whole()
+
+    def play_case(self, case: Case, rows: Sequence[Row], reached: Callable[[int], None]) -> Sequence[Answer]:
+        """Begin a case and do its steps; those that the release does not have are unsupported."""
+        self.reset(case)
+        suite, (part, methods) = case.suite, self._played(case.suite)
+        lacking = {at for at in {at for at, _ in rows} if suite.operations[at] not in methods}
+        if not lacking:
+            return part.play_whole(suite, rows, reached)
+        places = [place for place, (at, _) in enumerate(rows) if at not in lacking]
+        done = iter(part.play_whole(suite, [rows[place] for place in places], lambda at: reached(places[at])))
+        return [self._lacks(suite.operations[at]) if at in lacking else next(done) for at, _ in rows]
 
     def close(self) -> None:
         """Close connections, and let services end; the Java machine itself ends with the process."""
         for part, _ in self._parts.values():
             part.close()
+
+    def _lacks(self, operation: type[Operation]) -> Unsupported:
+        return Unsupported(f"client {self.version} has no {operation.spec.name}")
 
     def _played(self, suite: Suite) -> tuple[Part, Methods]:
         if suite.name not in self._parts:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol
 
-from rocketmq_conformance.conformance.adapter import Case, Methods, PlayBatch
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.models.client.topology import Topology
+from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
 class Part(Protocol):
@@ -34,9 +36,13 @@ class Part(Protocol):
         """A method for each operation that the release has, the same for all cases; errors are returned."""
         ...
 
-    def batch(self, suite: Suite) -> PlayBatch | None:
-        """Plays steps of a case in one call (``conformance.adapter.Batches``)."""
-        return None
+    def plays_whole(self) -> bool:
+        """Are the steps of a case done in one call of Java?"""
+        return False
+
+    def play_whole(self, suite: Suite, rows: Sequence[Row], reached: Callable[[int], None]) -> list[Result]:
+        """Do the steps of the case that began last (``conformance.adapter.WholeCases``)."""
+        raise TypeError(f"the steps of {suite.name} are done one by one")
 
     def close(self) -> None:
         """Release everything that would outlive the last case."""

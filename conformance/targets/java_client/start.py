@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Answered, Methods, PlayBatch
+from rocketmq_conformance.conformance.adapter import Answered, Methods
 from rocketmq_conformance.conformance.targets.java_client.consumer import JavaConsumer, failed, returning_errors
 from rocketmq_conformance.conformance.targets.java_client.java_source import compiled
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.steps import Calls, Steps
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.declare.operation import Operation, Side
+from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 from rocketmq_conformance.suites.declare.topologies import GROUP
 from rocketmq_conformance.suites.values import start as operations
@@ -129,36 +129,30 @@ class JavaStart(JavaConsumer):
         """One callable per operation."""
         return {operation: partial(self.step, make) for operation, make in self._operations().items()}
 
-    def batch(self, suite: Suite) -> PlayBatch | None:
-        """Plays steps in one call of Java, where that has a compiler, and no socket is between."""
-        if self.via != "call" or compiled("Steps") is None:
-            return None
-        makers = self._operations()
+    def plays_whole(self) -> bool:
+        """Where Java has a compiler, and no socket is between."""
+        return self.via == "call" and compiled("Steps") is not None
 
-        def make(row: Row) -> Calls:
-            operation = suite.operations[row[0]]
-            if operation.spec.side is Side.WORLD:
-                return ()
-            return makers[operation](self, *operation.for_implementation(row[1]).args)
+    def play_whole(self, suite: Suite, rows: Sequence[Row], reached: Callable[[int], None]) -> list[Result]:
+        """Do the steps of the case that began last in one call of Java."""
+        steps, remoting = self._steps, self._remoting
+        assert steps is not None
+        assert remoting is not None
+        exchange = remoting.exchange
+        assert exchange is not None
 
-        def play(rows: Sequence[Row], reached: Callable[[int], None]) -> list[Result]:
-            steps, remoting = self._steps, self._remoting
-            assert steps is not None
-            assert remoting is not None
-            exchange = remoting.exchange
-            assert exchange is not None
+        def reach_and_exchange(*request: Any) -> Answered:
+            reached(steps.position)
+            return exchange(*request)
 
-            def reach_and_exchange(*request: Any) -> Answered:
-                reached(steps.position)
-                return exchange(*request)
+        remoting.exchange = reach_and_exchange
+        try:
+            return steps.all(rows, lambda row: self._calls_of(suite.for_implementation(row)))
+        finally:
+            remoting.exchange = exchange
 
-            remoting.exchange = reach_and_exchange
-            try:
-                return steps.all(rows, make)
-            finally:
-                remoting.exchange = exchange
-
-        return play
+    def _calls_of(self, operation: Operation) -> Calls:
+        return self._operations()[type(operation)](self, *operation.args)
 
     def _operations(self) -> dict[type[Operation], MakeCalls]:
         return {

@@ -21,6 +21,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, DIVERGES, UNDECIDED, DivergenceFound
 from rocketmq_conformance.suites import whole_push
 from rocketmq_conformance.suites.declare.answer_parts import first_difference
+from rocketmq_conformance.suites.declare.judged_step import drive
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -47,6 +48,8 @@ class Differs:
     def close(self) -> None:
         """Nothing to release."""
 
+    exclusive = False
+
     def lanes(self, suite: Suite) -> int:
         return self._lanes
 
@@ -56,7 +59,7 @@ class Differs:
         while True:
             for play in islice(waiting, self._ahead - len(under_way)):
                 under_way.append(Future())
-                under_way[-1].set_result(play(self.apply))
+                under_way[-1].set_result(drive(play(), self.apply))
             if not under_way:
                 return
             yield under_way.popleft()

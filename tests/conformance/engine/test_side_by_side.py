@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 
-from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello
+from rocketmq_conformance.conformance.adapter import AdapterError, Case, Hello, Play, T
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.conformance.engine.player import Played, Player
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -13,6 +14,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import CONFORMS, COULD_NOT_RUN, DIVERGES
 from rocketmq_conformance.suites import broker_offsets
 from rocketmq_conformance.suites.broker_offsets import Min
+from rocketmq_conformance.suites.declare.judged_step import drive
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -42,14 +44,16 @@ class Lanes:
     def close(self) -> None:
         pass
 
+    exclusive = True
+
     def lanes(self, suite: Suite) -> int:
         return LANES
 
-    def play_cases(self, suite: Suite, cases: Iterable[Sequence[Operation]]) -> Generator[list[Outcome], None, None]:
+    def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
         if self.fails_at_once:
             self.fails_at_once -= 1
             raise AdapterError("nobody is there")
-        waiting, under_way = iter(cases), list[tuple[int, Sequence[Operation]]]()
+        waiting, under_way = iter(cases), list[tuple[int, Play[T]]]()
         try:
             while True:
                 while len(under_way) < LANES and (case := next(waiting, None)) is not None:
@@ -59,11 +63,13 @@ class Lanes:
                     self.under_way = len(under_way)
                 if not under_way:
                     return
-                number, operations = under_way[0]
+                number, play = under_way[0]
                 if number in self.breaking:
                     self.breaking.remove(number)
                     raise AdapterError("the connection breaks")
-                yield [Ok(1) if number in self.wrong else Ok(0) for _ in operations]
+                ended: Future[T] = Future()
+                ended.set_result(drive(play(), lambda _, number=number: Ok(1) if number in self.wrong else Ok(0)))
+                yield ended
                 under_way.pop(0)
         finally:
             self.under_way = 0

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from every import every
 
-from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, Methods, PlayBatch
+from rocketmq_conformance.conformance.adapter import AdapterError, Answer, CannotRunError, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -341,28 +340,28 @@ def test_an_adapter_without_calls_has_none() -> None:
     assert stage.step_player(STORE) is None
 
 
-class Batching(Calling):
-    """Takes the steps of a case in one call, and asks the broker for an offset in each ``read``."""
+class Whole(Double):
+    """Does the steps of a case at once, and asks the broker for an offset in each ``read``."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.stage = Stage(self, profile)
+        self.stage = Stage(self, Profile())
+        self.seen: list[tuple[str, str]] = []
         self.rows: list[Row] = []
 
-    def batch(self, suite: Suite) -> PlayBatch | None:
-        return None if suite is LOCAL else partial(self._play, suite)
+    def plays_whole(self, suite: Suite) -> bool:
+        return True
 
-    def _play(self, suite: Suite, rows: Sequence[Row], reached: Callable[[int], None]) -> list[Result]:
+    def play_case(self, case: Case, rows: Sequence[Row], reached: Callable[[int], None]) -> list[Answer]:
         self.rows += rows
-        results: list[Result] = []
+        answers: list[Answer] = []
         for at, (operation, args) in enumerate(rows):
-            if suite.operations[operation].spec.name == "read":
+            answers.append(None)
+            if case.suite.operations[operation].spec.name == "read":
                 reached(at)
                 self.seen.append(armed(self.stage))
-                results.append(query(self.cases[-1], args[0]))
-            else:
-                results.append(None)
-        return results
+                answers[-1] = query(case, args[0])
+        return answers
 
 
 def query(case: Case, queue: int) -> Result:
@@ -377,10 +376,7 @@ def query(case: Case, queue: int) -> Result:
 
 
 def test_steps_in_one_call_find_the_world_as_their_plan_has_it() -> None:
-    adapter = Batching(Profile())
-    steps = adapter.stage.step_player(PUSH)
-    assert steps is not None
-    adapter.stage.begin(PUSH, 0)
+    adapter = Whole()
     plan = [
         row(PUSH, "commit_elsewhere", 0, 5),
         row(PUSH, "read", 0, "store", "answer"),
@@ -391,25 +387,9 @@ def test_steps_in_one_call_find_the_world_as_their_plan_has_it() -> None:
         row(PUSH, "read", 0, "store", "answer"),
         row(PUSH, "commit_elsewhere", 0, 11),
     ]
-    assert steps(plan) == [None, 5, "silent", None, None, None, 9, None]
+    assert adapter.stage.play_whole(PUSH, 0, plan) == [None, 5, "silent", None, None, None, 9, None]
     assert adapter.seen == [("answer", "answer"), ("silent", "answer"), ("answer", "answer")]
-    assert adapter.rows == plan
-
-
-def test_steps_take_one_call_each_where_the_adapter_or_the_judging_release_says_so() -> None:
-    adapter = Batching(Profile.of("4.7.1"))
-    for suite, name, args in ((LOCAL, "restart", ()), (PUSH, "start_checked", (0, "x", "answer", "answer"))):
-        adapter.stage.begin(suite, 0)
-        steps = adapter.stage.step_player(suite)
-        assert steps is not None
-        steps([row(suite, name, *args)])
-        assert adapter.rows == []
-    assert steps([row(PUSH, "start_checked", 0, "x", "answer", "answer")]) == [Err("UNSUPPORTED")]
-
-
-def test_steps_whose_commits_count_do_not_take_one_call() -> None:
-    with pytest.raises(TypeError, match="remote-store take more than one call"):
-        Batching(Profile()).stage.step_player(STORE)
+    assert adapter.rows == [plan[at] for at in (1, 2, 4, 6)]
 
 
 def test_an_operation_that_the_judging_release_does_not_have_is_left_out() -> None:

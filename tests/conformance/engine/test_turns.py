@@ -32,6 +32,7 @@ from rocketmq_conformance.reports.event import (
     SuiteStarted,
 )
 from rocketmq_conformance.suites import whole_allocation, whole_broadcast, whole_lite
+from rocketmq_conformance.suites.declare.judged_step import drive
 from rocketmq_conformance.suites.declare.suite import Suite
 
 SUITES = (whole_allocation.SUITE, whole_broadcast.SUITE, whole_lite.SUITE)
@@ -52,6 +53,8 @@ class Port1(Port):
 
     def hello(self) -> Hello:
         return Hello("it", "1", sides=("whole",), clock=REAL)
+
+    exclusive = False
 
     def lanes(self, suite: Suite) -> int:
         return 1
@@ -78,7 +81,7 @@ class Port1(Port):
             return ended
         port = Port(self._mutants)
         port.reset(Case(suite, 0, Profile(), lambda: "", lambda *_: None, lambda: None))  # type: ignore[arg-type, return-value]
-        ended.set_result(play(port.apply))
+        ended.set_result(drive(play(), port.apply))
         return ended
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from every import every
 
-from rocketmq_conformance.conformance.adapter import CannotRunError, Case, Hello, NoAnswerError
+from rocketmq_conformance.conformance.adapter import Answer, CannotRunError, Case, Hello, NoAnswerError
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.release_axis import cell
 from rocketmq_conformance.conformance.release_axis.cache import Cache
@@ -15,11 +15,11 @@ from rocketmq_conformance.conformance.release_axis.plans import given_plans
 from rocketmq_conformance.conformance.release_axis.records import SuiteRecord
 from rocketmq_conformance.conformance.release_axis.witness import Opened
 from rocketmq_conformance.conformance.targets.address import parse_address
-from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
+from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.declare.suite import Suite
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 SUITE = SUITES["remote-store"]
 UPDATE, CLONE, READ = (SUITE.index[name] for name in ("update", "clone", "read"))
@@ -50,9 +50,10 @@ class Plays:
     def plays_whole(self, suite: Suite) -> bool:
         return self._at_once
 
-    def play_case(self, case: Case, operations: Sequence[Operation], reached: Callable[[int], None]) -> list[Outcome]:
+    def play_case(self, case: Case, rows: Sequence[Row], reached: Callable[[int], None]) -> list[Answer]:
         self.reset(case)
-        return [self.apply(operation) for operation in operations]
+        outcomes = [self.apply(case.suite.for_implementation(row)) for row in rows]
+        return [one if isinstance(one, Unsupported) else result_of(one) for one in outcomes]
 
     def close(self) -> None:
         pass

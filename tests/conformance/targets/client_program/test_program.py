@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +40,7 @@ from rocketmq_conformance.suites import (
     whole_orderly_listener,
 )
 from rocketmq_conformance.suites import whole_push as operations
+from rocketmq_conformance.suites.declare.judged_step import each_of
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -82,7 +83,7 @@ def opened(request: pytest.FixtureRequest) -> Iterator[PlayedGroup]:
 
 def plays(*moves: Operation) -> Play[list[Outcome]]:
     """A case of these operations."""
-    return lambda do: [do(move) for move in moves]
+    return lambda: each_of(moves)
 
 
 def sentence(behaviour: str, connect: float = 15.0) -> str:
@@ -114,7 +115,11 @@ def test_a_case_begins_as_soon_as_another_one_has_ended_and_what_came_of_them_is
     ends = [threading.Event() for _ in range(5)]
 
     def numbered(number: int) -> Play[int]:
-        return lambda _: number if ends[number].wait(30) else -1
+        def asking() -> Generator[Operation, Outcome, int]:
+            return number if ends[number].wait(30) else -1
+            yield operations.Look()
+
+        return asking
 
     program = ClientProgram("sh", lanes=2)
     playing = program.stream(operations.SUITE, map(numbered, range(5)))

@@ -22,6 +22,7 @@ from rocketmq_conformance.conformance.targets.client_program.smoke import look_a
 from rocketmq_conformance.conformance.targets.opener import is_program, open_address
 from rocketmq_conformance.reports.event import CONFORMS, SuiteEnded
 from rocketmq_conformance.suites import whole_push
+from rocketmq_conformance.suites.declare.judged_step import each_of
 
 VARIABLES = {
     f"ROCKETMQ_{name}": value
@@ -259,7 +260,7 @@ def _play(address: str, *operations: Operation) -> list[Outcome]:
     program = open_address(f"python:{address}")
     assert isinstance(program, ClientProgram)
     try:
-        (ended,) = program.stream(whole_push.SUITE, [lambda do: [do(operation) for operation in operations]])
+        (ended,) = program.stream(whole_push.SUITE, [lambda: each_of(operations)])
         return ended.result()
     finally:
         program.close()
