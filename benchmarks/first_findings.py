@@ -1,7 +1,7 @@
 """How soon a run shows what differs: distinct kinds of divergences against wall time.
 
     python benchmarks/first_findings.py [--before FOLDER] [--draw 0] [--speed 60] [--max-time 20]
-    python benchmarks/first_findings.py ADDRESS --before FOLDER --max-time 600 -- -k whole-push ...
+    python benchmarks/first_findings.py --before FOLDER --max-time 600 ADDRESS [-k whole-push ...]
 
 Without ADDRESS it judges the port's whole consumers with ten planted faults, a mutant of each of ten suites, which
 --draw chooses. Their cases wait as those of a program with standard timers do, but --speed times faster. --before is
@@ -208,7 +208,7 @@ def main() -> None:
         for suite, name in PlantedPort(given.draw, given.speed).faults.items():
             print(f"{suite}: {name}")
     words = [address, "--seed", "1", "--tier", "cover", *(["--max-time", given.max_time] if given.max_time else [])]
-    words += [word for word in given.words if word != "--"]
+    words += given.words
     kits = {"before": given.before, "now": HERE.parent} if given.before else {"now": HERE.parent}
     with tempfile.TemporaryDirectory(prefix="rocketmq-conformance-") as folder:
         by_rule = bool(given.address)

@@ -156,7 +156,7 @@ class CampaignReport:
         shown = first_kinds(kinds)
         show_kinds(self._screen, self._summary, shown)
         if len(kinds) > len(shown):
-            self._left_out.append(kinds_left_out(len(kinds), len(shown)))
+            self._left_out.append(kinds_left_out(kinds, shown))
 
     def _suites(self) -> None:
         """A row per suite and implementation, and what there is to say of each; or the coverage, too."""

@@ -174,7 +174,7 @@ def show(difference: CampaignDifference, stream: TextIO, *, width: int | None = 
 
 def _rank(one: Difference) -> Rank:
     rules = (*one.a.rules, *one.b.rules)
-    return one.suite, level(rules), one.cases, rules[0].get("id", "") if rules else ""
+    return Rank(one.suite, rules[0].get("id") if rules else id(one), level(rules), (one.cases,))
 
 
 def _header(difference: CampaignDifference) -> list[RenderableType]:

@@ -37,7 +37,7 @@ from rocketmq_conformance.reports.event import (
     SuiteEnded,
     SuiteStarted,
 )
-from rocketmq_conformance.reports.kinds import MOST, first_kinds, kinds_of
+from rocketmq_conformance.reports.kinds import MOST, Kind, by_rule, first_kinds, kinds_of
 from rocketmq_conformance.reports.progress import LiveProgress
 from rocketmq_conformance.reports.repeats import once
 from rocketmq_conformance.reports.rule_lines import rule_lines
@@ -216,7 +216,7 @@ class ConsoleReport:
         show_kinds(self._screen, self._summary, shown)
         left_out = []
         if len(kinds) > len(shown):
-            left_out.append(kinds_left_out(len(kinds), len(shown)))
+            left_out.append(kinds_left_out(kinds, shown))
         if any(kind.exemplar.parts for kind in shown):
             left_out.append("what agrees in these answers")
         if self._short.left_out:
@@ -243,9 +243,10 @@ class ConsoleReport:
             self._screen.show(replay_line(kind.divergences[0]), wrap=False)
 
 
-def kinds_left_out(found: int, shown: int) -> str:
-    """How many kinds of divergences a short report leaves out."""
-    return f"{found - shown:,} of {count(found, 'kind')} of divergences"
+def kinds_left_out(found: Sequence[Kind], shown: Sequence[Kind]) -> str:
+    """How many kinds of divergences a short report leaves out, by rule."""
+    rest = by_rule(kind for kind in found if kind not in shown)
+    return f"{len(found) - len(shown):,} of {count(len(found), 'kind')} of divergences ({rest})"
 
 
 def show_files(screen: Screen, summary: RunSummary, files: Iterable[tuple[str, str]]) -> None:

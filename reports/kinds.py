@@ -5,17 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from rocketmq_conformance.reports.event import HARMS, MODEL, DivergenceFound
+from rocketmq_conformance.reports.text import first_names
 
 #: Kinds that a short report shows: in all, and of one suite.
 MOST, MOST_OF_SUITE = 10, 3
 
+#: Rules that are named where kinds are left out.
+NAMED = 4
+
 _LEVELS = {"MUST": 0, "SHOULD": 1}
+#: What a divergence may do to messages: harm that is done, and harm that passes.
+_SEVERITY = HARMS[:4], HARMS[4:6], HARMS[6:]
 _Ranked = TypeVar("_Ranked")
-#: What decides which are shown: the suite, how much it matters, the number of cases, and the responsible rule.
-Rank = tuple[Hashable, int, int, Hashable]
+
+
+class Rank(NamedTuple):
+    """What decides which are shown."""
+
+    suite: str
+    #: The responsible rule.
+    rule: Hashable
+    #: How much it matters: 0 for what matters most.
+    matters: int
+    #: How hard it is to see, of two that matter as much: by the steps of its plan, by its harm, by its cases.
+    clearness: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,34 +70,45 @@ def level(rules: Iterable[dict[str, str]]) -> int:
 
 
 def first_kinds(kinds: Sequence[Kind]) -> list[Kind]:
-    """The kinds that a short report shows, the most important first; differences of implementations come last."""
-    return chosen(kinds, [_rank(kind) for kind in kinds])
+    """The kinds that a short report shows, one of each rule; differences of implementations come last."""
+    return chosen(kinds, [_rank(kind) for kind in kinds], of_rule=1)
+
+
+def by_rule(kinds: Iterable[Kind]) -> str:
+    """How many kinds there are of each responsible rule, those of most first."""
+    counts = Counter(_rule(kind.exemplar) or "no rule" for kind in kinds)
+    return first_names((f"{times} of {rule}" for rule, times in counts.most_common()), NAMED)
+
+
+def _rule(divergence: DivergenceFound) -> str:
+    return divergence.rules[0].get("id", "") if divergence.rules else ""
 
 
 def _rank(kind: Kind) -> Rank:
     one = kind.exemplar
-    rule = one.rules[0].get("id", "") if one.rules else ""
     binding = level(one.rules) if one.against == MODEL else len(_LEVELS) + 1
-    return one.suite, binding * (len(HARMS) + 1) + harm_rank(one), kind.cases, rule
+    severity = next((at for at, harms in enumerate(_SEVERITY) if one.harm in harms), len(_SEVERITY))
+    matters = binding * (len(_SEVERITY) + 1) + severity
+    clearness = len(one.steps) or one.found_steps, harm_rank(one), kind.cases
+    return Rank(one.suite, (_rule(one) or one.fingerprint, one.address, one.against), matters, clearness)
 
 
-def chosen(found: Sequence[_Ranked], ranks: Sequence[Rank]) -> list[_Ranked]:
-    """At most ``MOST`` of what was found, and ``MOST_OF_SUITE`` of a suite.
+def chosen(found: Sequence[_Ranked], ranks: Sequence[Rank], of_rule: int = MOST) -> list[_Ranked]:
+    """At most ``MOST`` of what was found, ``of_rule`` of a rule, and ``MOST_OF_SUITE`` of a suite unless there is room.
 
-    Those of a MUST come first, among them those that do most harm, then the rarest of every suite before the second one
-    of any; and of a suite one of each rule before a second one of any.
+    What matters most comes first; of that the clearest of every rule and every suite before the second one of any.
     """
-    of_rule: Counter[Hashable] = Counter()
-    turns = {}
-    for at in sorted(range(len(found)), key=lambda at: (*ranks[at][1:3], at)):
-        suite, _, _, rule = ranks[at]
-        of_rule[suite, rule] += 1
-        turns[at] = of_rule[suite, rule]
-    taken: Counter[Hashable] = Counter()
+    turns: Counter[Hashable] = Counter()
+    taken: Counter[str] = Counter()
     places = []
-    for at in sorted(turns, key=lambda at: (ranks[at][1], turns[at], ranks[at][2], at)):
-        suite, how_binding, cases, _ = ranks[at]
+    for at in sorted(range(len(found)), key=lambda at: (ranks[at].matters, ranks[at].clearness, at)):
+        suite, rule, matters, clearness = ranks[at]
+        turns[rule] += 1
+        if turns[rule] <= of_rule:
+            places.append((matters, turns[rule], clearness, at))
+    ordered = []
+    for matters, turn, clearness, at in sorted(places):
+        suite = ranks[at].suite
         taken[suite] += 1
-        if taken[suite] <= MOST_OF_SUITE:
-            places.append((how_binding, taken[suite], cases, at))
-    return [found[place[-1]] for place in sorted(places)[:MOST]]
+        ordered.append((taken[suite] > MOST_OF_SUITE, matters, turn, taken[suite], clearness, at))
+    return [found[place[-1]] for place in sorted(sorted(ordered)[:MOST], key=lambda place: place[1:])]

@@ -25,7 +25,7 @@ from rocketmq_conformance.reports.event import (
     RunStarted,
     SuiteEnded,
 )
-from rocketmq_conformance.reports.kinds import Kind, first_kinds, kinds_of
+from rocketmq_conformance.reports.kinds import Kind, by_rule, first_kinds, kinds_of
 from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.reports.repeats import alike, case_reasons, once, with_place
 from rocketmq_conformance.reports.repeats import by_reason as operations
@@ -91,7 +91,9 @@ def summary_page(summary: RunSummary) -> str:
     for kind in shown:
         lines += _divergence(summary, kind)
     if len(kinds) > len(shown):
-        lines += [f"{count(len(kinds) - len(shown), 'more kind')} of divergences: `report.html` has them all.", ""]
+        rest = _text(by_rule(kind for kind in kinds if kind not in shown))
+        more = count(len(kinds) - len(shown), "more kind")
+        lines += [f"{more} of divergences ({rest}): `report.html` has them all.", ""]
     return "\n".join(lines)
 
 

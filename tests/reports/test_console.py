@@ -31,7 +31,7 @@ from rocketmq_conformance.reports.event import (
     SuiteStarted,
 )
 from rocketmq_conformance.reports.jsonl import read
-from rocketmq_conformance.reports.kinds import MOST, MOST_OF_SUITE
+from rocketmq_conformance.reports.kinds import MOST
 from rocketmq_conformance.reports.power import PowerReport
 
 RUNS = ("conforms", "diverges", "corpus", "undecided", "interrupted", "killed", "empty")
@@ -231,7 +231,13 @@ def of_kinds(*, suites: int, kinds: int, times: int) -> list[DivergenceFound]:
     rules = [{**one.rules[0], "sentence": "A rule with many words. " * 20}] * 3
     long = dataclasses.replace(one, steps=[*steps, last], rules=rules, expected="1, " * 90, observed="2, " * 90)
     return [
-        dataclasses.replace(long, suite=f"rebalance-broker-{suite:02}", fingerprint=f"{suite}-{kind}", case=time)
+        dataclasses.replace(
+            long,
+            suite=f"rebalance-broker-{suite:02}",
+            rules=[{**rules[0], "id": f"RULE-{suite}-{kind}"}, *rules[1:]],
+            fingerprint=f"{suite}-{kind}",
+            case=time,
+        )
         for time in range(times)
         for kind in range(kinds)
         for suite in range(suites)
@@ -252,8 +258,9 @@ def test_divergences_add_at_most_twelve_lines_each_and_ten_blocks() -> None:
     # below the lines of the five suites that diverge stand their numbers
     assert len(text.splitlines()) <= 60 + MOST * short_block.LINES + 2 * 5
     assert len(re.findall("^Divergence ", text, re.MULTILINE)) == MOST
+    words = " ".join(text.split())
     assert re.search(
-        r"^left out +30 of 40 kinds of divergences, \d+ reasons, the result of each rule$", text, re.MULTILINE
+        r"left out 30 of 40 kinds of divergences \(1 of RULE-\d-\d, .* and 26 more\), \d+ reasons, the result of", words
     )
     assert re.search(r"^all of it +rocketmq-conformance report conformance-out/\S+ --verbose$", text, re.MULTILINE)
 
@@ -272,22 +279,35 @@ def test_a_short_block_has_its_lines_whatever_is_in_it(steps: int, against: str)
         assert block[0].count("\n") <= short_block.LINES
 
 
-def test_of_each_suite_a_few_kinds_are_shown_those_of_a_must_and_the_rare_ones_first() -> None:
-    must, should = ([{**found().rules[0], "level": level}] for level in ("MUST", "SHOULD"))
+def test_the_clearest_kinds_are_shown_one_of_each_rule() -> None:
     kinds = [
-        ("start", "should-be", should, 1),
-        ("remote-store", "often", must, 50),
-        ("remote-store", "rare", must, 1),
-        ("remote-store", "sometimes", must, 5),
-        ("remote-store", "seldom", must, 2),
-        ("pull", "always", must, 200),
+        ("start", "should-be", "R-SHOULD", "SHOULD", "lost", 1, 1),
+        ("remote-store", "often", "R-1", "MUST", "lost", 2, 50),
+        ("remote-store", "rare", "R-2", "MUST", "repeated", 2, 1),
+        ("remote-store", "long", "R-3", "MUST", "lost", 3, 1),
+        ("remote-store", "harmless", "R-4", "MUST", "only different", 1, 1),
+        ("remote-store", "again", "R-2", "MUST", "lost", 4, 1),
+        ("pull", "elsewhere", "R-2", "MUST", "skipped", 5, 1),
+        ("pull", "longest", "R-5", "MUST", "skipped", 6, 200),
     ]
+    one = found()
     stream = [
-        dataclasses.replace(found(), suite=suite, rules=rules, fingerprint=name, cases=cases, replay=name)
-        for suite, name, rules, cases in kinds
+        dataclasses.replace(
+            one,
+            suite=suite,
+            rules=[{**one.rules[0], "id": rule, "level": level}],
+            fingerprint=name,
+            harm=harm,
+            steps=[one.steps[-1]] * steps,
+            cases=cases,
+            replay=name,
+        )
+        for suite, name, rule, level, harm, steps, cases in kinds
     ]
-    shown = re.findall("^replay +(.*)$", with_header(*stream), re.MULTILINE)
-    assert shown == ["rare", "always", "seldom", "sometimes", "should-be"]
+    text = with_header(*stream, width=120)
+    shown = re.findall("^replay +(.*)$", text, re.MULTILINE)
+    assert shown == ["often", "longest", "rare", "long", "harmless", "should-be"]
+    assert "2 of 8 kinds of divergences (2 of R-2)" in text
 
 
 def test_repeats_are_a_count_and_verbose_a_line_each() -> None:
@@ -305,7 +325,7 @@ def test_repeats_are_a_count_and_verbose_a_line_each() -> None:
 def test_a_verbose_run_shows_every_kind_in_full() -> None:
     many = of_kinds(suites=2, kinds=MOST, times=1)
     assert printed([events("diverges")[0], *many], verbose=True).count("model before") == 2 * MOST
-    assert len(re.findall("^Divergence", with_header(*many), re.MULTILINE)) == 2 * MOST_OF_SUITE
+    assert len(re.findall("^Divergence", with_header(*many), re.MULTILINE)) == MOST
 
 
 def test_many_suites_that_conform_share_lines_and_others_have_their_own() -> None:
