@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from rocketmq_conformance.suites.declare.step import Step
     from rocketmq_conformance.suites.declare.suite import Suite
 
+#: Rules that say when a round begins, and those that say what a client then does while requests fail: where one of
+#: these is at work, it decides what is seen.
+_ROUNDS = ("REB-SVC-WAKE", "REB-SVC-1")
+_FAILING = frozenset(
+    f"WHOLE-{name}" for name in ("UNHEARD", "LIST", "UNREAD", "MISTAKEN", "PULL", "LOST", "SILENT", "LATE")
+)
+
 
 def named_parts(spec: OperationSpec, answer: Expected) -> dict[str, Expected] | None:
     """An answer by the names of its parts; None when it has none. Some whole consumers do not show the last ones."""
@@ -76,7 +83,10 @@ def responsible(suite: Suite, step: Step) -> str:
     name, _, _ = first_difference(suite, step)
     deciding = suite.operations[step.row[0]].spec.answer.get(name, ())
     rules = step.why.rules
-    return next((rule for rule in rules if rule in deciding), rules[0] if rules else "")
+    found = next((rule for rule in rules if rule in deciding), rules[0] if rules else "")
+    if found in _ROUNDS or found not in deciding:
+        return next((rule for rule in rules if rule in _FAILING), found)
+    return found
 
 
 def filled(spec: OperationSpec, expected: Expected, observed: Expected) -> tuple[Expected, tuple[str, ...]]:

@@ -46,8 +46,13 @@ _END_UNSAID = ("connections", "commits", "unlocks")
 
 
 def member(owner: int) -> str:
-    """Who pulls a queue, or has its lock."""
-    return {-1: "nobody", -2: "a client outside the group"}.get(owner, f"member {owner}")
+    """Who pulls a queue, or is given messages."""
+    return {-1: "nobody", -2: "a connection without a heartbeat"}.get(owner, f"member {owner}")
+
+
+def holder(owner: int) -> str:
+    """Who has the lock of a queue."""
+    return "a client outside the group" if owner == -2 else member(owner)
 
 
 def _place(one: Any) -> str:
@@ -80,7 +85,7 @@ def words(queue: Callable[[int], str] = queue_name) -> Mapping[str, Wording]:
         "places": each(queue, _place),
         "brought": messages,
         "stored": each(queue, _stored),
-        "locks": each(queue, member),
+        "locks": each(queue, holder),
         "given": messages,
         "again": messages,
         "retry": fields(

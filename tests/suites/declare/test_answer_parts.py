@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.models.client.plan_words import EVERY, FAILS
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_listener
+from rocketmq_conformance.suites import whole_listener, whole_push
 from rocketmq_conformance.suites.declare.answer_parts import responsible
+from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.step import Step
 
 
@@ -25,3 +27,21 @@ def test_a_refused_message_that_its_client_gives_again_is_a_copy_that_was_not_se
     assert (
         responsible(suite, Step((suite.index["send"], (EVERY,)), None, None, expected, again, why)) == "CONS-BACK-COPY"
     )
+
+
+def test_the_rule_of_a_request_that_fails_decides_and_not_the_one_that_says_when_a_round_begins() -> None:
+    fails = whole_push.Fail("QUERY_CONSUMER_OFFSET", "SYSTEM_ERROR")
+    members = whole_push.Fail("GET_CONSUMER_LIST_BY_GROUP", "SYSTEM_ERROR")
+    joins = whole_push.Join(0), whole_push.Join(1)
+    assert blamed(*joins) == "REB-SVC-WAKE"
+    assert blamed(joins[0], fails, joins[1]) == "WHOLE-UNREAD"
+    assert blamed(joins[0], members, joins[1]) == "WHOLE-LIST"
+
+
+def blamed(*plan: Operation) -> str:
+    """The rule that is responsible when after a plan the last member pulls no queue, or all of them."""
+    suite = whole_push.SUITE
+    (*_, last) = Judge(suite, Profile()).expected([suite.row(one) for one in plan])
+    places, *others = last.expected  # type: ignore[misc]
+    owner = 1 - max(owner for owner, _ in places)
+    return responsible(suite, last._replace(observed=(((owner, 0),) * len(places), *others)))

@@ -26,6 +26,16 @@ def test_whole_consumers_are_shown_by_member_and_queue() -> None:
     )
 
 
+def test_who_is_no_member_pulls_by_a_connection_and_has_a_lock_as_a_client() -> None:
+    look = spec_of("whole-orderly", "look")
+    strangers = (((-2, 7), (-1, -1)), ((-2, 0, 7, 1),), (12, -1), (-2, -1))
+    assert text(in_words(look, strangers)) == (
+        "places: [queue 0: a connection without a heartbeat at 7; queue 1: nobody]; "
+        "brought: [a connection without a heartbeat, queue 0: message 7]; stored: [queue 0: 12; queue 1: none]; "
+        "locks: [queue 0: a client outside the group; queue 1: nobody]"
+    )
+
+
 def test_queues_of_several_brokers_have_their_brokers_names() -> None:
     look = spec_of("whole-brokers", "look")
     nobody = ((-1, -1),) * 5
