@@ -85,6 +85,8 @@ class Hello:
     configuration_unread: str = ""
     #: More that the first lines of a run say, each a sentence without its full stop.
     notes: tuple[str, ...] = ()
+    #: Rules that no step can show, each with the reason: such as those for which the pace is too quick.
+    cannot_show: dict[str, str] = field(default_factory=dict)
 
     def refuses(self, suite: Suite) -> str:
         """Why the suite cannot be played, or ""."""

@@ -49,6 +49,8 @@ class ListedRule:
     unseen: str = ""
     #: The words of its clauses, each with the steps that show it.
     clauses: Mapping[str, frozenset[StepKind]] = field(default_factory=dict)
+    #: Why no step of this run can show it, or "".
+    unshown: str = ""
 
 
 @dataclass(slots=True)
@@ -232,6 +234,8 @@ def _why_not(rule: ListedRule, seen: _Seen, suites: Mapping[str, list[SuiteEnded
     """Why a rule was not reached."""
     if rule.unseen and not seen.met:
         return rule.unseen
+    if rule.unshown:
+        return rule.unshown
     if seen.met and not seen.promised:
         return "every answer is allowed where it was met"
     reasons = dict.fromkeys(_reasons(rule, seen, suites))

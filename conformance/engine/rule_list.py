@@ -53,7 +53,8 @@ def listed_rules(
             unseen = _QUIRK
         elif not here:
             unseen = _unseen([reached[name][rule.id] for name in naming], [every[name] for name in able], hello)
-        yield ListedRule(rule.id, rule.sentence, rule.level.value, here, unseen, clauses.get(rule.id, {}))
+        unshown = hello.cannot_show.get(rule.id, "")
+        yield ListedRule(rule.id, rule.sentence, rule.level.value, here, unseen, clauses.get(rule.id, {}), unshown)
 
 
 def _unseen(unable: Sequence[str], able: Sequence[Suite], hello: Hello) -> str:

@@ -22,7 +22,7 @@ from rocketmq_conformance.conformance.adapter import (
     T,
     UnderWay,
 )
-from rocketmq_conformance.conformance.fakes.group_case import DELAY, GroupCase
+from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.startup import phase
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
@@ -109,7 +109,17 @@ class ClientProgram:
             raise CannotRunError(
                 f"The command {name!r} cannot be found: write client:COMMAND with one that can be run.{options}"
             )
-        itself = Hello(self._text, "", sides=(Side.WHOLE.value,), clock=REAL, pace=self._pace, patience=PATIENCE)
+        quick = self._timing.too_quick_for()
+        itself = Hello(
+            self._text,
+            "",
+            sides=(Side.WHOLE.value,),
+            clock=REAL,
+            pace=self._pace,
+            patience=PATIENCE,
+            notes=tuple(f"too quick for {rule}, which counts as not reached: {why}" for rule, why in quick.items()),
+            cannot_show=quick,
+        )
         if self._through is None:
             return itself
         broker = self._through.hello()
@@ -120,7 +130,7 @@ class ClientProgram:
             java=broker.java,
             properties=broker.properties,
             configuration_unread=broker.configuration_unread,
-            notes=broker.notes,
+            notes=(*itself.notes, *broker.notes),
             unsupported=self._through.refuses,
         )
 
@@ -166,7 +176,7 @@ class ClientProgram:
         """The broker of a case."""
         if self._through is not None:
             return ProxiedCase(self._through, broadcasting)
-        return GroupCase(self._profile, broadcasting=broadcasting, delay=DELAY / self._timing.program_pace)
+        return GroupCase(self._profile, broadcasting=broadcasting, delay=self._timing.delay)
 
     def case_seconds(self, suite: Suite) -> float:
         """Members wait for their timers, and their programs begin."""

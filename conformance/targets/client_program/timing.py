@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from rocketmq_conformance.conformance.fakes.group_case import DELAY
+
 #: By how much (s) a client with standard timers may be later than these make it.
 MARGIN = 10.0
 
@@ -52,3 +54,24 @@ class Timing:
             write=0.5 + 10.5 / pace,
         )
         return replace(looks, routes=0.5 + 30.5 / pace, retry=0.5 + 3.5 / pace)
+
+    @property
+    def delay(self) -> float:
+        """How late answers are where they are late."""
+        return DELAY / self.program_pace
+
+    @property
+    def next_round(self) -> float:
+        """When a round is over that no notification was needed for."""
+        return self.round - self.quiet
+
+    def too_quick_for(self) -> dict[str, str]:
+        """The rules that a client could break and nothing of it would be seen, each with the reason."""
+        found = {}
+        if self.next_round <= self.margin:
+            found["REB-SVC-WAKE"] = (
+                f"a client that was not notified has its next round before the deadline, {self.margin:g} s"
+            )
+        if self.delay < DELAY:
+            found["WHOLE-LATE"] = f"answers are late by {self.delay:g} s, and not by {DELAY:g} s"
+        return found

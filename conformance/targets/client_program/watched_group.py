@@ -276,8 +276,8 @@ class WatchedGroup:
         """The rules of the step that would not have shown if they had been broken: nothing was sent that they are
         about, or a timer does the same no later than a look waits for it."""
         timing = self._timing
-        timers = {"REB-SVC-WAKE": timing.round - timing.quiet, "REB-SUB-BEAT": timing.routes - timing.quiet}
-        anyway = {rule for rule, seconds in timers.items() if seconds <= limits.owners}
+        timers = {"REB-SVC-WAKE": timing.next_round, "REB-SUB-BEAT": timing.routes - timing.quiet}
+        anyway = {rule for rule, seconds in timers.items() if seconds <= limits.owners} | timing.too_quick_for().keys()
         return (self._points.unshown(self.case.traffic.sent) | anyway) & self._points.rules
 
     def _limits(self, before: Any, operation: Operation, why: Reason) -> Limits:

@@ -9,7 +9,8 @@ from rocketmq_conformance.conformance.engine.rule_list import listed_rules
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Level, Rule
-from rocketmq_conformance.reports.rule_results import ListedRule
+from rocketmq_conformance.reports.event import CONFORMS, HOLDS, NOT_REACHED, SuiteEnded
+from rocketmq_conformance.reports.rule_results import ListedRule, rule_results
 from rocketmq_conformance.suites import broker_offsets, consume, remote_store, whole_lite, whole_push
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -21,10 +22,15 @@ def listed(
     sides: tuple[str, ...] = ("pure", "client"),
     client: str = "5.5.0",
     quirks: bool = True,
+    cannot_show: dict[str, str] | None = None,
     **hello: str,
 ) -> dict[str, ListedRule]:
     found = listed_rules(
-        suites, Hello("it", "1", sides=sides, unsupported=hello), Profile.of(client), {}, quirks=quirks
+        suites,
+        Hello("it", "1", sides=sides, unsupported=hello, cannot_show=cannot_show or {}),
+        Profile.of(client),
+        {},
+        quirks=quirks,
     )
     return {one.id: one for one in found}
 
@@ -77,3 +83,23 @@ def test_accidents_of_java_need_quirks() -> None:
     suite = dataclasses.replace(remote_store.SUITE, rules=("X-ODD",), own_rules=(odd,))
     assert "--quirks" in listed(suite, quirks=False)["X-ODD"].unseen
     assert listed(suite)["X-ODD"].unseen == ""
+
+
+def test_a_rule_that_no_step_can_show_is_not_reached_though_it_was_met() -> None:
+    why = "the next round comes before the deadline"
+    rules = listed(whole_push.SUITE, sides=("whole",), cannot_show={"REB-SVC-WAKE": why})
+    ended = SuiteEnded(
+        suite="whole-push",
+        verdict=CONFORMS,
+        cases={CONFORMS: 1},
+        steps=1,
+        seconds=1.0,
+        coverage=[[rule, "told of a change", "list", 1] for rule in ("REB-SVC-WAKE", "WHOLE-SHARE")],
+        silent_rules=[],
+        control=True,
+        unsupported={},
+        unproven={"REB-SVC-WAKE": 1},
+    )
+    results = {one.rule: (one.result, one.reason) for one in rule_results(rules.values(), [ended], ())}
+    assert results["REB-SVC-WAKE"] == (NOT_REACHED, why)
+    assert results["WHOLE-SHARE"][0] == HOLDS

@@ -193,3 +193,24 @@ def test_who_commits_later_than_timers_are_due_is_noticed(first: int, stored: in
     assert isinstance(outcome, Ok)
     assert isinstance(outcome.value, tuple)
     assert outcome.value[2] == (stored,)
+
+
+def test_a_pace_that_is_too_quick_for_a_rule_is_said_before_the_run() -> None:
+    for pace, rules in (
+        (1, []),
+        (2, ["WHOLE-LATE"]),
+        (3, ["REB-SVC-WAKE", "WHOLE-LATE"]),
+        (20, ["REB-SVC-WAKE", "WHOLE-LATE"]),
+    ):
+        program = ClientProgram("true", pace)
+        hello = program.hello()
+        program.close()
+        assert [*hello.cannot_show] == rules
+        assert [note.split(",")[0] for note in hello.notes] == [f"too quick for {rule}" for rule in rules]
+
+
+def test_a_late_answer_shows_nothing_where_it_is_less_than_a_second_late() -> None:
+    for pace, unshown in ((1.0, False), (2.0, True)):
+        with case_of(whole_push.SUITE, Timing.of(pace)) as group:
+            group._points.begin(whole_push.Look(), {"WHOLE-LATE"}, {})
+            assert ("WHOLE-LATE" in group._unshown(Limits(1.0, 1.0, 0.1))) == unshown
