@@ -25,8 +25,9 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.proxy import Address, Proxy
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests, responses
+from rocketmq_conformance.conformance.targets.client_program.broker_in_use import BrokerInUse
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
-from rocketmq_conformance.conformance.targets.client_program.real_broker import BrokerInUse, CasePlace, RealBroker
+from rocketmq_conformance.conformance.targets.client_program.real_broker import CasePlace, RealBroker
 from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded

@@ -27,6 +27,7 @@ from rocketmq_conformance.conformance.targets.broker.ports import free_port
 from rocketmq_conformance.conformance.targets.client_program import proxied_case
 from rocketmq_conformance.conformance.targets.client_program import real_broker as real
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.broker_in_use import offset_table
 from rocketmq_conformance.conformance.targets.client_program.case_broker import UnsupportedMoveError
 from rocketmq_conformance.conformance.targets.client_program.proxied_case import ProxiedCase
 from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
@@ -374,8 +375,8 @@ def test_smoke_goes_through_it_too(behind: FakeBroker) -> None:
     ],
 )
 def test_stored_offsets_are_those_of_their_own_table(body: bytes) -> None:
-    assert real.offset_table(body) == {"T@G": {0: 7, 1: 0}, "U@G": {}}
-    assert real.offset_table(b'{"offsetTable":{}}') == real.offset_table(b"{}") == {}
+    assert offset_table(body) == {"T@G": {0: 7, 1: 0}, "U@G": {}}
+    assert offset_table(b'{"offsetTable":{}}') == offset_table(b"{}") == {}
 
 
 def test_why_cases_cannot_go_through_something() -> None:
