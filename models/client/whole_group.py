@@ -67,7 +67,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Suspend,
     Unsubscribe,
 )
-from rocketmq_conformance.models.client.whole_queues import LOST, WholeQueues, is_known
+from rocketmq_conformance.models.client.whole_queues import DISCARDED, LOST, WholeQueues, is_known
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Level, Reason, Rule, reasons_by_kind
 
@@ -426,7 +426,9 @@ class WholeGroupModel(WholeQueues):
             return with_member(group, name, member._replace(listener=listener))
         ends = {queue: end for queue, (_, end) in member.held.items()}
         memory = {**member.memory, **ends}
-        group = with_member(group, name, member._replace(listener=listener, held={}, memory=memory))
+        if member.discards:
+            group = with_reason(group, DISCARDED)
+        group = with_member(group, name, member._replace(listener=listener, held={}, discards=False, memory=memory))
         if listener == FAILS and member.held:
             return self._sent_back(group, sum(end - first for first, end in member.held.values()))
         return group

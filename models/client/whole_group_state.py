@@ -45,6 +45,8 @@ class WholeMember(NamedTuple):
     #: one after the last. Unlike a busy one it is given everything.
     listener: str = SUCCEEDS
     held: Mapping[int, tuple[int, int]] = MappingProxyType({})
+    #: Does it hold messages of a queue that was lost meanwhile?
+    discards: bool = False
     #: What the listeners of an orderly one are at that fail or hold; it has pulled more than it has given them.
     work: OrderlyWork = OrderlyWork()
     #: The offsets behind what it was given and has not committed, by queue, where it commits on demand alone.

@@ -59,7 +59,7 @@ _HANDED_OVER = {
 _TAKEN_OVER = Reason(("WHOLE-SHARE",), "taken over")
 _BUSY = Reason(("WHOLE-BUSY",), "keeps the lock")
 _TRUNCATED = Reason(("REB-TRUNC-1",), "let go without a request")
-_DISCARDED = Reason(("CONS-1-DROPPED",), "meanwhile")
+DISCARDED = Reason(("CONS-1-DROPPED",), "meanwhile")
 
 
 class WholeQueues:
@@ -189,12 +189,13 @@ class WholeQueues:
         memory = {other: offset for other, offset in member.memory.items() if other != queue}
         pulls = {other: offset for other, offset in member.pulls.items() if other != queue}
         fresh, unlocked = member.fresh - {queue}, member.unlocked - {queue}
+        discards = member.discards or queue in member.held
         if queue in member.held:
-            group = with_reason(group, _DISCARDED)
+            group = with_reason(group, DISCARDED)
         held = {other: messages for other, messages in member.held.items() if other != queue}
         taken = {other: offset for other, offset in member.taken.items() if other != queue}
         kept = member._replace(memory=memory, pulls=pulls, fresh=fresh, unlocked=unlocked, held=held, taken=taken)
-        return with_member(group, name, kept)
+        return with_member(group, name, kept._replace(discards=discards))
 
 
 def is_known(begins: int | Err) -> bool:

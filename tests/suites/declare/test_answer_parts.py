@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketmq_conformance.conformance.engine.judge import Judge
-from rocketmq_conformance.models.client.plan_words import EVERY, FAILS
+from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_listener, whole_push
 from rocketmq_conformance.suites.declare.answer_parts import responsible
@@ -45,3 +45,12 @@ def blamed(*plan: Operation) -> str:
     places, *others = last.expected  # type: ignore[misc]
     owner = 1 - max(owner for owner, _ in places)
     return responsible(suite, last._replace(observed=(((owner, 0),) * len(places), *others)))
+
+
+def test_a_message_of_a_lost_queue_that_is_sent_back_is_one_that_was_to_be_discarded() -> None:
+    suite = whole_listener.SUITE
+    names = ("join", 0), ("listen", 0, HOLDS), ("send", 3), ("join", 1), ("listen", 0, FAILS)
+    (*_, last) = Judge(suite, Profile()).expected([(suite.index[name], tuple(args)) for name, *args in names])
+    *parts, (owner, at, stored, waiting) = last.expected  # type: ignore[misc]
+    assert waiting == 0
+    assert responsible(suite, last._replace(observed=(*parts, (owner, at, stored, 1)))) == "CONS-1-DROPPED"
