@@ -334,6 +334,22 @@ class FakeBroker:
             raise LookupError(remark)
         return int(ext["queueOffset"])
 
+    def send_together(self, drafts: Sequence[Message | None]) -> None:
+        """Store messages of a queue as they are, each with one more offset for every None behind it; pulls that wait
+        find all of them."""
+        first = drafts[0]
+        assert first is not None
+
+        def store() -> None:
+            for draft in drafts:
+                if draft is None:
+                    self.storage.cover(first.topic, first.queue)
+                else:
+                    self.storage.append(draft)
+            self._pulls.arrived(first.topic, first.queue)
+
+        self._between_requests(store)
+
     def messages(self, topic: str, queue: int = 0) -> list[Message]:
         """The retained messages of a queue."""
         return self._listener.run(lambda: self.storage.retained(topic, queue))

@@ -8,6 +8,7 @@ from typing import Any
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.consumers import locked
+from rocketmq_conformance.conformance.fakes.message_forms import between_plain
 from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
 from rocketmq_conformance.conformance.fakes.responses import command, document
 from rocketmq_conformance.conformance.fakes.traffic import AGAIN, Traffic
@@ -27,6 +28,7 @@ from rocketmq_conformance.models.client.whole_moves import GARBAGE as NO_FRAME
 from rocketmq_conformance.models.client.whole_moves import LATE, OTHER_QUEUES, RETRIES, SILENT
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
 from rocketmq_conformance.models.client.whole_subscriptions import with_other_topic
+from rocketmq_conformance.models.message_forms import offsets_of
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -231,6 +233,12 @@ class GroupCase(WatchedCase):
         """A message arrives in a queue."""
         other = self._has_other and queue >= OTHER_QUEUES
         self.broker.send(OTHER_TOPIC if other else TOPIC, b"x", queue - OTHER_QUEUES if other else queue)
+
+    def send_as(self, form: str, queue: int) -> range:
+        """A message of a form arrives in a queue, between two plain ones; its offsets."""
+        first = self.max_offset(queue) + 1
+        self.broker.send_together(between_plain(form, TOPIC, queue))
+        return range(first, first + offsets_of(form))
 
     def divide(self, queues: int) -> None:
         """Have a topic of so many queues, in each of which the group has stored the same offset."""

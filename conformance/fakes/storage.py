@@ -206,6 +206,12 @@ class Storage:
         after, result, _ = send(self.rules, self.state, draft.topic, queue, (now,), self.hot)
         return result if isinstance(result, Err) else self._add(draft, queue, after, now)
 
+    def cover(self, topic: str, queue: int) -> None:
+        """The next offset of a queue is one of the message at the offset before it."""
+        draft = Message(topic=topic, queue=queue, offset=0, physical=0, body=b"")
+        self.append(draft)
+        self._logs[topic, queue].stored[-1] = b""
+
     def put(self, draft: Message) -> Message:
         """Store a message that the broker itself sends: neither its queue nor its topic are checked."""
         now, key = self._time(draft.topic, draft.queue), (draft.topic, draft.queue)

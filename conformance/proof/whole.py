@@ -232,7 +232,10 @@ def prove_scripted(text: str, only: str = "", rule: str = "") -> Tally:
     every = [
         case
         for case in whole_cases.cases()
-        if case.kind in kinds and only in str(case) and (demands or not case.on_demand)
+        if case.kind in kinds
+        and only in str(case)
+        and (demands or not case.on_demand)
+        and (case.since is None or case.since.on(classes.release))
     ]
     prove_cases(tally, classes, [case for case in every if _is_about(rule, whole_scripted.expected(life, case)[1])])
     return tally

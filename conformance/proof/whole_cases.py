@@ -13,6 +13,8 @@ from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
+from rocketmq_conformance.models.client.switches import COMPRESSION_TYPES, INNER_BATCHES, LONG_NAMES
+from rocketmq_conformance.models.client.switches import LONG_HOSTS as ADDRESSES
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_group_state import WholeGroup
 from rocketmq_conformance.models.client.whole_moves import (
@@ -30,6 +32,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     SEARCH,
     SILENT,
     Arrive,
+    ArriveAs,
     CommitNow,
     Expire,
     Fail,
@@ -50,6 +53,8 @@ from rocketmq_conformance.models.client.whole_moves import (
     Unsubscribe,
 )
 from rocketmq_conformance.models.client.whole_subscriptions import subscribing
+from rocketmq_conformance.models.message_forms import BATCH, BODIES, LONG_HOSTS, LONG_NAME, LZ4, ZLIB, ZSTD
+from rocketmq_conformance.models.release import Switch
 from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY, OTHER_TOPIC, TOPIC
 
 KINDS = (PUSH, ORDERLY, LITE)
@@ -73,6 +78,8 @@ class TableCase(NamedTuple):
     other: bool = False
     #: Do consumers commit on demand alone?
     on_demand: bool = False
+    #: The change that a client has for which it makes sense.
+    since: Switch | None = None
 
     def __str__(self) -> str:
         return f"{self.name}, {self.kind}"
@@ -134,6 +141,8 @@ def cases() -> Iterator[TableCase]:
         moves = (Join(), Look(), Seek(0, offset), Look(), Arrive(), Look())
         yield TableCase(f"seeks to {offset}", LITE, moves)
     yield from _commits()
+    for kind in KINDS:
+        yield from _messages(kind)
     for fault in ("no-field", "SYSTEM_ERROR"):
         moves = _until_mended(Fail(QUERY, fault, later=True))
         yield TableCase(f"stored offset: the second answer is {fault}", ORDERLY, moves)
@@ -153,6 +162,18 @@ def _commits() -> Iterator[TableCase]:
     yield TableCase("commits where it sought", LITE, moves, on_demand=True)
     moves = (*_TWO, Arrive(), Look(), CommitNow("b"), Look(), Leave("a"), Look(), CommitNow("b"), Look())
     yield TableCase("what was not committed is given again", LITE, moves, queues=2, on_demand=True)
+
+
+def _messages(kind: str) -> Iterator[TableCase]:
+    since = {
+        **dict.fromkeys((LZ4, ZSTD, ZLIB), COMPRESSION_TYPES),
+        BATCH: INNER_BATCHES,
+        LONG_HOSTS: ADDRESSES,
+        LONG_NAME: LONG_NAMES,
+    }
+    for form in BODIES:
+        moves: tuple[Move, ...] = (Join(), Look(), ArriveAs(form), Look(), Arrive(), Look())
+        yield TableCase(f"a message arrives: {form}", kind, moves, since=since.get(form))
 
 
 def _subscriptions() -> Iterator[TableCase]:

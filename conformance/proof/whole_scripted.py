@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
+from rocketmq_conformance.conformance.fakes.message_forms import between_plain
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.responses import document
@@ -38,6 +39,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     LATE,
     OTHER_QUEUES,
     PULL,
+    ArriveAs,
     Expire,
     Fail,
     LockElsewhere,
@@ -194,6 +196,8 @@ class ScriptedCase(PlayedCase):
                 self._script.mend()
                 self.broker.faults.disarm()
                 self._planted.clear()
+            case ArriveAs(form, queue):
+                self.broker.send_together(between_plain(form, TOPIC, queue))
             case Expire(first):
                 self.broker.expire(TOPIC, 0, first)
             case ResetTo(offset):

@@ -47,6 +47,8 @@ class Message:
     store_host: str = "127.0.0.1:0"
     reconsume_times: int = 0
     prepared: int = 0
+    #: Is it stored as one with a long topic name?
+    long_name: bool = False
 
     @property
     def tag(self) -> str | None:
@@ -84,7 +86,7 @@ def encode(message: Message) -> bytes:
     born, stored = _host(message.born_host), _host(message.store_host)
     sys_flag = message.sys_flag & ~(_BORN_V6 | _STORED_V6)
     sys_flag |= (_BORN_V6 if len(born) > 8 else 0) | (_STORED_V6 if len(stored) > 8 else 0)
-    long_name = len(topic) > 127
+    long_name = message.long_name or len(topic) > 127
     rest = b"".join(
         (
             _HEAD.pack(
@@ -168,6 +170,7 @@ def _decode(data: bytes) -> Message:
         store_host=store_host,
         reconsume_times=times,
         prepared=prepared,
+        long_name=magic == _V2,
     )
 
 

@@ -99,7 +99,8 @@ public class Consumer {
     }
 
     static void print(MessageExt message) {
-        System.out.printf("{\"got\": [\"%s\", %d, %d]}%n",
-            message.getTopic(), message.getQueueId(), message.getQueueOffset());
+        System.out.printf("{\"got\": [\"%s\", %d, %d, %d, \"%s\"]}%n", message.getTopic(), message.getQueueId(),
+            message.getQueueOffset(), message.getBody() == null ? 0 : message.getBody().length,
+            message.getKeys() == null ? "" : message.getKeys());
     }
 }

@@ -46,6 +46,8 @@ class ClientRules(ProfileFields):
     commits_nothing: bool = read(lambda profile: profile.accidents)
     #: Does a queue that is sent elsewhere begin anew, whatever fails then (WHOLE-MOVED-ANEW)?
     begins_anew: bool = read(lambda profile: profile.accidents)
+    #: Is what comes in an answer behind a message that cannot be read passed over, too (WHOLE-MSG-BAD)?
+    passes_over_rest: bool = read(lambda profile: profile.accidents)
     skips_uncached: bool = in_client(switches.SKIPS_UNCACHED)
     cleans_counted: bool = in_client(switches.CLEANS_COUNTED, mends=True)
     cleans_guarded: bool = in_client(switches.CLEANS_GUARDED, mends=True)

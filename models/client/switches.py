@@ -51,6 +51,36 @@ CHECKED_START = Switch(
     rules=("START-CHECKED",),
     source="RebalancePushImpl#computePullFromWhereWithException",
 )
+COMPRESSION_TYPES = Switch(
+    "L03",
+    "Messages say how their bodies are compressed; until then every one counts as zlib's",
+    v4="4.9.4",
+    v5="5.0.0",
+    rules=("WHOLE-MSG-TYPE",),
+    source="MessageDecoder#decode",
+)
+INNER_BATCHES = Switch(
+    "L04",
+    "A message that is a batch is taken apart",
+    v5="5.0.0",
+    rules=("WHOLE-MSG-BATCH",),
+    source="PullAPIWrapper#processPullResult",
+)
+LONG_HOSTS = Switch(
+    "L05",
+    "Messages may have hosts with addresses of 16 bytes",
+    v4="4.6.0",
+    v5="5.0.0-ALPHA",
+    rules=("WHOLE-MSG-HOSTS",),
+    source="MessageDecoder#decode",
+)
+LONG_NAMES = Switch(
+    "L06",
+    "Messages may be stored with a topic name of more than 127 bytes",
+    v5="5.1.0",
+    rules=("WHOLE-MSG-NAME",),
+    source="MessageDecoder#decode, MessageVersion#getTopicLength",
+)
 LOCKS_TWICE = Switch(
     "L02",
     "An orderly consumer asks twice to lock its queues again: its service for popped messages has a timer, too, "

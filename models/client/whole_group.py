@@ -24,6 +24,7 @@ from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
 from rocketmq_conformance.models.client.plan_words import FAILS, HOLDS
+from rocketmq_conformance.models.client.readable_messages import RULE_OF, readable
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, SENT_ON, first_message
 from rocketmq_conformance.models.client.whole_faults import LATE_ANSWERS, loses_connections, mended_reasons
 from rocketmq_conformance.models.client.whole_group_state import (
@@ -44,6 +45,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     QUERY,
     SEND_BACK,
     Arrive,
+    ArriveAs,
     CommitNow,
     Crowd,
     Deliver,
@@ -68,6 +70,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Unsubscribe,
 )
 from rocketmq_conformance.models.client.whole_queues import DISCARDED, LOST, WholeQueues, is_known
+from rocketmq_conformance.models.message_forms import offsets_of
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Level, Reason, Rule, reasons_by_kind
 
@@ -220,6 +223,7 @@ _BACK = {
     "copied": Reason(("CONS-1-BACK", "CONS-BACK-COPY"), "copied", beneath=("CONS-1-LATER",)),
 }
 _HELD = Reason(("CONS-1",), "held")
+_FORMED = {form: Reason((rule,), form) for form, rule in RULE_OF.items()}
 _REPEATED = Reason(("WHOLE-REPEAT",), "committed again", beneath=("OFF-R-PALL",))
 
 
@@ -260,6 +264,8 @@ class WholeGroupModel(WholeQueues):
                 return self._left(group, name)
             case Arrive(queue):
                 return self._arrived(group, queue)
+            case ArriveAs(form, number):
+                return self._arrived_as(group, form, number)
             case Hold(name) | LetGo(name):
                 return with_member(group, name, group.members[name]._replace(busy=isinstance(move, Hold)))
             case Listen(name, listener):
@@ -351,19 +357,18 @@ class WholeGroupModel(WholeQueues):
             group = with_reason(group, _LIST["keeps" if member.pulls else "takes nothing"])
         for queue in sorted(member.pulls.keys() - member.unlocked):
             group, found = self._pull_queue(group, name, queue)
-            if found is not None:
-                given.append(found)
+            given += found
         return group, tuple(given)
 
-    def _pull_queue(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, tuple[int, int, int] | None]:
+    def _pull_queue(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, GivenMessages]:
         if queue in group.members[name].fresh and QUERY in group.fails:
             group, goes_on = self._first_pull(group, name, queue)
             if not goes_on:
-                return group, None
+                return group, ()
         topic, number = self.topology.places[queue]
         if PULL in group.fails or number >= group.broker.topics[topic].read_queues:
             # the broker does not let a queue be pulled that the topic has lost
-            return with_reason(hiding(group, queue), _PUT_OFF), None
+            return with_reason(hiding(group, queue), _PUT_OFF), ()
         member, before = group.members[name], group.broker.stored
         broker, first, found = first_message(self.start, group.broker, group.kind, queue, member.pulls[queue])
         if first != member.pulls[queue]:
@@ -383,12 +388,11 @@ class WholeGroupModel(WholeQueues):
         if group.kind != LITE and SENT_ON in found:
             member = member._replace(memory={**member.memory, queue: first})
         if first >= end:
-            return self._found_nothing(with_member(group, name, member), name, queue), None
-        return self._consumed(with_member(group, name, member), name, queue, first, end), (
-            number_of(self.topology, queue),
-            first,
-            end - first,
-        )
+            return self._found_nothing(with_member(group, name, member), name, queue), ()
+        given = tuple(readable(self.start.client, group.forms, number_of(self.topology, queue), first, end))
+        group = with_member(group, name, member)
+        # the offsets of messages that are not given are committed by the next pull that finds nothing
+        return self._consumed(group, name, queue, first, sum(given[-1][1:])) if given else group, given
 
     def _found_nothing(self, group: WholeGroup, name: str, queue: int) -> WholeGroup:
         """The group after a pull was answered that found nothing: what its member holds of the queue stays
@@ -441,25 +445,23 @@ class WholeGroupModel(WholeQueues):
         broker = send(self.start.store.broker, group.broker, topic, 0, arrived)[0]
         return group._replace(broker=broker, delayed=0)
 
-    def _moved(
-        self, group: WholeGroup, broker: BrokerState, name: str, queue: int
-    ) -> tuple[WholeGroup, tuple[int, int, int] | None]:
+    def _moved(self, group: WholeGroup, broker: BrokerState, name: str, queue: int) -> tuple[WholeGroup, GivenMessages]:
         """A push consumer was sent elsewhere, and has to begin anew while requests fail that it needs for that.
         ``broker`` has stored where it was sent."""
         if COMMIT in group.fails:
             # nothing is stored, and so it begins at the same place and is sent away again and again
-            return self._let_go(with_reason(group, LOST), name, queue), None
+            return self._let_go(with_reason(group, LOST), name, queue), ()
         group = self._let_go(group._replace(broker=broker), name, queue)
         if MEMBERS in group.fails:
-            return with_reason(group, _LIST["takes nothing"]), None
+            return with_reason(group, _LIST["takes nothing"]), ()
         group = self._take(group, name, queue, alone=True)
         begun = group.members[name].pulls.get(queue)
         if begun is None:
-            return group, None
+            return group, ()
         _, _, found = first_message(self.start, group.broker, PUSH, queue, begun)
         if _is_moved(found):
             # it begins by mistake where it was sent away from
-            return self._let_go(group, name, queue), None
+            return self._let_go(group, name, queue), ()
         return self._pull_queue(group, name, queue)
 
     def _first_pull(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, bool]:
@@ -484,6 +486,14 @@ class WholeGroupModel(WholeQueues):
                 times = log_of(self.topology, broker, at).times or (0,)
                 broker = send(self.start.store.broker, broker, *self.topology.places[at], times[-1:])[0]
         return group._replace(broker=broker)
+
+    def _arrived_as(self, group: WholeGroup, form: str, queue: int) -> WholeGroup:
+        first = group.broker.logs[self.topology.topic, queue].max + 1
+        for _ in range(2 + offsets_of(form)):
+            group = self._arrived(group, queue)
+        forms = {(queue, first + at): form for at in range(offsets_of(form))}
+        group = group._replace(forms={**group.forms, **forms})
+        return with_reason(group, _FORMED[form]) if group.members else group
 
     def _left(self, group: WholeGroup, name: str) -> WholeGroup:
         for queue in group.members[name].pulls:

@@ -91,6 +91,8 @@ class WholeGroup(NamedTuple):
     pulls_end: bool = False
     #: The topics of the broker that no member subscribes to.
     unsubscribed: frozenset[str] = frozenset()
+    #: The forms of messages that are not plain, by the number of their queue and their offset.
+    forms: Mapping[tuple[int, int], str] = MappingProxyType({})
     #: The reasons of all steps so far.
     reasons: tuple[Reason, ...] = ()
     #: Why queues began where they did, by queue, where that shows: they were pulled from there, and not sent elsewhere.

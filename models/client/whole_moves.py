@@ -60,6 +60,13 @@ class Arrive(NamedTuple):
     queue: int | None = None
 
 
+class ArriveAs(NamedTuple):
+    """A message of a form (``models.message_forms``) arrives in a queue, by its number, between two plain ones."""
+
+    form: str
+    queue: int = 0
+
+
 class Hold(NamedTuple):
     """From now on a member's listener blocks with its first message; a lite pull consumer is not polled."""
 
@@ -154,6 +161,7 @@ Move = (
     | Join
     | Leave
     | Arrive
+    | ArriveAs
     | Hold
     | LetGo
     | Listen

@@ -30,6 +30,7 @@ from rocketmq_conformance.conformance.targets.client_program.lanes import Lanes
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.played_group import NOT_CONNECTED, PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.played_messages import PlayedMessages
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced
@@ -44,7 +45,13 @@ from rocketmq_conformance.conformance.targets.client_program.timing import Timin
 from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Interrupted
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_brokers, whole_commit, whole_pause, whole_subscriptions
+from rocketmq_conformance.suites import (
+    whole_brokers,
+    whole_commit,
+    whole_messages,
+    whole_pause,
+    whole_subscriptions,
+)
 from rocketmq_conformance.suites.declare.judged_step import drive
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -58,6 +65,7 @@ _PLAYED = {
     whole_pause.SUITE.name: PlayedPauses,
     whole_subscriptions.SUITE.name: PlayedSubscriptions,
     whole_commit.SUITE.name: PlayedCommits,
+    whole_messages.SUITE.name: PlayedMessages,
 }
 #: How many times as many cases as there are lanes may be under way before the first of them has ended.
 _AHEAD = 4

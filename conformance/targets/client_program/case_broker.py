@@ -84,6 +84,10 @@ class CaseBroker(Protocol):
         """A message arrives in a queue."""
         ...
 
+    def send_as(self, form: str, queue: int) -> Collection[int]:
+        """A message of a form arrives in a queue, between two plain ones, all of them at once; its offsets."""
+        ...
+
     def resize(self, queues: int) -> None:
         """The topic has so many queues from now on, and its route names them."""
         ...

@@ -27,6 +27,8 @@ LONGEST_LINE = 4096
 #: Characters of a reason that are shown.
 _REASON = 300
 _CHUNK = 65536
+#: What a line may say of a message beside its place.
+_READ = "bytes of the body", "keys"
 #: The variable with the topic that it is to consume.
 _TOPIC = "ROCKETMQ_TOPIC"
 #: Seconds between two looks at a process that is to end.
@@ -56,6 +58,8 @@ class Program:
         self._command = command
         #: (topic, queue, offset) of every message that it said it was given.
         self.got: deque[tuple[str, int, int]] = deque(maxlen=100_000)
+        #: The bytes of the body, and the keys, of each message of which it said that, too.
+        self.read: dict[tuple[str, int, int], tuple[int, str]] = {}
         #: The commands that it said it takes.
         self.takes: frozenset[str] = frozenset()
         #: The queues (topic, id) that it said it has, the last time that it said so.
@@ -168,8 +172,10 @@ class Program:
         elif "owned" in said:
             self.owned = frozenset((topic, queue) for topic, queue in said["owned"])
         elif "got" in said:
-            topic, queue, offset = said["got"]
+            topic, queue, offset, *read = said["got"]
             self.got.append((topic, queue, offset))
+            if len(read) == len(_READ):
+                self.read[topic, queue, offset] = read[0], read[1]
 
     def _read_errors(self, pipe: IO[bytes]) -> None:
         while chunk := os.read(pipe.fileno(), _CHUNK):

@@ -45,6 +45,7 @@ _BEAT = 30.0
 _TRIES = 50
 RESETS = "a real broker resets all queues of a topic, and to a time"
 NO_QUEUES = "a topic at a real broker keeps a queue at least"
+TOGETHER = "messages arrive at a real broker one by one, and a pull that waits finds the first of them alone"
 FORGETS = "a real broker forgets members whose heartbeats fail, two minutes later"
 DELIVERS = "a real broker's delay levels cannot be made to pass"
 
@@ -294,6 +295,10 @@ class ProxiedCase(WatchedCase):
     def reset(self, offset: int) -> None:
         """Not to be done."""
         raise UnsupportedMoveError(RESETS)
+
+    def send_as(self, form: str, queue: int) -> Collection[int]:
+        """Not to be done."""
+        raise UnsupportedMoveError(TOGETHER)
 
     def add_retry_topic(self) -> None:
         """Not to be done."""

@@ -11,6 +11,7 @@ from rocketmq_conformance.suites import (
     whole_commit,
     whole_listener,
     whole_lite,
+    whole_messages,
     whole_orderly,
     whole_orderly_listener,
     whole_pause,
@@ -46,4 +47,5 @@ REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_pause.SUITE.name: (PUSH, PAUSE),
     whole_commit.SUITE.name: (LITE._replace(commit=ON_DEMAND), COMMIT),
     whole_subscriptions.SUITE.name: (PUSH, SUBSCRIBE),
+    whole_messages.SUITE.name: (PUSH, ""),
 }

@@ -172,7 +172,7 @@ class WatchedGroup:
         """Follow a client without an accident of Java once queues are where such a client has them."""
         if self._followed.why.quirk is True and isinstance(seen, tuple):
             mended = self._follow(self._mended, self._followed.operation, self._followed.before)
-            if isinstance(mended.expected, tuple) and mended.expected[0] == seen[0]:
+            if _is_nearer(seen, mended.expected, self._followed.expected):
                 self._bound = self._mended
                 self._adopt(mended)
 
@@ -224,7 +224,7 @@ class WatchedGroup:
             seen = self._shown(brought)
             self._follow_without(seen)
             expected = self._decided()[0]
-            return isinstance(seen, tuple) and isinstance(expected, tuple) and seen[:2] == expected[:2]
+            return isinstance(seen, tuple) and isinstance(expected, tuple) and _same(expected[:2], seen[:2])
 
         def everything() -> bool:
             nonlocal renewed
@@ -456,6 +456,21 @@ class WatchedGroup:
         self._setting = setting
         if self._retries:
             self.case.add_retry_topic()
+
+
+def _same(expected: Expected, seen: Value) -> bool:
+    """Are the parts that are seen as they are expected? None: it is not said."""
+    assert isinstance(expected, tuple)
+    assert isinstance(seen, tuple)
+    return all(shown is None or wanted == shown for wanted, shown in zip(expected, seen, strict=True))
+
+
+def _is_nearer(seen: tuple[Value, ...], mended: Expected, followed: Expected) -> bool:
+    """Does the first part in which two answers differ show the first of them?"""
+    assert isinstance(mended, tuple)
+    assert isinstance(followed, tuple)
+    parts = zip(seen, mended, followed, strict=False)
+    return next((shown == wanted for shown, wanted, other in parts if wanted != other), False)
 
 
 def _ended(seen: Value, end: Ended | None) -> Value:

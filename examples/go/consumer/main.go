@@ -99,7 +99,8 @@ func readCommands(member rocketmq.PushConsumer) {
 // listen is the listener.
 func listen(_ context.Context, messages ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
 	for _, message := range messages {
-		fmt.Printf("{\"got\": [%q, %d, %d]}\n", message.Topic, message.Queue.QueueId, message.QueueOffset)
+		fmt.Printf("{\"got\": [%q, %d, %d, %d, %q]}\n", message.Topic, message.Queue.QueueId, message.QueueOffset,
+			len(message.Body), message.GetKeys())
 	}
 	return result(), nil
 }

@@ -1,0 +1,68 @@
+"""One case of the suite of messages, played with a program for each member that may say what it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rocketmq_conformance.conformance.fakes.traffic import Brought
+from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.models.client.plan_words import EVERY
+from rocketmq_conformance.models.message_forms import BATCH, LONG_HOSTS, LONG_NAME
+from rocketmq_conformance.models.outcome import Outcome, Value
+from rocketmq_conformance.suites import whole_messages as operations
+from rocketmq_conformance.suites.declare.operation import Operation
+
+
+class PlayedMessages(PlayedGroup):
+    """The members of one case, which are given messages of several forms."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        #: The messages of the step that are not plain, by queue and offset; and whether any member said what it read.
+        self._formed: set[tuple[int, int]] = set()
+        self._says_more = False
+
+    def _do(self, operation: Operation) -> Outcome:
+        self._formed.clear()
+        match operation:
+            case operations.SendAs(queue, form) | operations.SendTyped(queue, form):
+                return self._send_as(operation, queue, form)
+            case operations.SendBatch(queue):
+                return self._send_as(operation, queue, BATCH)
+            case operations.SendFromAfar(queue):
+                return self._send_as(operation, queue, LONG_HOSTS)
+            case operations.SendNamed(queue):
+                return self._send_as(operation, queue, LONG_NAME)
+            case _:
+                return super()._do(operation)
+
+    def _send_as(self, operation: Operation, queue: int, form: str) -> Outcome:
+        before = self._state
+        _, why = self._expect(operation)
+        for number in self.case.seen:
+            if queue in (number, EVERY):
+                self._formed.update((number, offset) for offset in self.case.send_as(form, number))
+        return self._look(operation.spec, None, self._limits(before, operation, why), None)
+
+    def _shown(self, brought: list[Brought]) -> Value:
+        seen = super()._shown(brought)
+        assert isinstance(seen, tuple)
+        places, messages, *rest = seen
+        # without lines nothing shows which of what pulls brought could be read
+        return (places, messages if self.says or not brought else None, *rest, self._read())
+
+    def _read(self) -> Value:
+        """What members said that they read of the messages of this step that are not plain; None when they never say
+        such things."""
+        topic, programs = self.case.topic, self.members.programs
+        self._says_more = self._says_more or any(program.read for program in programs.values())
+        if not self._says_more:
+            return None if self._formed else ()
+        return tuple(
+            sorted(
+                (member, queue, offset, *program.read[topic, queue, offset])
+                for member, program in programs.items()
+                for queue, offset in self._formed
+                if (topic, queue, offset) in program.read
+            )
+        )
