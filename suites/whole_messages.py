@@ -1,5 +1,5 @@
-"""The suite ``whole-messages``: whole push consumers and messages as producers send them, compressed, batched, with long
-names and hosts, judged from the traffic and from what members say that they read."""
+"""The suite ``whole-messages``: whole push consumers and messages as producers send them, compressed, batched, and with
+long names and hosts, judged from the traffic and from what members say that they read."""
 
 from collections.abc import Callable
 from functools import partial
