@@ -77,16 +77,17 @@ class Listener:
         self._changed = threading.Condition()
         self._changed_async = asyncio.Event()
 
-    def consume(self, topic: str, queue: int, offset: int) -> bool:
-        """A message is given, by any thread; returns once the listener need not hold it any more."""
-        self._say({"got": [topic, queue, offset]})
+    def consume(self, topic: str, queue: int, offset: int, *read: int | str) -> bool:
+        """A message is given, by any thread, of which the bytes of the body and the keys may be ``read``; returns once
+        the listener need not hold it any more."""
+        self._say({"got": [topic, queue, offset, *read]})
         with self._changed:
             self._changed.wait_for(lambda: self._does != _HELD)
             return self._does == "succeeds"
 
-    async def consume_async(self, topic: str, queue: int, offset: int) -> bool:
+    async def consume_async(self, topic: str, queue: int, offset: int, *read: int | str) -> bool:
         """The same as a coroutine, on the event loop that awaits the consumer's own methods."""
-        self._say({"got": [topic, queue, offset]})
+        self._say({"got": [topic, queue, offset, *read]})
         while self._does == _HELD:
             await self._changed_async.wait()
         return self._does == "succeeds"

@@ -6,11 +6,17 @@ from typing import Any
 
 from rocketmq_conformance.conformance.fakes.traffic import Brought
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.traffic_wait import Limits
 from rocketmq_conformance.models.client.plan_words import EVERY
+from rocketmq_conformance.models.client.readable_messages import RULE_OF
 from rocketmq_conformance.models.message_forms import BATCH, LONG_HOSTS, LONG_NAME
 from rocketmq_conformance.models.outcome import Outcome, Value
 from rocketmq_conformance.suites import whole_messages as operations
 from rocketmq_conformance.suites.declare.operation import Operation
+
+#: The rules that show in what members say that they were given, and those that show in what they read alone.
+_GIVEN = frozenset(RULE_OF.values())
+_BODIES = frozenset({"WHOLE-MSG-READ", "WHOLE-MSG-TYPE"})
 
 
 class PlayedMessages(PlayedGroup):
@@ -50,6 +56,11 @@ class PlayedMessages(PlayedGroup):
         places, messages, *rest = seen
         # without lines nothing shows which of what pulls brought could be read
         return (places, messages if self.says or not brought else None, *rest, self._read())
+
+    def _unshown(self, limits: Limits) -> frozenset[str]:
+        """Also the rules about what is given, or read, where members do not say that."""
+        silent = _GIVEN if not self.says else _BODIES if not self._says_more else frozenset()
+        return super()._unshown(limits) | (silent & self._points.rules)
 
     def _read(self) -> Value:
         """What members said that they read of the messages of this step that are not plain; None when they never say
