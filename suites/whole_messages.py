@@ -160,7 +160,6 @@ SUITE = Suite(
         *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
         *("PULL-NON-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
     ),
-    limits=(whole.UNREAD_LIMIT,),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",
     confirmations=2,
     case_seconds=60,

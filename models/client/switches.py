@@ -70,7 +70,7 @@ LONG_HOSTS = Switch(
     "L05",
     "Messages may have hosts with addresses of 16 bytes",
     v4="4.6.0",
-    v5="5.0.0-ALPHA",
+    v5="5.0.0-PREVIEW",
     rules=("WHOLE-MSG-HOSTS",),
     source="MessageDecoder#decode",
 )

@@ -67,6 +67,7 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "allows_no_body": (None, "5.3.2", None),
     "commits_nothing": ("4.0.0", "5.0.0-PREVIEW", None),
     "begins_anew": ("4.0.0", "5.0.0-PREVIEW", None),
+    "passes_over_rest": ("4.0.0", "5.0.0-PREVIEW", None),
     "skips_uncached": (None, "5.1.0", None),
     "cleans_counted": ("4.2.0", "5.0.0-PREVIEW", None),
     "cleans_guarded": ("4.9.3", "5.0.0-ALPHA", None),
