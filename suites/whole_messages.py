@@ -64,7 +64,7 @@ _QUEUE = Values(0, 3, EVERY)
 _ARRIVES = "in a queue, or in every queue (-1), between two plain messages, which come in the same answer to a pull."
 
 
-@MOVES.move("A member is started, unless it runs.", weight=8, guard=is_settled)
+@MOVES.move("A member is started, unless it runs.", weight=12, guard=is_settled)
 class Join(group.Join):
     member: Annotated[int, whole.MEMBER]
 
@@ -74,7 +74,7 @@ class Leave(group.Leave):
     member: Annotated[int, whole.MEMBER]
 
 
-@MOVES.move("Time passes, a round of rebalance at least.")
+@MOVES.move("Time passes, a round of rebalance at least.", weight=3)
 class Look(group.Look):
     pass
 
