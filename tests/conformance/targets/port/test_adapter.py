@@ -46,6 +46,8 @@ ALLOWED = {
     "models.client.member_settings": {"MEMBER_TIMESTAMP", "TIMESTAMP_TEXT", "VIRTUAL_NODES"},
     "models.client.plan_words": {"EVERY", "FAILS", "HOLDS", "NOTHING", "NO_QUEUE", "SUCCEEDS"},
     "models.client.topology": {"Topology"},
+    # the names of what arrives
+    "models.message_forms": {"BATCH", "LONG_HOSTS", "LONG_NAME"},
     # how an answer numbers the queues of another topic
     "models.client.whole_moves": {"OTHER_QUEUES"},
     "models.profile": {"Profile"},
