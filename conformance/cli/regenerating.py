@@ -75,11 +75,11 @@ def stale_files(
 
 def write_documentation(root: Path, folder: Path) -> None:
     """Write the pages of ``docs/`` into a folder, and beside them those that are made, with the schemas."""
-    shutil.copytree(root / "docs", folder, dirs_exist_ok=True)
     made = {f"{what}.md": lists.listed(what) for what in lists.PAGES}
     made["operations.md"] = lists.listed("operations", "page")
     made["proven-rules.md"] = proof_docs.page_of(KeptRows(root / "docs" / "proof"))
     made |= {f"{name}.schema.json": lists.listed("operations", form) for name, form in _SCHEMAS.items()}
+    shutil.copytree(root / "docs", folder, dirs_exist_ok=True)
     for name, text in made.items():
         (folder / name).write_text(text, "utf-8")
 

@@ -15,7 +15,6 @@ from rocketmq_conformance.models.outcome import Err, outcome_class
 from rocketmq_conformance.suites.declare.operation import Side
 from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Suite
-from rocketmq_conformance.suites.declare.topologies import GROUP, ORDINARY
 
 
 class Feature(NamedTuple):
@@ -260,12 +259,12 @@ def _held(suite: Suite, arguments: Arguments, what: str, held: Any, numbers: Sta
 
 
 def _keys(suite: Suite, name: str, value: Any) -> Iterator[Any]:
-    """What a state may have an argument under. Client suites name queues by their position in the layout."""
+    """What a state may have an argument under. Client suites name queues by their position in the topology."""
     yield value
-    if name == "queue" and suite.side is Side.CLIENT and type(value) is int and 0 <= value < len(ORDINARY.queues):
-        queue = ORDINARY.queues[value]
-        yield queue.topic, queue.id
-        yield GROUP, queue.topic, queue.id
+    places = suite.topology.places
+    if name == "queue" and suite.side is Side.CLIENT and type(value) is int and 0 <= value < len(places):
+        yield places[value]
+        yield suite.topology.stored_keys[value]
 
 
 def _compared(arguments: Arguments, held: StateNumbers) -> Iterator[Feature]:
