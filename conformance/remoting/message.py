@@ -11,6 +11,8 @@ from struct import Struct
 
 #: Magic numbers: the topic's length has one byte (version 1) or two (version 2, from 5.1.0, for long names).
 _V1, _V2 = -626843481, -626843477
+#: The most bytes of a name that has one byte for its length.
+_SHORT_NAME = 127
 #: Bits of the system flag: the host where the message was born, or stored, has 16 bytes.
 _BORN_V6, _STORED_V6 = 1 << 4, 1 << 5
 
@@ -47,7 +49,7 @@ class Message:
     store_host: str = "127.0.0.1:0"
     reconsume_times: int = 0
     prepared: int = 0
-    #: Is it stored as one with a long topic name?
+    #: Is it stored as one with a long topic name, though its own is short?
     long_name: bool = False
 
     @property
@@ -86,7 +88,7 @@ def encode(message: Message) -> bytes:
     born, stored = _host(message.born_host), _host(message.store_host)
     sys_flag = message.sys_flag & ~(_BORN_V6 | _STORED_V6)
     sys_flag |= (_BORN_V6 if len(born) > 8 else 0) | (_STORED_V6 if len(stored) > 8 else 0)
-    long_name = message.long_name or len(topic) > 127
+    long_name = message.long_name or len(topic) > _SHORT_NAME
     rest = b"".join(
         (
             _HEAD.pack(
@@ -170,7 +172,7 @@ def _decode(data: bytes) -> Message:
         store_host=store_host,
         reconsume_times=times,
         prepared=prepared,
-        long_name=magic == _V2,
+        long_name=magic == _V2 and len(topic) <= _SHORT_NAME,
     )
 
 

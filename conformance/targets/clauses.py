@@ -207,6 +207,12 @@ CLAUSES: tuple[Clause, ...] = (
         "10 s later up to 5.1.4",
         "Looks at programs wait so long; up to 5.1.4 only, and the mutants are of the newest release.",
     ),
+    _seen(
+        "WHOLE-MSG-BATCH", FIELD, "to be taken apart (bits 6 and 7 of the system flag)", "whole-messages-whole-batch"
+    ),
+    _seen("WHOLE-MSG-HOSTS", FIELD, "where bits 4 and 5 of the system flag say so", "whole-messages-short-hosts"),
+    _seen("WHOLE-MSG-READ", FIELD, "compressed (bit 0 of the system flag)", "whole-messages-never-uncompresses"),
+    _seen("WHOLE-MSG-TYPE", FIELD, "Bits 8 to 10 of the system flag say how", "whole-messages-zlib-alone"),
     _seen("WHOLE-PAUSE", AGAIN, "nothing is given twice", "whole-pause-again"),
     _seen("WHOLE-PULL", AGAIN, "is tried again", "whole-push-failed-pull-is-last", "WHOLE-COMMIT"),
     _unseen(

@@ -56,7 +56,7 @@ RULES = (
         "A message whose body cannot be uncompressed, or is compressed in an unknown way, is given to no listener. "
         "Consumption goes on behind it, and its offset is committed with those around it; what comes behind it in the "
         "same answer is passed over, too.",
-        "MessageDecoder#decode, #decodesBatch, DefaultMQPushConsumerImpl#pullMessage @ 4.9.8, 5.3.3",
+        "MessageDecoder#decode, #decodes, DefaultMQPushConsumerImpl#pullMessage @ 4.9.8, 5.3.3",
     ),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from every import every
@@ -19,6 +20,7 @@ from rocketmq_conformance.models.release import (
     changes,
     nearest_published,
     newer_than_known,
+    switches_of,
 )
 from rocketmq_conformance.models.rule import Rule
 
@@ -186,6 +188,13 @@ def test_what_changes_between_two_releases_are_the_switches_that_one_of_them_has
     switches = (arrives, leaves, before)
     assert changes(switches, old, new, arrives.rules) == changes(switches, new, old, arrives.rules) == (arrives, leaves)
     assert changes(switches, old, new, ("ANOTHER-RULE",)) == ()
+
+
+def test_what_changes_is_said_of_the_release_that_has_it_and_of_one_that_has_lost_it() -> None:
+    switch = made(v5="5.0.0", until_v5="5.1.0")
+    assert switch.change_at(Release.parse("5.0.0")) == "A change"
+    assert switch.change_at(Release.parse("5.1.0")) == "No longer: A change"
+    assert switches_of(SimpleNamespace(ONE=switch, other="text")) == (switch,)  # type: ignore[arg-type]
 
 
 def test_every_switch_of_a_client_is_in_the_table() -> None:
