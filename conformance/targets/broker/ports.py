@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -41,15 +42,32 @@ def ports_of(port: int) -> tuple[int, int, int]:
     return port - 2, port, port + 1
 
 
-def free_broker_port() -> int:
-    """A main port whose neighbours are free too: a broker also listens two below it, and one above."""
-    for _ in range(_TRIES):
-        port = free_port()
-        try:
-            for neighbour in ports_of(port):
-                with socket.socket() as probe:
-                    probe.bind((HOST, neighbour))
-        except OSError:
-            continue
-        return port
-    raise CannotRunError("No three neighbouring ports are free for a broker: end some of the programs that listen.")
+class BrokerPorts:
+    """A main port whose neighbours are free too: a broker also listens two below it, and one above.
+
+    On Linux no other program takes them while the broker is down: each has a socket that is bound to it and does not
+    listen, beside which servers may listen (SO_REUSEADDR).
+    """
+
+    def __init__(self) -> None:
+        self._held: list[socket.socket] = []
+        for _ in range(_TRIES):
+            self.main = free_port()
+            try:
+                for port in ports_of(self.main):
+                    self._held.append(socket.socket())
+                    self._held[-1].bind((HOST, port))
+            except OSError:
+                self.close()
+                continue
+            for one in self._held:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if sys.platform != "linux":
+                self.close()
+            return
+        raise CannotRunError("No three neighbouring ports are free for a broker: end some of the programs that listen.")
+
+    def close(self) -> None:
+        """Others may take them."""
+        while self._held:
+            self._held.pop().close()

@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.startup import start_limit, time_left
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.conformance.targets.broker import tables_in_memory
 from rocketmq_conformance.conformance.targets.broker.asked_access import NOTHING, AskedAccess
-from rocketmq_conformance.conformance.targets.broker.ports import free_broker_port, free_port, ports_of
+from rocketmq_conformance.conformance.targets.broker.ports import BrokerPorts, free_port, ports_of
 from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT, JavaProcess, Program
 from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path
 from rocketmq_conformance.conformance.targets.broker.refusals import not_encrypted
@@ -150,7 +150,10 @@ class Broker(Scoped):
         prepare(self.home)
         if isinstance(self._host, LocalJava):
             tables_in_memory.keep_in_memory(self.home)
-        self.port = free_broker_port()
+        self._ports = BrokerPorts()
+        self.port = self._ports.main
+        if not isinstance(self._host, LocalJava):
+            self._ports.close()  # an engine takes them itself, and keeps them
         self._configuration = self.home / "broker.conf"
         self._sizes, self._lease, self._ordinary = sizes or {}, lease, ordinary
         self._asked, self._version = asked, version
@@ -225,6 +228,7 @@ class Broker(Scoped):
     def close(self) -> None:
         """Kill it and remove its folder."""
         self.process.close()
+        self._ports.close()
         tables_in_memory.remove(self.home)
 
 

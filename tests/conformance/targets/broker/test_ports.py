@@ -8,14 +8,20 @@ import pytest
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.broker import ports as module
-from rocketmq_conformance.conformance.targets.broker.ports import free_broker_port, free_port
+from rocketmq_conformance.conformance.targets.broker.ports import BrokerPorts, free_port, ports_of
 
 
-def test_the_neighbours_of_a_broker_port_are_free() -> None:
-    port = free_broker_port()
-    for neighbour in (port - 2, port, port + 1):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", neighbour))
+def test_the_ports_of_a_broker_are_kept_from_others_while_it_is_down() -> None:
+    ports = BrokerPorts()
+    for port in ports_of(ports.main):
+        with socket.create_server(("127.0.0.1", port)):  # as servers do it
+            pass
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.bind(("127.0.0.1", port))
+    ports.close()
+    for port in ports_of(ports.main):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", port))
 
 
 def test_a_port_is_none_that_the_system_gives_to_connections() -> None:
@@ -36,4 +42,4 @@ def test_no_free_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
         port = taken.getsockname()[1]
         monkeypatch.setattr(module, "free_port", lambda: port - 1)
         with pytest.raises(CannotRunError, match="No three neighbouring ports"):
-            free_broker_port()
+            BrokerPorts()

@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.startup import allow, starting
 from rocketmq_conformance.conformance.targets.broker import servers as module
-from rocketmq_conformance.conformance.targets.broker.ports import free_broker_port, free_port, ports_of
+from rocketmq_conformance.conformance.targets.broker.ports import BrokerPorts, free_port, ports_of
 from rocketmq_conformance.conformance.targets.broker.process import START_LIMIT, JavaProcess
 from rocketmq_conformance.conformance.targets.broker.servers import Broker, NameServer, Question
 from rocketmq_conformance.models.release import Release
@@ -82,7 +82,8 @@ class FailingProgram(JavaProcess):
 
 @pytest.mark.parametrize("neighbour", [0, 1, 2])
 def test_a_port_that_another_program_takes_meanwhile_is_named(tmp_path: Path, neighbour: int) -> None:
-    ports = ports_of(free_broker_port())
+    with closing(BrokerPorts()) as free:
+        ports = ports_of(free.main)
     with socket.socket() as taken:
         program = FailingProgram(tmp_path, taken, ports[neighbour])
         question = Question(ports[1], Request.GET_BROKER_RUNTIME_INFO)
