@@ -102,8 +102,8 @@ class PlantedPort:
     def _stream(self, suite: Suite, cases: Iterable[Play[T]], *, waits: bool) -> Generator[Any, None, None]:
         waiting, under_way, begins = iter(cases), deque[Future[T]](), True
         while under_way or begins:
-            begun = False
-            while begins and not begun and self._free.acquire(blocking=waits and not under_way):
+            started = False
+            while begins and not started and self._free.acquire(blocking=waits and not under_way):
                 play = next(waiting, None)
                 if play is None:
                     begins = False
@@ -111,7 +111,7 @@ class PlantedPort:
                     break
                 under_way.append(self._pool.submit(self._played, suite, play))
                 self._under_way.add(under_way[-1])
-                begun = not waits
+                started = not waits
             if under_way and under_way[0].done():
                 yield under_way.popleft()
             elif waits:
@@ -120,7 +120,7 @@ class PlantedPort:
                 from rocketmq_conformance.conformance.adapter import UnderWay  # versions before have none
 
                 self._under_way = {one for one in self._under_way if not one.done()}
-                yield UnderWay(frozenset(self._under_way), begun)
+                yield UnderWay(frozenset(self._under_way), started)
 
     def _played(self, suite: Suite, play: Play[T]) -> T:
         try:

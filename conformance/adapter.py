@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from rocketmq_conformance.conformance.properties.found import FoundProperty
 from rocketmq_conformance.models.message_queue import MessageQueue
-from rocketmq_conformance.models.outcome import Outcome, Result, Unsupported
+from rocketmq_conformance.models.outcome import Answer, Outcome, Result
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -190,10 +190,10 @@ Play = Callable[[], Generator[Operation, Outcome, T]]
 
 
 class UnderWay(NamedTuple):
-    """Stands for a case that has not ended: what is under way, and whether another one has just begun."""
+    """Stands for a case that has not ended: what is under way, and whether another one has just started."""
 
     waits_for: frozenset[Future[Any]]
-    begun: bool = False
+    started: bool = False
 
 
 @runtime_checkable
@@ -300,10 +300,6 @@ class Shared(Protocol):
         ...
 
 
-#: What a step of a whole case answers.
-Answer = Result | Unsupported
-
-
 @runtime_checkable
 class WholeCases(Protocol):
     """An adapter that plays all steps of a case at once, one case after the other."""
@@ -316,7 +312,7 @@ class WholeCases(Protocol):
         """Begin a case and do those rows of its plan that are the implementation's.
 
         Call ``reached`` with the place of a row before a request that it makes of a broker: the world is then as the
-        plan has it at that row. Fewer outcomes mean that it ended early: the case is played again, step by step.
+        plan has it at that row. Fewer answers mean that it ended early: the case is played again, step by step.
         """
         ...
 

@@ -7,6 +7,7 @@ An outcome is ``Ok(value)``, ``Err(code)`` or ``Unsupported(reason)``, and nothi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import overload
 
 #: The values that an operation may answer: JSON's scalars, and tuples of them.
 Value = None | bool | int | str | tuple["Value", ...]
@@ -56,19 +57,25 @@ class Undefined:
 
 Outcome = Ok | Err | Unsupported
 Result = Value | Err
+#: A result, or the reason why there is none.
+Answer = Result | Unsupported
 #: The values that the model may expect.
 Expected = Value | Err | Undefined
 
 UNDEFINED = Undefined()
 
 
-def outcome_of(result: Result) -> Outcome:
+def outcome_of(answer: Answer) -> Outcome:
     """Wrap a bare result."""
-    return result if isinstance(result, Err) else Ok(result)
+    return answer if isinstance(answer, (Err, Unsupported)) else Ok(answer)
 
 
-def result_of(outcome: Ok | Err) -> Result:
-    """Unwrap an outcome that carries a result."""
+@overload
+def result_of(outcome: Ok | Err) -> Result: ...
+@overload
+def result_of(outcome: Outcome) -> Answer: ...
+def result_of(outcome: Outcome) -> Answer:
+    """Unwrap an outcome; one without a result stays as it is."""
     return outcome.value if isinstance(outcome, Ok) else outcome
 
 

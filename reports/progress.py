@@ -48,12 +48,11 @@ class LiveProgress:
         """Redraw it."""
         if self._bars and self._bars.task_ids:
             cases, steps = rate(event.cases, event.seconds), rate(event.steps, event.seconds)
-            left = f", about {duration(event.left)} more" if event.left else ""
             self._bars.update(
                 self._bars.task_ids[0],
                 completed=event.cases,
                 total=event.of,
-                rates=left[2:] or f"{cases} cases/s, {steps} steps/s",
+                rates=f"about {duration(event.left)} more" if event.left else f"{cases} cases/s, {steps} steps/s",
                 refresh=True,
             )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from rocketmq_conformance.conformance.adapter import CRASHED, TakesTurns
+from rocketmq_conformance.conformance.adapter import CRASHED
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.corpus import SUFFIX, StoredCase
 from rocketmq_conformance.conformance.engine.divergence import divergence_event, listen, plan_file
@@ -114,7 +114,7 @@ class Findings:
                 return self._up_to(fingerprint, judged.steps[-1], player.execute(rows, number, goes_on=goes_on))
 
             shrunk, why = shrink(self._judge, execute, shrunk.judged, self._budget(judged), self._may_shrink), ""
-            if self._may_shrink() and not isinstance(self._stage.adapter, TakesTurns):  # whose brokers are its own
+            if self._may_shrink() and not self._stage.turns:  # whose brokers are its own
                 shrunk, messages = listen(self._stage, self._judge, shrunk, number, goes_on=goes_on)
         except BROKEN:
             pass  # reported as found, without shrinking or messages

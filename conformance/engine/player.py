@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, cast
 
 from rocketmq_conformance.conformance.adapter import (
     AdapterError,
-    Answer,
     CannotRunError,
     NoAnswerError,
     Play,
@@ -29,7 +28,7 @@ from rocketmq_conformance.suites.declare.answer_parts import showing
 from rocketmq_conformance.suites.declare.judged_step import by_operations
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.oracle import describe
-from rocketmq_conformance.suites.declare.suite import Row
+from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: What an adapter raises when it, or what it drives, is broken.
 BROKEN = (AdapterError, CannotRunError)
@@ -41,6 +40,8 @@ TRIES = 3
 ENDED_ONCE = "it ended while it did all steps of the case at once, and not when it did them one by one"
 #: A case to be played: its number and its plan.
 Numbered = tuple[int, list[Row]]
+#: Plays cases side by side: a method of what streams them, or takes turns.
+_Stream = Callable[[Suite, Iterable[Play[Any]]], Generator[Any, None, None]]
 
 
 @dataclass(slots=True)
@@ -114,7 +115,7 @@ class Player:
         #: Are the steps of a case done all at once? Not where the model decides which of them may be done.
         self._whole = stage.plays_whole(judge.suite) and not judge.stepwise
         self._play_steps = None if self._whole else stage.step_player(judge.suite)
-        self._streams = stage.adapter if isinstance(stage.adapter, Streams) else None
+        self._streams, self._turns = stage.streams, stage.turns
         #: Seconds for which cases were played in lanes, and played again.
         self.seconds = 0.0
         #: Cases that are played side by side.
@@ -123,14 +124,14 @@ class Player:
     def play(self, cases: Iterable[Numbered]) -> Iterator[Played]:
         """Play cases, in their order; a broken adapter ends the case, not the playing."""
         if self._streams and self.lanes > 1:
-            yield from cast(Iterator[Played], self._in_lanes(self._streams, cases))
+            yield from cast(Iterator[Played], self._in_lanes(self._streams, self._streams.stream, cases))
             return
         for number, rows in cases:
             yield self.one(number, rows)
 
-    def take_turns(self, adapter: TakesTurns, cases: Iterable[Numbered]) -> Generator[Played | UnderWay, None, None]:
+    def take_turns(self, turns: TakesTurns, cases: Iterable[Numbered]) -> Generator[Played | UnderWay, None, None]:
         """The same beside the cases of other suites: it says when one has begun, and when it has to be waited for."""
-        return self._in_lanes(adapter, cases, turns=True)
+        return self._in_lanes(turns, turns.take_turns, cases)
 
     def one(self, number: int, rows: list[Row]) -> Played:
         """Play one case."""
@@ -170,7 +171,7 @@ class Player:
         found = self.judge.agrees_with(done, results) if done else None
         if found is not None:
             return Played(number, done, CONFORMS, len(done), time.monotonic() - start, found, unsupported=lacks)
-        judged = self._judge_outcomes(rows, map(_outcome, answers), self._goes_on)
+        judged = self._judge_outcomes(rows, map(outcome_of, answers), self._goes_on)
         return self._settle(number, rows, judged, time.monotonic() - start)
 
     def execute(self, rows: Sequence[Row], number: int = 0, *, goes_on: bool = False) -> Judged:
@@ -178,9 +179,8 @@ class Player:
 
         Where suites take turns it has a lane, and may be in any thread.
         """
-        adapter = self.stage.adapter
-        if isinstance(adapter, TakesTurns):
-            (ended,) = adapter.stream(self.suite, [self._play(rows, goes_on=goes_on)])
+        if self._turns:
+            (ended,) = self._turns.stream(self.suite, [self._play(rows, goes_on=goes_on)])
             return ended.result()
         for _ in range(TRIES):
             self.stage.begin(self.suite, number)
@@ -198,9 +198,8 @@ class Player:
 
     def replay(self, plans: Iterable[Sequence[Row]]) -> Iterator[Judged | Broken]:
         """What comes of each plan, in lanes where cases are; it counts for nothing, and goes on after a difference."""
-        adapter = self.stage.adapter
-        if isinstance(adapter, TakesTurns):  # in any thread
-            for playing in adapter.stream(self.suite, (self._play(plan, goes_on=True) for plan in plans)):
+        if self._turns:  # in any thread
+            for playing in self._turns.stream(self.suite, (self._play(plan, goes_on=True) for plan in plans)):
                 try:
                     yield playing.result()
                 except BROKEN as error:
@@ -209,8 +208,8 @@ class Player:
         if self._streams and self.lanes > 1:
             stored = ((number, list(plan)) for number, plan in enumerate(plans))
             for first in stored:
-                every = chain([first], stored)
-                for case in cast(Iterator[_Ended], self._stream(self._streams, every, "stored plan", goes_on=True)):
+                ended = self._stream(self._streams.stream, chain([first], stored), "stored plan", goes_on=True)
+                for case in cast(Iterator[_Ended], ended):
                     yield case.judged
             return
         for plan in plans:
@@ -220,7 +219,7 @@ class Player:
                 yield error
 
     def _in_lanes(
-        self, adapter: Streams, cases: Iterable[Numbered], *, turns: bool = False
+        self, adapter: Streams, stream: _Stream, cases: Iterable[Numbered]
     ) -> Generator[Played | UnderWay, None, None]:
         """Every case is judged while it is played. One that differs in a new way comes once it was played again, and
         those that follow come after it. Where the adapter must be left alone for it, those under way end first."""
@@ -243,7 +242,7 @@ class Player:
                 yield numbered
 
         while first or again:
-            for ended in self._stream(adapter, mixed(), "case", goes_on=self._goes_on, turns=turns):
+            for ended in self._stream(stream, mixed(), "case", goes_on=self._goes_on):
                 if isinstance(ended, UnderWay):
                     yield ended
                     continue
@@ -286,7 +285,7 @@ class Player:
             return Played(ended.number, ended.rows, COULD_NOT_RUN, 0, ended.seconds, "", str(error))
 
     def _stream(
-        self, adapter: Streams, cases: Iterable[Numbered], name: str, *, goes_on: bool, turns: bool = False
+        self, stream: _Stream, cases: Iterable[Numbered], name: str, *, goes_on: bool
     ) -> Iterator[_Ended | UnderWay]:
         """What comes of each case, until one breaks them all; ``name`` says what one is that breaks."""
         started: deque[Numbered] = deque()
@@ -297,10 +296,7 @@ class Player:
                 started.append(numbered)
                 yield _timed(self._play(numbered[1], goes_on=goes_on))
 
-        if turns and isinstance(adapter, TakesTurns):
-            playing = adapter.take_turns(self.suite, plays())
-        else:
-            playing = adapter.stream(self.suite, plays())
+        playing = stream(self.suite, plays())
         try:
             while True:
                 with self.stage.guarded(f"cases of {self.suite.name}"):
@@ -396,10 +392,6 @@ class Player:
         result = (judged.verdict, len(judged.steps), seconds, digest(judged), judged.reason, judged)
         differences = differences if judged.verdict == DIVERGES else []
         return Played(number, rows, *result, differences, doubtful=doubtful)
-
-
-def _outcome(answer: Answer) -> Outcome:
-    return answer if isinstance(answer, Unsupported) else outcome_of(answer)
 
 
 def _timed(play: Play[Judged]) -> Play[tuple[Judged, float]]:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import cast
 
 from rocketmq_conformance import __version__
-from rocketmq_conformance.conformance.adapter import Hello, Streams, TakesTime, TakesTurns, UnderWay
+from rocketmq_conformance.conformance.adapter import Hello, TakesTime, TakesTurns, UnderWay
 from rocketmq_conformance.conformance.engine import covering_plans, plan
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
 from rocketmq_conformance.conformance.engine.doubt import Doubts
@@ -133,8 +133,8 @@ class Runner:
         )
 
     def _in_turn(self, suites: Sequence[Suite]) -> Events:
-        if self.stage.times and isinstance(self.stage.adapter, TakesTurns):
-            yield from self._by_turns(self.stage.adapter, suites, self.options.max_time)
+        if self.stage.times and self.stage.turns:
+            yield from self._by_turns(self.stage.turns, suites, self.options.max_time)
             return
         for at, suite in enumerate(suites):
             yield from self.suite(suite, self.share(len(suites) - at))
@@ -188,13 +188,13 @@ class Runner:
         adapter = self.stage.adapter
         if not isinstance(adapter, TakesTime):
             return 0.0
-        lanes = adapter.lanes(suite) if isinstance(adapter, Streams) else 1
+        lanes = self.stage.streams.lanes(suite) if self.stage.streams else 1
         return -(-cases // lanes) * adapter.case_seconds(suite)
 
     def suite(self, suite: Suite, share: float | None) -> Events:
         """Play one suite, for so many seconds at most; Stop and KeyboardInterrupt go on after its last event."""
-        if self.stage.times and isinstance(self.stage.adapter, TakesTurns):
-            yield from self._by_turns(self.stage.adapter, [suite], share)
+        if self.stage.times and self.stage.turns:
+            yield from self._by_turns(self.stage.turns, [suite], share)
             return
         yield from cast(Events, self._suite(suite, share))  # by itself it waits for nothing else
 
@@ -210,7 +210,7 @@ class Runner:
                 waits_for: set[Future[object]] = set()
                 for part in sorted(playing, key=_Part.place):
                     one = next(part.events, None)
-                    if isinstance(one, UnderWay) and not one.begun:
+                    if isinstance(one, UnderWay) and not one.started:
                         waits_for |= one.waits_for
                         continue
                     if one is None:
@@ -342,7 +342,7 @@ class _Part:
         run = self.run
         if run is None:
             return False, 0.0
-        return run.begun >= len(run.stored), run.seconds_begun
+        return run.cases_started >= len(run.stored), run.seconds_started
 
     def ended_by(self, stop: Stop | KeyboardInterrupt) -> Events:
         """The last events, once the run ends before its time."""

@@ -14,13 +14,14 @@ from rocketmq_conformance.conformance import adapter as adapters
 from rocketmq_conformance.conformance.adapter import (
     Adapter,
     AdapterError,
-    Answer,
     CannotRunError,
     Case,
     EndsCases,
     Exchange,
     InProcess,
     RefusesFaults,
+    Streams,
+    TakesTurns,
     VirtualClock,
     WholeCases,
 )
@@ -34,7 +35,7 @@ from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, 
 from rocketmq_conformance.conformance.engine.whole_case import WholeCase, judged_with, operations_of_world, with_commits
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.fakes.fault_script import Overlay
-from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
+from rocketmq_conformance.models.outcome import Answer, Err, Ok, Outcome, Result, Unsupported, outcome_of, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import ANSWER
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
@@ -60,6 +61,8 @@ class Stage:
     ) -> None:
         self.adapter = adapter
         # asked once: whether an object follows a protocol takes as long as many a step
+        self.streams: Streams | None = adapter if isinstance(adapter, Streams) else None
+        self.turns: TakesTurns | None = adapter if isinstance(adapter, TakesTurns) else None
         self._clocked: VirtualClock | None = adapter if isinstance(adapter, VirtualClock) else None
         self._refuser: RefusesFaults | None = adapter if isinstance(adapter, RefusesFaults) else None
         self._ender: EndsCases | None = adapter if isinstance(adapter, EndsCases) else None
@@ -303,7 +306,7 @@ class Stage:
         if not (spec.effect or spec.commits):
             return outcome
         self.settle()
-        return with_commits(spec, outcome, self.world.take_commits())
+        return outcome_of(with_commits(spec, result_of(outcome), self.world.take_commits()))
 
     def _name_server(self) -> str:
         return self.world.name_server()

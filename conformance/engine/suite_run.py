@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from rocketmq_conformance.conformance.adapter import AdapterError, TakesPart, TakesTime, TakesTurns, UnderWay
+from rocketmq_conformance.conformance.adapter import AdapterError, TakesPart, TakesTime, UnderWay
 from rocketmq_conformance.conformance.engine import plan
 from rocketmq_conformance.conformance.engine.control import carries, control
 from rocketmq_conformance.conformance.engine.corpus import StoredCase
@@ -89,8 +89,8 @@ class SuiteRun:
         self.stage = stage
         #: What it shares with the suites with which it takes turns; None where it is played by itself.
         self.turns = turns
-        #: The steps of the cases that have begun, and how many these are.
-        self.steps_begun = self.begun = 0
+        #: How many cases have started, and their steps.
+        self.cases_started = self.steps_started = 0
         #: Divergences for which a shorter plan is still to be looked for, by their fingerprints: the case, up to there,
         #: and what may explain it; and where that is under way.
         self._kinds: dict[str, list[tuple[int, Judged, str]]] = {}
@@ -186,10 +186,10 @@ class SuiteRun:
         return (self.seconds + EXPECTED * self._expected_seconds) / (self.done + EXPECTED)
 
     @property
-    def seconds_begun(self) -> float:
-        """About how long the cases take that have begun, by their steps."""
+    def seconds_started(self) -> float:
+        """About how long the cases take that have started, by their steps."""
         steps = [steps_of(case.rows) for case in self.stored.values()] or [self.suite.steps]
-        return self.seconds_of_case * self.steps_begun * len(steps) / sum(steps)
+        return self.seconds_of_case * self.steps_started * len(steps) / sum(steps)
 
     @property
     def _expected_seconds(self) -> float:
@@ -255,9 +255,8 @@ class SuiteRun:
         if self.expected.entries:
             self.findings.avoid((yield from self._later(partial(self.expected.replay, player, self.suite))))
         cases = self._offered(self._in_time(cases))
-        adapter = self.stage.adapter
-        if self.turns and isinstance(adapter, TakesTurns):
-            with closing(player.take_turns(adapter, cases)) as playing:
+        if self.turns and self.stage.turns:
+            with closing(player.take_turns(self.stage.turns, cases)) as playing:
                 yield from self._take_turns(self.turns, player, playing)
         else:
             for played in player.play(cases):
@@ -337,8 +336,8 @@ class SuiteRun:
         if self.writer and number not in self.stored:
             self.writer.add(number, rows)
         self.planning += time.monotonic() - begin
-        self.begun += 1
-        self.steps_begun += steps_of(rows)
+        self.cases_started += 1
+        self.steps_started += steps_of(rows)
         return number, rows
 
     def _offered(self, cases: Iterable[Numbered]) -> Iterator[Numbered]:

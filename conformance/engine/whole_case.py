@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rocketmq_conformance.conformance.adapter import AdapterError, Answer
+from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.models.outcome import (
+    Answer,
     Err,
-    Outcome,
     Result,
     Unsupported,
     Value,
     having_sent,
-    outcome_of,
-    result_of,
 )
 from rocketmq_conformance.suites.declare.operation import OperationSpec, Side
 from rocketmq_conformance.suites.declare.suite import Row, Suite
@@ -61,9 +59,7 @@ class WholeCase:
         if not self._leaves:
             return answers
         return [
-            answer
-            if isinstance(answer, Unsupported) or not (spec.effect or spec.commits)
-            else judged_with(answer, commits, alone=spec.effect)
+            with_commits(spec, answer, commits)
             for answer, commits, spec in zip(answers, self._commits, map(self._spec, range(len(answers))), strict=False)
         ]
 
@@ -111,11 +107,11 @@ def leaves_something(suite: Suite) -> bool:
     )
 
 
-def with_commits(spec: OperationSpec, outcome: Outcome, commits: tuple[Value, ...]) -> Outcome:
-    """An outcome with the commits that reached the fake broker, where they are part of the answer or all of it."""
-    if isinstance(outcome, Unsupported) or not (spec.effect or spec.commits):
-        return outcome
-    return outcome_of(judged_with(result_of(outcome), commits, alone=spec.effect))
+def with_commits(spec: OperationSpec, answer: Answer, commits: tuple[Value, ...]) -> Answer:
+    """An answer with the commits that reached the fake broker, where they are part of it or all of it."""
+    if isinstance(answer, Unsupported) or not (spec.effect or spec.commits):
+        return answer
+    return judged_with(answer, commits, alone=spec.effect)
 
 
 def judged_with(result: Result, commits: tuple[Value, ...], *, alone: bool) -> Result:

@@ -21,7 +21,7 @@ from rocketmq_conformance.models.java_text import parse_number
 _UNKNOWN = 1 << 16
 #: The port of the first broker in routes, as long as none is open, and how far those of the others are from it.
 _FIRST_PORT, _APART = 10911, 10
-#: A broker listens on a second port, so far below its own, to which clients before 4.5.1 send unless told otherwise
+#: A broker listens on a second port, so far below its own, to which clients before 4.5.1 send by default
 #: (MixAll#brokerVIPChannel @ 4.0.0, 4.5.0).
 _VIP = 2
 

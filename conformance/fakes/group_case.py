@@ -183,8 +183,8 @@ class GroupCase(WatchedCase):
 
     def _listed(self, response: Command) -> Command:
         """The answer to who the members are: each is listed once, over however many connections its heartbeats came.
-        Brokers list it once for each (BQ-LIST-1), which leaves queues to nobody: that its end shows, and its shares are
-        judged apart from it."""
+        Brokers list it once for each (BQ-LIST-1), which leaves queues without a member: its end shows that, and its
+        shares are judged apart from it."""
         listed = json.loads(response.body)["consumerIdList"] if response.body else []
         once = [*self._others[::-1], *dict.fromkeys(listed)]
         if once == listed:

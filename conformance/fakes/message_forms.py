@@ -9,11 +9,17 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rocketmq_conformance.conformance.remoting.message import Message, format_properties, join_batch
+from rocketmq_conformance.conformance.remoting.message import (
+    BATCH,
+    COMPRESSED,
+    UNWRAPPED,
+    Message,
+    format_properties,
+    join_batch,
+)
 from rocketmq_conformance.models import message_forms as forms
 
-#: Bits of the system flag: a body is compressed, a batch is to be taken apart, and how a body is compressed.
-COMPRESSED, UNWRAPPED, BATCH = 1, 1 << 6, 1 << 7
+#: Bits of the system flag: how a body is compressed.
 LZ4, ZSTD, ZLIB, UNKNOWN = (number << 8 for number in (1, 2, 3, 5))
 _LZ4_BODY = bytes.fromhex("04224d186070730e0000004f6c7a342004002450206c7a342000000000")
 _ZSTD_BODY = bytes.fromhex("28b52ffd00588800006120636f6d7072657373656420626f6479010000")

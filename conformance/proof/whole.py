@@ -14,8 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import product
-from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.proof import whole_cases, whole_real, whole_scripted
@@ -30,6 +29,7 @@ from rocketmq_conformance.conformance.targets.broker import launch_config as nee
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
+from rocketmq_conformance.conformance.targets.scoped import Scoped
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
@@ -111,8 +111,8 @@ class Site(Protocol):
         ...
 
 
-class EmbeddedSite:
-    """The fake broker of a release; a context manager."""
+class EmbeddedSite(Scoped):
+    """The fake broker of a release."""
 
     def __init__(self, release: Release, every: Sequence[StartCase]) -> None:
         self._every = every
@@ -120,7 +120,8 @@ class EmbeddedSite:
         self._broker = FakeBroker(Profile(release, release), clock=lambda: self._now)
         self._open = ExitStack()
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Start it, with what the cases find there."""
         self.name_server = self._open.enter_context(self._broker).address
         host, _, port = self.name_server.rpartition(":")
         self._connection = self._open.enter_context(Connection(host, int(port)))
@@ -133,11 +134,9 @@ class EmbeddedSite:
             self._broker.create_group(case.group)
             if case.stored is not None:
                 self.ask(requests.commit(case.group, case.shape, 0, case.stored))
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Stop it."""
         self._open.close()
 
     def send(self, topic: str, queue: int) -> int:

@@ -7,16 +7,18 @@ show what is expected, and then a little longer, for what should not happen.
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from threading import Event
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof.whole_cases import TIME, TableCase
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.targets.scoped import Scoped
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_moves import (
@@ -61,8 +63,8 @@ POLL_INTERVAL = 0.1
 _TOGETHER, _ATTEMPTS = 24, 3
 
 
-class PlayedCase(ABC):
-    """One case that is played; a context manager that shuts down the consumers that still run.
+class PlayedCase(Scoped):
+    """One case that is played; its end shuts down the consumers that still run.
 
     ``instance`` names its clients in this process; ``group`` and ``topic`` are what the broker knows.
     """
@@ -83,17 +85,14 @@ class PlayedCase(ABC):
         self._busy: dict[str, Event] = {}
         #: Do consumers subscribe to the other topic?
         self._subscribed = False
+        #: What is closed after the consumers.
+        self._open = ExitStack()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        self.end()
-
-    def end(self) -> None:
-        """Shut down the consumers that still run."""
-        for name in list(self.consumers):
-            self.leave(name)
+    def close(self) -> None:
+        """Shut down the consumers that still run, and close what they used."""
+        with self._open:
+            for name in list(self.consumers):
+                self.leave(name)
 
     def played(self, expected: Sequence[Observation]) -> tuple[Observation, ...]:
         """Open it, and make every move; what each look shows, up to the first that differs."""

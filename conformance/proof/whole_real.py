@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.proof.evidence import Tally
@@ -86,16 +86,10 @@ class RealCase(PlayedCase):
         #: Who had the lock of each queue, at every look.
         self.held: list[tuple[str, ...]] = []
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Connect to the broker."""
         # a connection belongs to one thread
-        self._connection = Connection(HOST, self._port, _PATIENCE)
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        try:
-            self.end()
-        finally:
-            self._connection.close()
+        self._connection = self._open.enter_context(Connection(HOST, self._port, _PATIENCE))
 
     def ask(self, request: requests.Ask) -> Command:
         """Send a request; the broker's response."""

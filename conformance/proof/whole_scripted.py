@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -118,7 +117,7 @@ class Script:
 
 
 class ScriptedCase(PlayedCase):
-    """One case that is played; a context manager. ``instance`` names its clients in this process."""
+    """One case that is played. ``instance`` names its clients in this process."""
 
     def __init__(
         self,
@@ -142,9 +141,9 @@ class ScriptedCase(PlayedCase):
         self._pulled: Counter[int] = Counter()
         #: Requests that a fault is planted for, and how many of each had come by then.
         self._planted: dict[int, int] = {}
-        self._open = ExitStack()
 
-    def __enter__(self) -> ScriptedCase:
+    def start(self) -> None:
+        """Start its broker, with topics, messages and what is stored."""
         self.address = self._open.enter_context(self.broker).address
         host, _, port = self.address.rpartition(":")
         self._connection = self._open.enter_context(Connection(host, int(port)))
@@ -159,14 +158,13 @@ class ScriptedCase(PlayedCase):
             self.broker.expire(topic, queue, log_of_shape(self.case.shape).first)
             if self.case.stored is not None:
                 self.ask(requests.commit(self.group, topic, queue, self.case.stored))
-        return self
 
-    def __exit__(self, *args: object) -> None:
+    def close(self) -> None:
+        """Let what a fault holds go, and end the case."""
         try:
             self.broker.faults.disarm()
-            self.end()
         finally:
-            self._open.close()
+            super().close()
 
     # --- the broker -----------------------------------------------------------------------------------------
 

@@ -13,7 +13,9 @@ from struct import Struct
 _V1, _V2 = -626843481, -626843477
 #: The most bytes of a name that has one byte for its length.
 _SHORT_NAME = 127
-#: Bits of the system flag: the host where the message was born, or stored, has 16 bytes.
+#: Bits of the system flag: the body is compressed, and a batch that is to be taken apart has both others.
+COMPRESSED, UNWRAPPED, BATCH = 1, 1 << 6, 1 << 7
+#: The host where the message was born, or stored, has 16 bytes.
 _BORN_V6, _STORED_V6 = 1 << 4, 1 << 5
 
 #: magic, checksum of the body, queue id, flag, queue offset, physical offset, system flag, time of birth

@@ -13,6 +13,8 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
+Other = TypeVar("Other")
+Given = TypeVar("Given")
 T = TypeVar("T")
 
 
@@ -36,16 +38,27 @@ def each_of(everything: Iterable[Asked]) -> Generator[Asked, Answer, list[Answer
     return answers
 
 
-def by_operations(suite: Suite, asking: Generator[Row, Outcome, T]) -> Generator[Operation, Outcome, T]:
-    """Asks for the operations of rows, with the arguments of the implementation."""
-    outcome: Any = None
+def relay(
+    asking: Generator[Asked, Answer, T], ask: Callable[[Asked], Generator[Other, Given, Answer]]
+) -> Generator[Other, Given, T]:
+    """What comes of something that asks, when ``ask`` asks for what its answers are made of."""
+    answer: Any = None
     while True:
         try:
-            row = asking.send(outcome)
+            asked = asking.send(answer)
         except StopIteration as end:
             came: T = end.value
             return came
-        outcome = yield suite.for_implementation(row)
+        answer = yield from ask(asked)
+
+
+def by_operations(suite: Suite, asking: Generator[Row, Outcome, T]) -> Generator[Operation, Outcome, T]:
+    """Asks for the operations of rows, with the arguments of the implementation."""
+
+    def ask(row: Row) -> Generator[Operation, Outcome, Outcome]:
+        return (yield suite.for_implementation(row))
+
+    return relay(asking, ask)
 
 
 def expect_step(oracle: Oracle, row: Row, times: Times | None) -> bool:

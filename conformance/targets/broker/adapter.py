@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Future
 from contextlib import closing
 from functools import partial
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, Play, RecordMessage
 from rocketmq_conformance.conformance.engine.documents import what_is_wrong
@@ -54,7 +54,7 @@ from rocketmq_conformance.models.broker.configuration import (
 from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES
-from rocketmq_conformance.suites.declare.judged_step import each_of
+from rocketmq_conformance.suites.declare.judged_step import each_of, relay
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -102,7 +102,6 @@ class BrokerAdapter:
         #: The group that reads store times, and whether it exists.
         self._reader = f"conf-{self._run}-reader"
         self._reads = False
-        self._record: RecordMessage | None = None
         self._process = ProcessControl(source.own, self)
         #: The last request about a reset that was sent to members, by group.
         self._resets: dict[str, Command] = {}
@@ -189,7 +188,7 @@ class BrokerAdapter:
 
     def record_messages(self, record: RecordMessage | None) -> None:
         """Record every request and response of operations from now on; None ends it."""
-        self._record = self._members.record = record
+        self._members.record = record
 
     # --- lanes ------------------------------------------------------------------------------------------------
 
@@ -283,14 +282,7 @@ class BrokerAdapter:
         return ended
 
     def _sequence(self, lane: int, play: Play[T]) -> Job[T]:
-        asking, outcome = play(), cast(Outcome, None)
-        while True:
-            try:
-                operation = asking.send(outcome)
-            except StopIteration as end:
-                came: T = end.value
-                break
-            outcome = yield from self._job(lane, operation)
+        came = yield from relay(play(), partial(self._job, lane))
         yield from leave(self._lanes[lane])
         return came
 
@@ -305,7 +297,7 @@ class BrokerAdapter:
         names = self._lanes[lane]
         job = make(names)
         try:
-            result = yield from job if self._record is None else recorded(job, names, self._record)
+            result = yield from job if self._members.record is None else recorded(job, names, self._members.record)
         except UnsupportedHereError as error:
             return Unsupported(str(error))
         except TimeoutError as error:
@@ -382,14 +374,14 @@ class BrokerAdapter:
     def ask(self, request: wire.Ask) -> bytes:
         """Send one request for the broker as a whole; the body of the response."""
         code, ext, body = request
-        if self._record:
-            self._record(MEMBER, BROKER, request_text(code, ext))
+        if self._members.record:
+            self._members.record(MEMBER, BROKER, request_text(code, ext))
         try:
             answer = self._connected().call(code, ext, body)
         except OSError as error:
             raise self._disconnect_error(error) from error
-        if self._record:
-            self._record(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
+        if self._members.record:
+            self._members.record(BROKER, MEMBER, response_text(answer.code, answer.ext, answer.body))
         refused = responses.refused(answer)
         if refused is not None:
             raise AdapterError(f"The broker refused request {code}: {refused.code} {refused.detail}.")

@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.engine.memory_folder import MEMORY
 from rocketmq_conformance.models.release import Release
 
 #: Percent of a disk in use above which brokers refuse messages, and above which the kit looks for another disk.
 REFUSES, NEARLY = 90, 87
-#: Disks that may have room when that of temporary files has none; the last is in memory, on Linux.
-OTHERS = (Path("/var/tmp"), Path("/dev/shm"))
+#: Disks that may have room when that of temporary files has none.
+OTHERS = (Path("/var/tmp"), MEMORY)
 _CAPPED = Release(5, 0, 0)
 
 
-def percent_in_use(folder: Path) -> int:
-    """How full the disk of a folder is, rounded up as brokers do it; OSError where there is no such folder."""
-    disk = os.statvfs(folder)
+def percent_in_use(disk: os.statvfs_result) -> int:
+    """How full a disk is, rounded up as brokers do it."""
     used = disk.f_blocks - disk.f_bfree
     return -(-100 * used // (used + disk.f_bavail))
 
@@ -35,7 +35,7 @@ def broker_folder(release: Release, others: Sequence[Path] = OTHERS) -> Path:
         CannotRunError: no disk has, and the release refuses messages there.
     """
     ordinary = Path(tempfile.gettempdir())
-    in_use = percent_in_use(ordinary)
+    in_use = percent_in_use(os.statvfs(ordinary))
     parent = ordinary
     if in_use > NEARLY:
         parent = next((other for other in others if _has_room(other)), ordinary)
@@ -49,7 +49,8 @@ def broker_folder(release: Release, others: Sequence[Path] = OTHERS) -> Path:
 
 def _has_room(folder: Path) -> bool:
     try:
-        runs_programs = not os.statvfs(folder).f_flag & os.ST_NOEXEC  # brokers load libraries that they unpack there
-        return runs_programs and percent_in_use(folder) <= NEARLY and os.access(folder, os.W_OK | os.X_OK)
+        disk = os.statvfs(folder)
+        runs_programs = not disk.f_flag & os.ST_NOEXEC  # brokers load libraries that they unpack there
+        return runs_programs and percent_in_use(disk) <= NEARLY and os.access(folder, os.W_OK | os.X_OK)
     except OSError:
         return False

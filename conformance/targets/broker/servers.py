@@ -148,11 +148,11 @@ class Broker(Scoped):
         self._class_path(release)  # what is missing is said before there is a folder
         self.home = broker_folder(release)
         prepare(self.home)
-        if isinstance(self._host, LocalJava):
-            tables_in_memory.keep_in_memory(self.home)
         self._ports = BrokerPorts()
         self.port = self._ports.main
-        if not isinstance(self._host, LocalJava):
+        if isinstance(self._host, LocalJava):
+            tables_in_memory.keep_in_memory(self.home)
+        else:
             self._ports.close()  # an engine takes them itself, and keeps them
         self._configuration = self.home / "broker.conf"
         self._sizes, self._lease, self._ordinary = sizes or {}, lease, ordinary

@@ -10,8 +10,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-#: A disk in memory, on Linux, and how much of it must be free (bytes): tables are small, but they may be in RocksDB.
-MEMORY = Path("/dev/shm")
+from rocketmq_conformance.conformance.engine.memory_folder import MEMORY
+
+#: How much of the disk in memory must be free (bytes): tables are small, but they may be in RocksDB.
 LEAST_FREE = 512 << 20
 
 

@@ -230,8 +230,8 @@ class ClientProgram:
         begins = True
         try:
             while under_way or begins:
-                begun = False
-                while begins and not begun and len(under_way) < _AHEAD * self._lanes.count:
+                started = False
+                while begins and not started and len(under_way) < _AHEAD * self._lanes.count:
                     if not self._lanes.take(waits=waits and not under_way):
                         break
                     play = next(waiting, None)
@@ -240,11 +240,11 @@ class ClientProgram:
                         self._lanes.leave()
                         break
                     under_way.append(self._lanes.begin(partial(self._case, suite, play, interrupted)))
-                    begun = not waits
+                    started = not waits
                 if under_way and under_way[0].done():
                     yield under_way.popleft()
                 elif not waits:
-                    yield UnderWay(self._lanes.under_way, begun)
+                    yield UnderWay(self._lanes.under_way, started)
                 else:
                     wait([one for one in under_way if not one.done()], return_when=FIRST_COMPLETED)
         finally:

@@ -304,7 +304,7 @@ class PlayedGroup(WatchedGroup):
         wanted = {number: count + 2 for number, count in list(routes.items())}
 
         def asked() -> bool:
-            # one that opens a connection each time, which nobody sees, is given all the time
+            # one that opens a connection each time, unseen, is given all the time
             return len(wanted) >= len(self.members.programs) and all(
                 routes.get(number, 0) >= count for number, count in wanted.items()
             )

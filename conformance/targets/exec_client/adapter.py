@@ -11,7 +11,6 @@ from typing import TypeVar
 from rocketmq_conformance.conformance.adapter import (
     CRASHED,
     AdapterError,
-    Answer,
     CannotRunError,
     Case,
     Hello,
@@ -27,7 +26,7 @@ from rocketmq_conformance.conformance.targets.exec_client import lines
 from rocketmq_conformance.conformance.targets.exec_client.greeting import Greeting, greeting
 from rocketmq_conformance.conformance.targets.exec_client.lines import Json, ProtocolError
 from rocketmq_conformance.conformance.targets.exec_client.program import Program
-from rocketmq_conformance.models.outcome import Err, Outcome, Unsupported, result_of
+from rocketmq_conformance.models.outcome import Answer, Err, Outcome, Unsupported, result_of
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
@@ -153,8 +152,7 @@ class ExecClient:
             for at, one in zip(sent, answers, strict=True):
                 if not isinstance(one, dict):
                     raise ProtocolError(f"the answer to step {at} of a case is no object")
-                outcome = lines.outcome(one, operations[at].spec.sets)
-                given[at] = outcome if isinstance(outcome, Unsupported) else result_of(outcome)
+                given[at] = result_of(lines.outcome(one, operations[at].spec.sets))
         return [given[at] if at in given else Unsupported(why) for at, why in missing.items()]
 
     # --- the program ----------------------------------------------------------------------------------------

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Answer, Case, Hello, Methods
+from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.scaled_clock import ScaledClock
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import java_release, published_version
 from rocketmq_conformance.conformance.targets.maven import is_snapshot
-from rocketmq_conformance.models.outcome import Ok, Outcome, Result, Unsupported, outcome_of
+from rocketmq_conformance.models.outcome import Answer, Ok, Outcome, Result, Unsupported, outcome_of
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation, Side

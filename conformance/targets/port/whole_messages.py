@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterable
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.remoting.message import Message, decode_all, parse_properties, split_batch
+from rocketmq_conformance.conformance.remoting.message import BATCH as INNER_BATCH
+from rocketmq_conformance.conformance.remoting.message import (
+    COMPRESSED,
+    UNWRAPPED,
+    Message,
+    decode_all,
+    parse_properties,
+    split_batch,
+)
 from rocketmq_conformance.conformance.targets.port.decompression import lz4, zstd
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.transport import Transport
@@ -19,8 +27,6 @@ from rocketmq_conformance.suites import whole_messages as operations
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
-#: Bits of the system flag.
-_COMPRESSED, _UNWRAPPED, _BATCH = 1, 1 << 6, 1 << 7
 #: How bodies are uncompressed, by bits 8 to 10 of the flag.
 _READERS: dict[int, Callable[[bytes], bytes]] = {0: zlib.decompress, 1: lz4, 2: zstd, 3: zlib.decompress}
 #: Offset, body and keys of a message as its listener is given it.
@@ -39,7 +45,7 @@ class WholeMessages(WholePush):
         self.formed: set[tuple[int, int]] = set()
 
     def begin_case(self, case: Case) -> None:
-        """Begin a case: nobody runs, and nothing was read."""
+        """Begin a case: no member runs, and nothing was read."""
         self.read.clear()
         self.formed.clear()
         super().begin_case(case)
@@ -76,9 +82,9 @@ class WholeMessages(WholePush):
     def opened(self, message: Message) -> list[Read]:
         """A message as its producer sent it, or those of a batch; ValueError when it cannot be read."""
         body = message.body
-        if message.sys_flag & _COMPRESSED:
+        if message.sys_flag & COMPRESSED:
             body = self.uncompressed(message.sys_flag >> 8 & 7, body)
-        if message.sys_flag & _UNWRAPPED and message.sys_flag & _BATCH:
+        if message.sys_flag & UNWRAPPED and message.sys_flag & INNER_BATCH:
             return self.taken_apart(message, body)
         return [(message.offset, body, self.keys(message.properties))]
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from every import every
 
-from rocketmq_conformance.conformance.adapter import AdapterError, Answer, CannotRunError, Case, Hello, Methods
+from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.port.adapter import Port
-from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Result, Unsupported
+from rocketmq_conformance.models.outcome import Answer, Err, Ok, Outcome, Result, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import remote_store
 from rocketmq_conformance.suites.declare.discovery import SUITES

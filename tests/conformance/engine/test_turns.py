@@ -69,7 +69,7 @@ class Port1(Port):
     def take_turns(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T] | UnderWay, None, None]:
         for play in cases:
             ended = self._played(suite, play)
-            yield UnderWay(frozenset(), begun=True)
+            yield UnderWay(frozenset(), started=True)
             yield ended
 
     def _played(self, suite: Suite, play: Play[T]) -> Future[T]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from every import every
 
-from rocketmq_conformance.conformance.adapter import Answer, CannotRunError, Case, Hello, NoAnswerError
+from rocketmq_conformance.conformance.adapter import CannotRunError, Case, Hello, NoAnswerError
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.release_axis import cell
 from rocketmq_conformance.conformance.release_axis.cache import Cache
@@ -15,7 +15,7 @@ from rocketmq_conformance.conformance.release_axis.plans import given_plans
 from rocketmq_conformance.conformance.release_axis.records import SuiteRecord
 from rocketmq_conformance.conformance.release_axis.witness import Opened
 from rocketmq_conformance.conformance.targets.address import parse_address
-from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported, result_of
+from rocketmq_conformance.models.outcome import Answer, Err, Ok, Outcome, Unsupported, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation
@@ -52,8 +52,7 @@ class Plays:
 
     def play_case(self, case: Case, rows: Sequence[Row], reached: Callable[[int], None]) -> list[Answer]:
         self.reset(case)
-        outcomes = [self.apply(case.suite.for_implementation(row)) for row in rows]
-        return [one if isinstance(one, Unsupported) else result_of(one) for one in outcomes]
+        return [result_of(self.apply(case.suite.for_implementation(row))) for row in rows]
 
     def close(self) -> None:
         pass

@@ -53,4 +53,4 @@ def test_where_none_has_room_the_sentence_says_what_to_do(disks: dict[str, Simpl
 def test_it_is_rounded_as_brokers_do_it(disks: dict[str, SimpleNamespace]) -> None:
     """What only the system may use counts neither as used nor as free."""
     disks["first"].f_blocks, disks["first"].f_bfree, disks["first"].f_bavail = 1000, 150, 49
-    assert percent_in_use(Path("first")) == 95
+    assert percent_in_use(os.statvfs("first")) == 95
