@@ -50,12 +50,20 @@ def regenerate(
 ) -> None:
     """Rewrite all files that are made from the code, and list what is still missing.
 
-    For contributors: it needs a checkout of the project, and takes about a minute, and minutes for each suite that
-    answers or asks otherwise since its covering plans were searched. With --check these are named, and not searched.
+    For contributors: it needs a checkout of the project. It takes about a minute, or nothing where no file has changed
+    since all was up to date, and minutes for each suite that answers or asks otherwise since its covering plans were
+    searched. With --check these are named, and not searched.
     Exit codes: 0, or 1 when --check found stale files.
     """
     from rocketmq_conformance.conformance.cli import missing
-    from rocketmq_conformance.conformance.cli.regenerating import checkout, stale_files, write_documentation
+    from rocketmq_conformance.conformance.cli.regenerating import (
+        checkout,
+        keep_up_to_date,
+        stale_files,
+        state_of,
+        was_up_to_date,
+        write_documentation,
+    )
     from rocketmq_conformance.suites.declare.discovery import SUITES
 
     unknown = sorted({*named} - {*SUITES})
@@ -66,6 +74,10 @@ def regenerate(
         write_documentation(root, folder)
         return
     searched = tuple(SUITES) if searches else named
+    state = state_of(root)
+    if not (searched or asks_brokers or reads_sources) and was_up_to_date(root, state):
+        say("Nothing has changed since every file was up to date, and nothing was missing.")
+        return
     stale = False
     for path, why in stale_files(
         root, check=check, asks_brokers=asks_brokers, reads_sources=reads_sources, searched=searched
@@ -76,6 +88,7 @@ def regenerate(
     for sentence in lacking:
         say(f"missing  {sentence}")
     if not stale and not lacking:
+        keep_up_to_date(root, state)
         say("Every file is up to date, and nothing is missing.")
     if stale and check:
         raise click.exceptions.Exit(1)

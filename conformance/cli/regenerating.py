@@ -8,11 +8,14 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from multiprocessing import get_context
 from pathlib import Path
+from zlib import crc32
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
+from rocketmq_conformance.conformance.cache import cache_folder, keep
 from rocketmq_conformance.conformance.cli import list as lists
 from rocketmq_conformance.conformance.cli.exit import CouldNot
 from rocketmq_conformance.conformance.cli.output import say, say_text
@@ -43,6 +46,8 @@ GOLDEN_TESTS = (
 )
 #: Schemas of the documentation, and the format of `list operations` that each is.
 _SCHEMAS = {"plan": "schema", "exec": "exec", "client": "client"}
+#: Folders of the checkout that what is made depends on.
+_ROOMS = ("models", "suites", "conformance", "reports", "tests", "docs")
 GOLDEN_FILES = (
     *("tests/data/digests.json", "tests/data/noticing_cases.json", "tests/golden/*"),
     *("README.md", "docs/folklore.md"),
@@ -55,6 +60,34 @@ def checkout() -> Path:
     if not (root / "tests").is_dir() or not corpus.in_source_tree():
         raise CouldNot("Only a checkout of the project has files to regenerate: clone it, and install it editable.")
     return root
+
+
+def state_of(root: Path) -> str:
+    """A digest of the files of the checkout that others are made from, and of those."""
+    files = (path for name in _ROOMS for path in (root / name).rglob("*") if "__pycache__" not in path.parts)
+    digest = blake2b(sys.version.encode(), digest_size=8)
+    for path in sorted((*files, root / "README.md", root / "pyproject.toml")):
+        if path.is_file():
+            content = path.read_bytes()
+            digest.update(f"{path} {len(content)} ".encode() + content)
+    return digest.hexdigest()
+
+
+def was_up_to_date(root: Path, state: str) -> bool:
+    """Was every file up to date in this state of the checkout, and nothing missing?"""
+    with suppress(OSError, ValueError):
+        return _kept(root).read_text("utf-8") == state
+    return False
+
+
+def keep_up_to_date(root: Path, state: str) -> None:
+    """Keep that in this state of the checkout every file was up to date, and nothing missing."""
+    with suppress(OSError):
+        keep(_kept(root), state)
+
+
+def _kept(root: Path) -> Path:
+    return cache_folder() / "checkouts" / f"{crc32(str(root).encode()):08x}"
 
 
 def stale_files(

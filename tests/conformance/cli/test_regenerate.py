@@ -49,6 +49,24 @@ def test_pages_are_written_once(checkout: Path) -> None:
     assert CliRunner().invoke(cli, ["regenerate", "--check"]).exit_code == 0
 
 
+def test_a_checkout_that_was_up_to_date_is_looked_at_again_when_a_file_changes(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(checkout / "cache"))
+
+    def last(*options: str) -> str:
+        return CliRunner().invoke(cli, ["regenerate", *options]).output.splitlines()[-1].split()[0]
+
+    assert [last() for _ in range(3)] == ["missing"] * 3
+    monkeypatch.setattr(missing, "everything", lambda root: [])
+    looked = [last("--check"), last(), last("--check"), last("--covering-of", "start-pull")]
+    assert looked == ["Every", "Nothing", "Nothing", "Every"]
+    (checkout / "docs" / "page.md").write_text("new")
+    assert [last(), last()] == ["Every", "Nothing"]
+    (checkout / BOOK).write_text("other rules")
+    assert [last("--check"), last("--check"), last(), last()] == ["stale", "stale", "written", "Nothing"]
+
+
 def test_covering_plans_of_named_suites_alone_are_searched(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(regenerating, "_covering", lambda root, check, names: asked.append(names) or ())
