@@ -1,4 +1,5 @@
-"""Counts in the README are those of the project; with REWRITE_GOLDEN they are written."""
+"""Counts in the README are those of the project, which REWRITE_GOLDEN writes, and all other figures are those of
+docs/measured.md."""
 
 from __future__ import annotations
 
@@ -43,3 +44,15 @@ def test_counts_in_the_readme_are_those_of_the_project() -> None:
         file.write_text(counted(text), "utf-8")
     else:
         assert text == counted(text)
+
+
+def figures(text: str) -> set[str]:
+    return {*re.findall(r"\d(?:[\d,.]*\d)?", text)}
+
+
+def test_figures_in_the_readme_are_measured_ones() -> None:
+    _, _, text = (ROOT / "README.md").read_text("utf-8").partition("\n## Measured\n")
+    cells = [line.split(" | ")[1] for line in text.splitlines() if line.startswith("| ")][1:]
+    written = figures(str([cell for cell in cells if re.fullmatch(r"[\d,]+ of [\d,]+", cell)]))
+    measured = figures((ROOT / "docs" / "measured.md").read_text("utf-8"))
+    assert figures(" ".join(cells)) - measured - written == set()
