@@ -360,7 +360,7 @@ def _progress(runs: Sequence[SuiteRun], turns: Turns) -> event.Progress:
     seconds = 0.0
     for run in runs:
         left = run.number_of_cases - run.done
-        kinds = run.kinds_to_shorten + run.kinds / (1 + run.done) * left / 2  # new ones become rarer
+        kinds = len(run.shortening) + run.kinds / (1 + run.done) * left / 2  # new ones become rarer
         seconds += run.seconds_of_case * (left + kinds * CASES_OF_KIND) / turns.lanes
     if turns.limit is not None:
         seconds = min(seconds, max(0.0, turns.limit - turns.seconds))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +21,7 @@ from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisC
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.options import Options
 from rocketmq_conformance.conformance.engine.player import BROKEN, Numbered, Played, Player
+from rocketmq_conformance.conformance.engine.shortening import Differing, Shortening
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.engine.turns import Turns, steps_of
 from rocketmq_conformance.conformance.engine.verdict import worst_of
@@ -91,10 +91,6 @@ class SuiteRun:
         self.turns = turns
         #: How many cases have started, and their steps.
         self.cases_started = self.steps_started = 0
-        #: Divergences for which a shorter plan is still to be looked for, by their fingerprints: the case, up to there,
-        #: and what may explain it; and where that is under way.
-        self._kinds: dict[str, list[tuple[int, Judged, str]]] = {}
-        self._shortening: dict[str, Future[list[event.DivergenceFound]]] = {}
         #: Why the implementation does not offer the suite, or "".
         self.refused = refused
         self.profile = profile
@@ -135,6 +131,7 @@ class SuiteRun:
         self.unsaid: Counter[str] = Counter()
         #: What diverges, and how it is reported.
         self.findings = Findings(stage, self.judge, profile, options, stored, self._may_shrink)
+        self.shortening = Shortening(self.findings)
         self._player: Player | None = None
         #: A case with expected divergences, without them: it carries the control when there is no better one.
         self._rest: Numbered | None = None
@@ -200,12 +197,7 @@ class SuiteRun:
     @property
     def kinds(self) -> int:
         """Kinds of divergences so far."""
-        return len({one.fingerprint for one in self.found} | self._kinds.keys())
-
-    @property
-    def kinds_to_shorten(self) -> int:
-        """Kinds of divergences whose shortest plan is still to be found."""
-        return len(self._kinds)
+        return len(self.shortening.kinds | {one.fingerprint for one in self.found})
 
     def run(self, cases: Iterable[Numbered]) -> Iterator[Event | UnderWay]:
         """Play the cases (``number_of_cases`` of them), then the control; always ends with SuiteEnded.
@@ -229,7 +221,7 @@ class SuiteRun:
             except BROKEN as error:
                 self.reason = str(error)
             yield from self._waiting
-            yield from self._as_found(NOT_SHRUNK_INTERRUPTED if stop else NOT_SHRUNK_BROKEN)
+            yield from self._noted(self.shortening.as_found(NOT_SHRUNK_INTERRUPTED if stop else NOT_SHRUNK_BROKEN))
         yield from self.expected.events()
         yield self._end(stop)
         if stop:
@@ -269,39 +261,15 @@ class SuiteRun:
     ) -> Iterator[Event | UnderWay]:
         for played in playing:
             if isinstance(played, UnderWay):
-                yield from self._shorten(turns, player)
-                yield played._replace(waits_for=played.waits_for.union(self._shortening.values()))
+                yield from self._noted(self.shortening.go_on(turns, player))
+                yield played._replace(waits_for=played.waits_for | self.shortening.jobs)
             else:
                 yield from self._settle(player, played)
         turns.playing.discard(self.suite.name)
-        while self._kinds:
-            yield from self._shorten(turns, player)
-            if self._kinds:
-                yield UnderWay(frozenset(self._shortening.values()))
-
-    def _shorten(self, turns: Turns, player: Player) -> Iterator[Event]:
-        """Begin to look for the shorter plan of each kind, once it is time for that; the events of what has come of it.
-
-        The case of a kind with the fewest steps is made shorter.
-        """
-        for fingerprint, cases in self._kinds.items() if turns.shortens else ():
-            if fingerprint not in self._shortening:
-                cases.sort(key=lambda case: len(case[1].steps))
-                work = partial(self.findings.report, player, *cases[0])
-                self._shortening[fingerprint] = turns.begin(lambda work=work: list(work()))  # type: ignore[misc]
-        for fingerprint, job in [*self._shortening.items()]:
-            if job.done():
-                del self._shortening[fingerprint]
-                _, *others = self._kinds.pop(fingerprint)
-                yield from self._noted(job.result())
-                for case in others:
-                    yield from self._noted(self.findings.report(player, *case))
-
-    def _as_found(self, why: str) -> Iterator[Event]:
-        """The events of the kinds for which no shorter plan was looked for to its end."""
-        for cases in self._kinds.values():
-            for number, judged, doubt in cases:
-                yield from self._noted([self.findings.as_found(number, judged, why, doubt)])
+        while self.shortening:
+            yield from self._noted(self.shortening.go_on(turns, player))
+            if self.shortening:
+                yield UnderWay(self.shortening.jobs)
 
     def _noted(self, found: Iterable[event.DivergenceFound]) -> Iterator[Event]:
         for one in found:
@@ -447,7 +415,7 @@ class SuiteRun:
         if at_once:
             yield from self._noted(self.findings.report(player, number, judged, doubt))
         else:
-            self._kinds.setdefault(fingerprint, []).append((number, judged, doubt))
+            self.shortening.add(fingerprint, Differing(number, judged, doubt))
 
     def _end(self, stop: BaseException | None) -> event.SuiteEnded:
         self.verdict = self._verdict(stop)
