@@ -40,6 +40,7 @@ class ProcessGroup:
     ) -> None:
         """OSError when it cannot be started. What is ``marked`` is killed wherever it went."""
         self._mark = uuid.uuid4().hex if marked else ""
+        self._ended = False
         try:
             with undisturbed():
                 self.process = subprocess.Popen(
@@ -77,8 +78,9 @@ class ProcessGroup:
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to all of it; none when everything has ended."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
+        if not self._ended:  # else its number may be another group's by now
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
 
     def ends_within(self, seconds: float) -> bool:
         """Wait for the end of its first process: has it ended?"""
@@ -92,6 +94,7 @@ class ProcessGroup:
         _kill_marked(self._mark)
         self._mark = ""
         self.process.wait()
+        self._ended = True
 
 
 def _kill_marked(mark: str) -> None:

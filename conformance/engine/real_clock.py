@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from math import ceil
 
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
+from rocketmq_conformance.conformance.waiting import SteadyClock
 from rocketmq_conformance.suites.declare.measured_time import Ready, Span
 
 #: Real seconds by which two clocks that count in whole ms may differ.

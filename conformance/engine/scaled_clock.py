@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
+from rocketmq_conformance.conformance.waiting import SteadyClock
 
 
 class ScaledClock:

@@ -30,11 +30,11 @@ from rocketmq_conformance.conformance.engine.environment import played_by
 from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE
 from rocketmq_conformance.conformance.engine.memory_folder import temporary_folder
 from rocketmq_conformance.conformance.engine.real_clock import Timekeeper
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import MessageRecorder, RecordingBroker, record_environment
 from rocketmq_conformance.conformance.engine.whole_case import WholeCase, judged_with, operations_of_world, with_commits
 from rocketmq_conformance.conformance.fakes.client_case import ClientCase
 from rocketmq_conformance.conformance.fakes.fault_script import Overlay
+from rocketmq_conformance.conformance.waiting import SteadyClock
 from rocketmq_conformance.models.outcome import Answer, Err, Ok, Outcome, Result, Unsupported, outcome_of, result_of
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import ANSWER

@@ -25,6 +25,7 @@ from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease, java_release
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.search import max_offset, min_offset, search
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Topic
@@ -143,11 +144,8 @@ class _Table:
         """A commit: the offset that the broker stores after it, with or without a response."""
         after, _, why = self._model.store.commit(self._state, queue, offset, one_way, "answer")
         answered = self._client.commit(queue, offset, one_way)
+        wait_until(lambda: not one_way or self._stands_at(queue) == offset, _ARRIVES, 0.02)
         stands = self._stands_at(queue)
-        until = time.monotonic() + _ARRIVES
-        while one_way and stands != offset and time.monotonic() < until:
-            time.sleep(0.02)
-            stands = self._stands_at(queue)
         self._state = after
         observed: Result = stands if answered is None else answered
         self._tally.add(

@@ -30,6 +30,7 @@ from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
 from rocketmq_conformance.conformance.targets.scoped import Scoped
+from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
@@ -246,12 +247,13 @@ def _is_about(rule: str, why: Reason) -> bool:
 
 def _committed(site: Site, case: StartCase, wanted: int) -> int | str:
     """The group's stored offset; commits are one way, so it is polled for a while."""
-    until = time.monotonic() + _COMMIT_LIMIT
-    while True:
-        found = responses.number(site.ask(requests.query(case.group, case.shape, 0, None)))
-        if found == wanted or time.monotonic() > until:
-            return found.code if isinstance(found, Err) else found
-        time.sleep(0.05)
+
+    def stored() -> int | Err:
+        return responses.number(site.ask(requests.query(case.group, case.shape, 0, None)))
+
+    wait_until(lambda: stored() == wanted, _COMMIT_LIMIT, 0.05)
+    found = stored()
+    return found.code if isinstance(found, Err) else found
 
 
 def parts() -> list[Part]:

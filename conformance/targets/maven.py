@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.cache import cache_folder, keep
 from rocketmq_conformance.conformance.process_group import ProcessGroup
 from rocketmq_conformance.conformance.startup import more_time, phase, time_left
+from rocketmq_conformance.conformance.waiting import looks
 
 GROUP = "org.apache.rocketmq"
 #: Timeout of Maven for each class path (s) where nothing else limits it: a first download is 90 MB, over a slow line.
@@ -334,7 +335,6 @@ def _ask(
 def _watched(command: Sequence[str], folder: str, limit: float, describe: Callable[[str], None]) -> tuple[int, str]:
     """Run Maven; its exit code and output. TimeoutError when its time is up; an exception ends Maven."""
     log = Path(folder) / "output.txt"
-    until = time.monotonic() + limit
     maven: ProcessGroup | None = None
     try:
         with log.open("wb") as output:
@@ -346,11 +346,11 @@ def _watched(command: Sequence[str], folder: str, limit: float, describe: Callab
                 stderr=subprocess.STDOUT,
                 cwd=folder,
             )
-        while not maven.ends_within(_LOOK):
+        for _ in looks(limit):
+            if maven.ends_within(_LOOK):
+                return maven.process.returncode, log.read_text("utf-8", "replace")
             describe(_arrived(log.read_text("utf-8", "replace")))
-            if time_left(until - time.monotonic()) <= 0:
-                raise TimeoutError
-        return maven.process.returncode, log.read_text("utf-8", "replace")
+        raise TimeoutError
     finally:
         if maven is not None and maven.process.returncode is None:
             maven.kill()

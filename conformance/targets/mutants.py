@@ -9,7 +9,6 @@ import time
 from dataclasses import replace
 
 from rocketmq_conformance.conformance.adapter import Adapter
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets.broker import mutants as of_brokers
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
@@ -18,6 +17,7 @@ from rocketmq_conformance.conformance.targets.discovery import suite_modules
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.port import mutants as of_ports
 from rocketmq_conformance.conformance.targets.port.adapter import Port
+from rocketmq_conformance.conformance.waiting import SteadyClock
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.declare.discovery import SUITES

@@ -19,10 +19,10 @@ from rocketmq_conformance.conformance.engine.runner import Events
 from rocketmq_conformance.conformance.engine.selection import select, selection_notes
 from rocketmq_conformance.conformance.engine.shrink import shrink
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, profile_of, suites_of
+from rocketmq_conformance.conformance.waiting import SteadyClock
 from rocketmq_conformance.models import rulebook
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports import event, measurement_event

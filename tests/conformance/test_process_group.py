@@ -46,7 +46,14 @@ def test_all_that_it_started_ends_with_it(started: tuple[ProcessGroup, int]) -> 
     wait_for_end(child)
     assert how_it_ended(group.process.returncode) == "was ended by SIGKILL"
     group.kill()
+
+
+def test_what_has_ended_gets_no_signal_as_its_number_may_be_that_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = ProcessGroup(["true"], os.environ, stdin=None, stdout=None, stderr=None)
+    group.kill()
+    monkeypatch.setattr(os, "killpg", lambda *signalled: pytest.fail(f"{signalled}"))
     group.signal(signal.SIGTERM)
+    group.kill()
 
 
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from rocketmq_conformance.conformance.waiting import wait_until
+from rocketmq_conformance.conformance.waiting import looks, wait_until
 
 
 class Clock:
     """Time that passes by sleeping alone."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self) -> None:
         self.now, self.looks = 100.0, 0
-        monkeypatch.setattr(time, "monotonic", lambda: self.now)
 
-    def sleep(self, seconds: float) -> None:
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float, /) -> None:
         self.now += seconds
 
     def done_after(self, seconds: float) -> bool:
@@ -24,8 +24,18 @@ class Clock:
         return self.now >= 100.0 + seconds
 
 
-@pytest.mark.parametrize(("after", "done", "looks"), [(0, True, 1), (2, True, 3), (3.5, True, 5), (9, False, 5)])
-def test_how_long_and_how_often(after: float, done: bool, looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
-    assert wait_until(lambda: clock.done_after(after), 3.0, 1.0, clock.sleep) is done
-    assert clock.looks == looks
+@pytest.mark.parametrize(("after", "done", "often"), [(0, True, 1), (2, True, 3), (2.5, True, 4), (9, False, 4)])
+def test_how_long_and_how_often(after: float, done: bool, often: int) -> None:
+    clock = Clock()
+    assert wait_until(lambda: clock.done_after(after), 3.0, 1.0, clock) is done
+    assert clock.looks == often
+    assert clock.now == 99 + often, "it pauses between two looks, and not after the last"
+
+
+@pytest.mark.parametrize(("pause", "least", "often"), [(1.0, 0, 4), (1.0, 5, 6), (10.0, 0, 2), (10.0, 3, 4)])
+def test_a_machine_that_is_too_busy_to_look_has_more_time(pause: float, least: int, often: int) -> None:
+    clock, seen = Clock(), []
+    for last in looks(3.0, clock, least):
+        seen.append(last)
+        clock.sleep(pause)
+    assert seen == [False] * (often - 1) + [True]

@@ -18,13 +18,13 @@ from rocketmq_conformance.conformance.adapter import Adapter
 from rocketmq_conformance.conformance.engine import corpus, covering_plans
 from rocketmq_conformance.conformance.engine.judge import Judge, Judged
 from rocketmq_conformance.conformance.engine.stage import Stage
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets import mutation_score
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.fake_location import FakeLocation
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, profile_of, suites_of
+from rocketmq_conformance.conformance.waiting import SteadyClock
 from rocketmq_conformance.models.broker.configuration import STRICT_LOCKS
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.reports.event import DIVERGES

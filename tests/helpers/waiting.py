@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
+
+from rocketmq_conformance.conformance import waiting
 
 #: Seconds after which a test that waits in vain fails; nothing takes as long, whatever else the machine does.
 PATIENCE = 300.0
@@ -13,11 +14,12 @@ PATIENCE = 300.0
 
 def wait_until(holds: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
     """Wait for something to happen, while a process lives if one is named."""
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline, "it did not happen"
+
+    def happened() -> object:
         assert process is None or process.poll() is None, process.communicate()
-        time.sleep(0.02)
+        return holds()
+
+    assert waiting.wait_until(happened, PATIENCE, 0.02), "it did not happen"
 
 
 def alive(pid: int) -> bool:

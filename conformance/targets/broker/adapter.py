@@ -17,7 +17,6 @@ from typing import TypeVar
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, Play, RecordMessage
 from rocketmq_conformance.conformance.engine.documents import what_is_wrong
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
 from rocketmq_conformance.conformance.properties.defaults import new_with, parse
 from rocketmq_conformance.conformance.properties.found import off_default
@@ -46,6 +45,7 @@ from rocketmq_conformance.conformance.targets.broker.process_control import Proc
 from rocketmq_conformance.conformance.targets.broker.recorded_job import recorded
 from rocketmq_conformance.conformance.targets.broker.refusals import broken, refused_account, refuses_account
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
+from rocketmq_conformance.conformance.waiting import SteadyClock
 from rocketmq_conformance.models.broker.broker_process import DOWN, FROZEN
 from rocketmq_conformance.models.broker.configuration import (
     LONG_POLLING,

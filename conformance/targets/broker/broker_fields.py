@@ -65,7 +65,7 @@ def send_to(names: CaseNames, topic: str) -> Requests:
     offset = responses.number(answer, "queueOffset")
     if isinstance(offset, Err):
         return offset
-    error = yield from jobs.shown(name, 0, offset)
+    error = yield from jobs.shown(names, name, 0, offset)
     return error or (offset,)
 
 

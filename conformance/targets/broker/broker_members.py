@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import LOOK, Requests
 from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
+from rocketmq_conformance.conformance.waiting import looks
 from rocketmq_conformance.models.broker.broker_members import CLIENTS, KINDS, SUBSCRIPTIONS
 from rocketmq_conformance.models.broker.fixtures import GROUPS
 from rocketmq_conformance.models.broker.state import RETRY
@@ -102,17 +103,18 @@ def close_connection(names: CaseNames, connection: int) -> Requests:
     names.close_own(connection)
     if not groups:
         return None
-    until = names.clock.monotonic() + _CLOSED
-    while (yield from _sizes(groups)) == before and names.clock.monotonic() < until:
+    for _ in looks(_CLOSED, names.clock):
+        if (yield from _sizes(groups)) != before:
+            break
         yield LOOK
     notified = any(group not in names.broadcasting for _, group in others)
-    until = names.clock.monotonic() + (_NOTIFIED if notified else _BROADCAST_NOTIFIED)
-    while others and names.clock.monotonic() < until:
+    for _ in looks(_NOTIFIED if notified else _BROADCAST_NOTIFIED, names.clock):
         for one in {one for one, _ in others}:
             _collect(names, one)
         others = [key for key in others if names.notices[key] == noticed[key]]
-        if others:
-            yield LOOK
+        if not others:
+            break
+        yield LOOK
     return None
 
 

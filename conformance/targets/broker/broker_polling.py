@@ -11,7 +11,7 @@ and again, with longer pauses, until it was seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import TypeVar, cast
 
 from rocketmq_conformance.conformance.remoting.codes import Response
@@ -22,6 +22,7 @@ from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
+from rocketmq_conformance.conformance.waiting import looks
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET
 from rocketmq_conformance.models.broker.broadcast import SUFFIX
 from rocketmq_conformance.models.broker.broker_polling import (
@@ -344,7 +345,7 @@ def _broadcastable(names: CaseNames, way: str, group: str, witness: str, topic: 
     if isinstance(created, Err):
         return created
     for queue in (_PULLED_QUEUE, _MARKED_QUEUE):
-        sent = yield from jobs.send_named(topic, queue, BROADCAST, apart=False)
+        sent = yield from jobs.send_named(names, topic, queue, BROADCAST, apart=False)
         if isinstance(sent, Err):
             return sent
     for answer in (yield [requests.create_group(name, True) for name in (group, witness)]):
@@ -378,14 +379,10 @@ def _looked_at(names: CaseNames, group: str, witness: str, topic: str) -> _Part[
     time it has looked at everything since the first. Many brokers never do."""
     for offset in (1, 2):
         _pull_marked(names, _BROADCASTER, witness, topic, offset)
-        seconds = names.hold_check + names.lateness
-        until, looks = names.clock.monotonic() + seconds, math.floor(seconds / (_PAUSE * names.hold_check))
-        while True:
-            over = looks <= 0 and names.clock.monotonic() >= until
-            looks -= 1
+        for last in _looks(names, names.hold_check + names.lateness):
             asks = [requests.query(name + SUFFIX, topic, _MARKED_QUEUE, False) for name in (group, witness)]
             mark, seen = (responses.number(answer) for answer in (yield asks))
-            if mark == 1 or over:
+            if mark == 1 or last:
                 return
             if seen == offset:
                 break
@@ -399,12 +396,13 @@ def _outlasted(names: CaseNames, slot: int) -> _Part[Command | None]:
         (yield from _send(names, _WITNESS_QUEUE, "B")), Err
     ):
         return (yield from _collected(names, slot, names.hold_check + names.lateness))
-    until = names.clock.monotonic() + names.hold_check + names.lateness
-    checked = found = None
-    while checked is None and found is None and names.clock.monotonic() < until:
+    found = None
+    for _ in looks(names.hold_check + names.lateness, names.clock):
         yield _PAUSE * names.hold_check
         checked = yield from _collected(names, _WITNESS, 0.0)
         found = names.collect_own(slot, 0.0)
+        if checked is not None or found is not None:
+            break
     names.close_own(_WITNESS)
     if found is not None:
         return found
@@ -464,19 +462,22 @@ def _post(names: CaseNames, connection: int, request: requests.Ask) -> None:
 def _collected(names: CaseNames, connection: int, seconds: float) -> _Part[Command | None]:
     """The answer to a posted request, if it arrives in so many seconds.
 
-    After the time is over the broker answers one more request, and what it sent before has arrived. The time of a
-    machine that is too busy for looks does not count.
+    After the time is over the broker answers one more request, and what it sent before has arrived.
     """
-    until = names.clock.monotonic() + seconds
-    looks = math.floor(seconds / (_PAUSE * names.hold_check))
-    while True:
-        over = looks <= 0 and names.clock.monotonic() >= until
-        looks -= 1
+    found = None
+    for last in _looks(names, seconds):
         yield [requests.max_offset(names.topic(0), 0)]
         found = names.collect_own(connection, 0.0)
-        if found is not None or over:
-            return found
-        yield _PAUSE * names.hold_check
+        if found is not None:
+            break
+        if not last:
+            yield _PAUSE * names.hold_check
+    return found
+
+
+def _looks(names: CaseNames, seconds: float) -> Iterator[bool]:
+    """Looks for so many seconds; the time of a machine that is too busy for them does not count."""
+    return looks(seconds, names.clock, math.floor(seconds / (_PAUSE * names.hold_check)))
 
 
 def _finished(names: CaseNames, slot: int, sent: int, found: Command | None) -> Result:

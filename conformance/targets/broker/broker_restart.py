@@ -60,7 +60,7 @@ def _begin(names: CaseNames) -> Requests:
     error = responses.refused(answer) or _subscribe(names, group, FIRST_VERSION, FIRST)
     if error is not None:
         return error
-    sent = yield from jobs.send_with_to(topic, 0, [{"TAGS": tag} for tag in MESSAGES])
+    sent = yield from jobs.send_with_to(names, topic, 0, [{"TAGS": tag} for tag in MESSAGES])
     return sent if isinstance(sent, Err) else group
 
 

@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.targets.broker.jobs import Requests
 from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Wish
 from rocketmq_conformance.conformance.targets.broker.requests import Ask
+from rocketmq_conformance.conformance.waiting import looks
 from rocketmq_conformance.models.broker import broker_retry as model
 from rocketmq_conformance.models.broker.broker_retry import FIRST, KINDS, LEVELS, MOST_QUEUES, compared
 from rocketmq_conformance.models.broker.delay_level import effective_level
@@ -92,7 +93,7 @@ def send_one(names: CaseNames, topic: int, kind: int) -> Requests:
     offset = responses.number(answer, "queueOffset")
     if isinstance(offset, Err):
         return offset
-    error = yield from jobs.shown(name, 0, offset)
+    error = yield from jobs.shown(names, name, 0, offset)
     if error is not None:
         return error
     (answer,) = yield [requests.pull(names.reader, name, 0, offset)]
@@ -127,8 +128,7 @@ def send_copy(names: CaseNames, group: int, times: int, most: int | None, level:
 def send_locked_copy(names: CaseNames, holds: bool, level: int) -> Requests:
     """Send a copy while its group holds a lock: where it shows. What took longer than the lease says nothing, and is
     done again by another group."""
-    until = names.clock.monotonic() + _LIMIT
-    while True:
+    for _ in looks(_LIMIT, names.clock):
         name = f"{names.prefix}-{model.LOCKED}{len(names.used_groups)}"
         names.used_groups.add(name)
         sent = {RETRY_TOPIC: names.topic(0)} | ({DELAY: str(level)} if level else {})
@@ -149,8 +149,7 @@ def send_locked_copy(names: CaseNames, holds: bool, level: int) -> Requests:
             plain = name.rpartition("-")[2]
             kept = cast("tuple[tuple[str, str], ...]", properties)
             return *place, tuple((one, text.replace(plain, model.LOCKED)) for one, text in kept), waited
-        if names.clock.monotonic() > until:
-            return Err("LATE", definite=False, detail=f"no copy was answered within the lease of {names.lease} s")
+    return Err("LATE", definite=False, detail=f"no copy was answered within the lease of {names.lease} s")
 
 
 def send_later(names: CaseNames, topic: int, time: str, level: int | None) -> Requests:
@@ -167,12 +166,12 @@ def send_later(names: CaseNames, topic: int, time: str, level: int | None) -> Re
     error = responses.refused(answer)
     if error is not None:
         return error
-    while True:
+    for last in looks(_LIMIT, names.clock):
         (answer,) = yield [requests.max_offset(name, 0)]
         shown, seconds = responses.number(answer), names.clock.monotonic() - began
         if isinstance(shown, Err) or shown > before:
             break
-        if seconds > _LIMIT:
+        if last:
             return Err("NOT_DELIVERED", definite=False, detail=f"a message did not come within {_LIMIT:.0f} s")
         yield _LOOK * names.delay
     (answer,) = yield [requests.pull(names.reader, name, 0, before)]
@@ -223,7 +222,7 @@ def _awaited(
     """Wait for a message more in a topic of the group; None when none came, but one that was sent later did."""
     longest = max((LEVELS[level - 1] for level in levels if level > 0), default=0) / LEVELS[0]
     until = began + (longest + _DOUBT) * names.delay
-    while names.clock.monotonic() < until:
+    for _ in looks(until - names.clock.monotonic(), names.clock):
         grown = yield from _grown(names, group)
         if grown is not None:
             return grown
@@ -247,8 +246,7 @@ def _later_ones(names: CaseNames, levels: list[int]) -> Generator[Wish, list[Com
             return error
     key = topic, 0
     wanted = names.seen.get(key, 0) + len(levels)
-    until = names.clock.monotonic() + _LIMIT
-    while names.clock.monotonic() < until:
+    for _ in looks(_LIMIT, names.clock):
         (answer,) = yield [requests.max_offset(*key)]
         shown = responses.number(answer)
         if isinstance(shown, Err):

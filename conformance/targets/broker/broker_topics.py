@@ -9,6 +9,7 @@ from rocketmq_conformance.conformance.targets.broker.broker_admin import join, r
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import APPLY_LIMIT, LOOK, Requests
 from rocketmq_conformance.conformance.targets.broker.part import Part
+from rocketmq_conformance.conformance.waiting import looks
 from rocketmq_conformance.models.broker.admin import pop_retry_topic
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.outcome import Err
@@ -39,15 +40,15 @@ def set_named_topic(names: CaseNames, name: str, settings: Topic) -> Requests:
     names.created.add(name)
     (answer,) = yield [requests.create_topic(name, settings)]
     error = responses.refused(answer)
-    until = time.monotonic() + APPLY_LIMIT
-    while names.late_topics and error is None:
-        (answer,) = yield [requests.topic_configs()]
-        found = responses.topic_settings(answer, name)
-        if found == settings or time.monotonic() > until:
-            return None
-        if isinstance(found, Err):
-            return found
-        yield LOOK
+    if names.late_topics and error is None:
+        for _ in looks(APPLY_LIMIT, names.clock):
+            (answer,) = yield [requests.topic_configs()]
+            found = responses.topic_settings(answer, name)
+            if isinstance(found, Err):
+                return found
+            if found == settings:
+                break
+            yield LOOK
     return error
 
 
@@ -65,7 +66,7 @@ def send_new(names: CaseNames, topic: int, default: int, queues: int) -> Request
     offset = responses.number(answer, "queueOffset")
     if isinstance(offset, Err):
         return offset
-    error = yield from jobs.shown(names.topic(topic), 0, offset)
+    error = yield from jobs.shown(names, names.topic(topic), 0, offset)
     return error or (offset,)
 
 

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.broker import requests
+from rocketmq_conformance.conformance.waiting import SteadyClock
 from rocketmq_conformance.models.broker.broker_offsets import AGED_TOPIC, TOPIC_NAMES
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.startup import phase, time_left
-from rocketmq_conformance.conformance.targets.broker import program_log
 from rocketmq_conformance.conformance.targets.broker.docker_engine import connect, explanation
 from rocketmq_conformance.conformance.targets.broker.images import Image, find
 from rocketmq_conformance.conformance.targets.broker.ports import ports_of
-from rocketmq_conformance.conformance.targets.broker.process import HOST, START_LIMIT, STOP_LIMIT, Program, forced, late
+from rocketmq_conformance.conformance.targets.broker.process import HOST, STOP_LIMIT, Program, forced
 from rocketmq_conformance.conformance.targets.watcher import Watcher
 from rocketmq_conformance.models.release import Release
 
@@ -25,30 +22,21 @@ if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
     from testcontainers.core.docker_client import DockerClient
 
-#: Seconds between looks at whether a container still runs.
-_LOOK = 0.3
 #: Status of a process that was killed (128 and SIGKILL).
 _KILLED = 137
 
 
-class ContainerProcess:
-    """One Java program in a container of its own, that has its folder under the same name as here.
-
-    A watcher process removes container and folder when this process dies without doing so.
-    """
+class ContainerProcess(Program):
+    """One in a container of its own, that has its folder under the same name as here."""
 
     def __init__(self, name: str, home: Path, log: Path, image: Image, ports: Sequence[int]) -> None:
-        self.name = f"{name} in {image.name}"
-        self.home = home
-        self.log = log
+        super().__init__(f"{name} in {image.name}", home, log)
         self.image = image
         self.ports = tuple(ports)
         self._container: DockerContainer | None = None
-        self._watcher: Watcher | None = None
 
     @property
     def alive(self) -> bool:
-        """Is it running?"""
         return self._status() in ("running", "paused")
 
     @property
@@ -57,13 +45,7 @@ class ContainerProcess:
         assert self._container is not None, "not started"
         return self._container.get_wrapped_container()
 
-    def start(self, command: Sequence[str], ready: Callable[[], bool], limit: float = START_LIMIT) -> None:
-        """Start it and wait until ``ready``; CannotRunError with what it says itself when it is not in time."""
-        with phase(f"starting {self.name} and waiting until it answers"):
-            self._start(command, ready, limit)
-
-    def _start(self, command: Sequence[str], ready: Callable[[], bool], limit: float) -> None:
-        whole = time_left(limit)
+    def _begin(self, command: Sequence[str]) -> None:
         try:
             if self._container is None:
                 self._create(command).start()
@@ -73,24 +55,8 @@ class ContainerProcess:
             output = explanation(error)
             self.close()
             raise CannotRunError(f"{self.name} cannot be started ({output}): see `docker ps -a`.") from error
-        until = time.monotonic() + limit
-        look = 0.0
-        while time_left(until - time.monotonic()) > 0:
-            if ready():
-                return
-            if time.monotonic() > look:
-                look = time.monotonic() + _LOOK
-                if not self.alive:
-                    output = self.last_error()
-                    self.close()
-                    raise CannotRunError(f"{self.name} ended while it started: {output}")
-            time.sleep(0.05)
-        progress = program_log.progress(*self._said())
-        self.close()
-        raise late(self.name, whole, progress)
 
     def stop(self) -> None:
-        """Stop it gently; by force when that takes too long, and CannotRunError, as it has written nothing then."""
         if self.alive:
             self.resume()
             self.container.stop(timeout=int(STOP_LIMIT))
@@ -98,22 +64,18 @@ class ContainerProcess:
                 raise forced(self.name)
 
     def kill(self) -> None:
-        """End it at once, as a power failure would."""
         if self.alive:
             self.container.kill()
             self.container.wait()
 
     def pause(self) -> None:
-        """Freeze it."""
         self.container.pause()
 
     def resume(self) -> None:
-        """Resume it; no effect when it was not frozen."""
         if self._status() == "paused":
             self.container.unpause()
 
     def close(self) -> None:
-        """End it and remove the container."""
         if self._container is not None:
             try:
                 self._container.stop(force=True)
@@ -124,21 +86,14 @@ class ContainerProcess:
                 ) from error
             finally:
                 self._container = None
-        if self._watcher is not None:
-            self._watcher.close()
-            self._watcher = None
-
-    def last_error(self) -> str:
-        """Why it ended, as far as its output and its log say so."""
-        return program_log.cause(*self._said())
+        self._unwatch()
 
     def _said(self) -> tuple[Path, Path]:
-        """Its output and its log."""
-        output = self.home / "output.txt"
+        output, log = super()._said()
         if self._container is not None:
             with suppress(Exception):  # what it put out until it was removed is left
                 output.write_bytes(self.container.logs())
-        return output, self.log
+        return output, log
 
     def _status(self) -> str:
         if self._container is None or self._container._container is None:

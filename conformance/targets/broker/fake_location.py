@@ -12,7 +12,6 @@ from functools import partial
 from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker, now
 from rocketmq_conformance.conformance.remoting.access import OPEN
 from rocketmq_conformance.conformance.remoting.client import Connection
@@ -20,6 +19,7 @@ from rocketmq_conformance.conformance.targets.broker.broker_assignment import re
 from rocketmq_conformance.conformance.targets.broker.distribution import Distribution
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.ports import free_port
+from rocketmq_conformance.conformance.waiting import SteadyClock
 from rocketmq_conformance.models.broker import aged_store, filed_store
 from rocketmq_conformance.models.broker.broker_retry import LEVELS
 from rocketmq_conformance.models.broker.configuration import LIGHT, are_in_files

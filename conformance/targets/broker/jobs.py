@@ -9,11 +9,11 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 
 from rocketmq_conformance.conformance.adapter import AdapterError
-from rocketmq_conformance.conformance.remoting.codes import Response
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import Job, Wish
+from rocketmq_conformance.conformance.waiting import looks
 from rocketmq_conformance.models.broker import aged_store, filed_store
 from rocketmq_conformance.models.broker.fixtures import QUEUES
 from rocketmq_conformance.models.broker.search import instant
@@ -83,12 +83,13 @@ def create_named_topic(names: CaseNames, name: str, queues: int) -> Requests:
     names.created.add(name)
     (answer,) = yield [requests.create_topic(name, Topic.of(queues))]
     error = responses.refused(answer)
-    until = time.monotonic() + APPLY_LIMIT
-    while names.late_topics and error is None:
-        (answer,) = yield [requests.topic_stats(name)]
-        if answer.code == Response.SUCCESS or time.monotonic() > until:
-            return responses.refused(answer)
-        yield LOOK
+    if names.late_topics and error is None:
+        for _ in looks(APPLY_LIMIT, names.clock):
+            (answer,) = yield [requests.topic_stats(name)]
+            error = responses.refused(answer)
+            if error is None:
+                break
+            yield LOOK
     return error
 
 
@@ -163,15 +164,15 @@ def search(names: CaseNames, topic: int, queue: int, message: int, delta: int, b
 
 def send(names: CaseNames, topic: int, queue: int, count: int) -> Requests:
     """Send messages: the offsets that they got."""
-    return (yield from send_named(names.topic(topic), queue, count, apart=False))
+    return (yield from send_named(names, names.topic(topic), queue, count, apart=False))
 
 
 def send_with(names: CaseNames, topic: int, queue: int, messages: Sequence[Mapping[str, str]]) -> Requests:
     """Send messages with these properties, one after the other: their offsets, once the queue shows them."""
-    return (yield from send_with_to(names.topic(topic), queue, messages))
+    return (yield from send_with_to(names, names.topic(topic), queue, messages))
 
 
-def send_with_to(name: str, queue: int, messages: Sequence[Mapping[str, str]]) -> Requests:
+def send_with_to(names: CaseNames, name: str, queue: int, messages: Sequence[Mapping[str, str]]) -> Requests:
     """The same to a topic by its name."""
     offsets: list[int] = []
     for properties in messages:
@@ -180,7 +181,7 @@ def send_with_to(name: str, queue: int, messages: Sequence[Mapping[str, str]]) -
         if isinstance(offset, Err):
             return offset
         offsets.append(offset)
-    return (yield from shown(name, queue, max(offsets))) or tuple(offsets)
+    return (yield from shown(names, name, queue, max(offsets))) or tuple(offsets)
 
 
 def send_anywhere(names: CaseNames, topic: int) -> Requests:
@@ -191,14 +192,14 @@ def send_anywhere(names: CaseNames, topic: int) -> Requests:
     offset = responses.number(answer, "queueOffset")
     if isinstance(queue, Err) or isinstance(offset, Err):
         return queue if isinstance(queue, Err) else offset
-    return (yield from shown(name, queue, offset)) or (queue, offset)
+    return (yield from shown(names, name, queue, offset)) or (queue, offset)
 
 
 def send_timed(names: CaseNames, topic: int, queue: int, count: int, apart: bool) -> Requests:
     """Send messages: (offset, store time) of each."""
     _needs_pulls(names)
     name = names.topic(topic)
-    offsets = yield from send_named(name, queue, count, apart)
+    offsets = yield from send_named(names, name, queue, count, apart)
     if not isinstance(offsets, tuple):
         return offsets
     pairs: list[tuple[int, int]] = []
@@ -227,7 +228,7 @@ def _needs_pulls(names: CaseNames) -> None:
 
 
 def send_named(
-    topic: str, queue: int, count: int, apart: bool
+    names: CaseNames, topic: str, queue: int, count: int, apart: bool
 ) -> Generator[Wish, list[Command], Err | tuple[int, ...]]:
     """The offsets that messages got, once the queue shows them."""
     ask = requests.send(topic, queue, int(time.time() * 1000))
@@ -245,17 +246,17 @@ def send_named(
         if isinstance(offset, Err):
             return offset
         offsets.append(offset)
-    return (yield from shown(topic, queue, max(offsets))) or tuple(sorted(offsets))
+    return (yield from shown(names, topic, queue, max(offsets))) or tuple(sorted(offsets))
 
 
-def shown(topic: str, queue: int, offset: int) -> Generator[Wish, list[Command], Err | None]:
+def shown(names: CaseNames, topic: str, queue: int, offset: int) -> Generator[Wish, list[Command], Err | None]:
     """Wait until a queue shows the message at an offset; the error of the question, if any."""
-    until = time.monotonic() + APPLY_LIMIT
-    while True:
+    for _ in looks(APPLY_LIMIT, names.clock):
         (answer,) = yield [requests.max_offset(topic, queue)]
         shown = responses.number(answer)
         if isinstance(shown, Err):
             return shown
-        if shown > offset or time.monotonic() > until:
-            return None
+        if shown > offset:
+            break
         yield LOOK
+    return None

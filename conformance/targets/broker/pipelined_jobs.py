@@ -13,10 +13,10 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import Generic, TypeVar
 
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker.requests import Ask
+from rocketmq_conformance.conformance.waiting import SteadyClock
 
 T = TypeVar("T")
 

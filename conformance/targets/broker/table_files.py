@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunErro
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.targets.broker.launch_config import FLUSH_INTERVAL
 from rocketmq_conformance.conformance.targets.broker.servers import Broker
-from rocketmq_conformance.conformance.waiting import wait_until
+from rocketmq_conformance.conformance.waiting import SteadyClock, wait_until
 from rocketmq_conformance.models.broker.broker_tables import EARLY, FIRST, LATE, NEXT
 from rocketmq_conformance.models.broker.table_files import BACKUP, BRACES, CUT, EMPTY, GONE, GROUPS, OFFSETS, TOPICS
 
@@ -30,10 +30,10 @@ _LOOK = 0.02
 
 
 class BrokerTableFiles:
-    """The files of one broker, which ``broker`` gives; ``sleep`` passes the time between two looks at them."""
+    """The files of one broker, which ``broker`` gives; ``clock`` is waited on between two looks at them."""
 
-    def __init__(self, broker: Callable[[], Broker], sleep: Callable[[float], object] = time.sleep) -> None:
-        self._broker, self._sleep = broker, sleep
+    def __init__(self, broker: Callable[[], Broker], clock: SteadyClock = time) -> None:
+        self._broker, self._clock = broker, clock
         #: Has any of them been damaged, and not been restored?
         self.damaged = False
         #: The state of the offsets' file at the start, and when the broker began to start and was ready (s); nothing
@@ -141,7 +141,7 @@ class BrokerTableFiles:
     def _await_write(self) -> float:
         """When the offsets are written next (s since the epoch)."""
         before = self._state()
-        if not wait_until(lambda: self._state() not in (None, before), _LIMIT, _LOOK, self._sleep):
+        if not wait_until(lambda: self._state() not in (None, before), _LIMIT, _LOOK, self._clock):
             raise AdapterError(f"The broker wrote no offsets in {_LIMIT:.0f} s: see whether its disk is full.")
         return self._file(OFFSETS).stat().st_mtime
 
@@ -152,7 +152,7 @@ class BrokerTableFiles:
             wanted = _table(stored().decode())
             return all(_table(_text(path) or "") == wanted for path in paths)
 
-        if not wait_until(written, _LIMIT, _LOOK, self._sleep):
+        if not wait_until(written, _LIMIT, _LOOK, self._clock):
             raise AdapterError(f"The broker did not write its offsets in {_LIMIT:.0f} s: see whether its disk is full.")
 
 

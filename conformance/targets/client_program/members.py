@@ -175,7 +175,7 @@ class MemberPrograms:
                 unknown.remove(member)
 
     def _is_known(self, member: int, client: str) -> None:
-        self.known_since[member] = self._clock.now()
+        self.known_since[member] = self._clock.monotonic()
         self.ids[member] = client
         self._known.add(client)
 

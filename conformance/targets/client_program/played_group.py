@@ -277,7 +277,7 @@ class PlayedGroup(WatchedGroup):
     def _reset(self, offset: int) -> float:
         """Wait until the queue is pulled anew, or until it was not for as long as clients sleep before they reset; how
         long (s) that took."""
-        began, before = self._clock.now(), self.case.latest_pull(0)
+        began, before = self._clock.monotonic(), self.case.latest_pull(0)
         at = before.ext["queueOffset"] if before is not None else ""
         waits = any(queue == 0 for _, queue in self.case.pullers()) and self.consumer.kind != "lite"
         self.case.reset(offset)
@@ -289,7 +289,7 @@ class PlayedGroup(WatchedGroup):
             return pull is not None and pull is not before and (waits or pull.ext["queueOffset"] != at)
 
         self._wait(lambda: self.members.ended() or anew(), limit)
-        return self._clock.now() - began
+        return self._clock.monotonic() - began
 
     def _resize(self, queues: int) -> None:
         """Wait until every member has learned the route, and has had a round of rebalance since."""

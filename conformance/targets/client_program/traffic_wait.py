@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from rocketmq_conformance.conformance.waiting import wait_until
+
 #: Seconds between two looks at the traffic.
 _POLL_INTERVAL = 0.05
 
@@ -29,20 +31,18 @@ class Clock:
         """Does the run end?"""
         return self._interrupted.is_set()
 
-    def now(self) -> float:
+    def monotonic(self) -> float:
         """The time."""
         return time.monotonic()
 
-    def pause(self, seconds: float) -> None:
+    def sleep(self, seconds: float, /) -> None:
         """Let time pass; Interrupted at the end of a run."""
         if self._interrupted.wait(seconds):
             raise Interrupted
 
     def wait(self, done: Callable[[], object], limit: float) -> None:
         """Wait until something is the case, so many seconds at most."""
-        until = self.now() + limit
-        while not done() and (left := until - self.now()) > 0:
-            self.pause(min(_POLL_INTERVAL, left))
+        wait_until(done, limit, _POLL_INTERVAL, self)
 
 
 class Limits(NamedTuple):
@@ -69,10 +69,10 @@ def wait_for_traffic(
 
     Is a subscription ``outdated``? Its member pulls once its next heartbeat has come.
     """
-    began = clock.now()
+    began = clock.monotonic()
 
     def spent() -> float:
-        return clock.now() - began - (limits.heartbeat if outdated() else 0.0)
+        return clock.monotonic() - began - (limits.heartbeat if outdated() else 0.0)
 
     def is_late() -> bool:
         return spent() >= limits.owners and not owners()

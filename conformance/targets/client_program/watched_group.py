@@ -212,7 +212,7 @@ class WatchedGroup:
         known = end_of(self._decided()[0]) if end else None
 
         #: What was seen last, and when pulls were answered that it shows and that are not expected.
-        seen, renewed = self._shown(brought), self._clock.now()
+        seen, renewed = self._shown(brought), self._clock.monotonic()
         began = renewed
 
         def agrees() -> bool:
@@ -230,12 +230,12 @@ class WatchedGroup:
             nonlocal renewed
             if owners():
                 # what is wrong with a commit shows before a later one
-                committed = self._clock.now() > max(began + COMMITS / self._timing.pace, self._first_commits())
+                committed = self._clock.monotonic() > max(began + COMMITS / self._timing.pace, self._first_commits())
                 busy = {queue for _, queue, _, _ in brought}.union(() if committed else self._behind(seen))
                 seen_all = self._settles(busy) and agrees() and self._reached(joined) and not self._unseen()
                 return seen_all and not self._points.unshown(self.case.traffic.sent)
-            if self._clock.now() - renewed > self._timing.quiet:
-                renewed = self._clock.now()
+            if self._clock.monotonic() - renewed > self._timing.quiet:
+                renewed = self._clock.monotonic()
                 self._renew_pulls(seen)
             return False
 
@@ -255,7 +255,7 @@ class WatchedGroup:
             left = limits.everything - limits.owners
             shown = look(limits._replace(owners=self._timing.retry, everything=self._timing.retry + left))
         in_time = shown or (owners() and agrees())
-        left = limits.standard - (self._clock.now() - began)
+        left = limits.standard - (self._clock.monotonic() - began)
         late = not in_time and left > 0 and look(Limits(left, left, limits.quiet))
         ended = self.members.ended()
         if ended:
@@ -265,7 +265,7 @@ class WatchedGroup:
             return Err("NOT_SIGNED", detail=f"{refused}: {SIGN}")
         self.members.refuse_strangers()
         if late:
-            return Err("LATE", definite=False, detail=f"{_LATE}, after {self._clock.now() - began:.0f} s")
+            return Err("LATE", definite=False, detail=f"{_LATE}, after {self._clock.monotonic() - began:.0f} s")
         if not shown and owners() and agrees():
             unseen = self._unseen() or ("" if self._reached(joined) else f"{joined} neither asked nor pulled")
             if unseen:
@@ -295,7 +295,7 @@ class WatchedGroup:
         if isinstance(operation, operations.Join) and not self.case.queues:
             # clients may ask who is there once they have asked for the route again
             margin += timing.routes
-        first = self._first_commits() - self._clock.now()
+        first = self._first_commits() - self._clock.monotonic()
         later = max(0.0, first + FIRST_COMMIT * (1 - 1 / timing.pace))
         standard = promised.stored + later + margin - paced + timing.standard_margin * starts
         return Limits(

@@ -11,7 +11,6 @@ all queues all the time: the time of the last pull is always that of the case's 
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -167,10 +166,14 @@ class JavaPushedReset(JavaRebalanceOrderly):
     def _abandon(self) -> None:
         """End resets and listeners of a consumer that is gone: what they do has no effect."""
         self._leave()
-        while any(not running.ended for running in self.running):
+
+        def ended() -> bool:
             for running in self.running:
                 running.go_on()
-            time.sleep(LOOK)
+            return all(running.ended for running in self.running)
+
+        if not wait_until(ended, PATIENCE, LOOK):
+            raise AdapterError(f"A reset did not end within {PATIENCE:g} s.")
         self.running.clear()
         if isinstance(self.consumer, _Orderly):
             self.consumer.vanish()

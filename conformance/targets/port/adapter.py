@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from rocketmq_conformance import __version__
 from rocketmq_conformance.conformance.adapter import REAL, AdapterError, Case, Hello, Methods
 from rocketmq_conformance.conformance.engine.scaled_clock import ScaledClock
-from rocketmq_conformance.conformance.engine.steady_clock import SteadyClock
 from rocketmq_conformance.conformance.targets import port
 from rocketmq_conformance.conformance.targets.discovery import not_played, part_of
 from rocketmq_conformance.conformance.targets.port.part import Part
 from rocketmq_conformance.conformance.targets.port.transport import Calls, Sockets, Transport
+from rocketmq_conformance.conformance.waiting import SteadyClock
 from rocketmq_conformance.models.outcome import Outcome, Unsupported, outcome_of
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite

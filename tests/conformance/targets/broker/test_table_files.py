@@ -35,7 +35,9 @@ class Standin:
         #: How often its timer is still to write: once whenever somebody waits.
         self.writes = 0
 
-    def wait(self, seconds: float) -> None:
+    monotonic = staticmethod(time.monotonic)
+
+    def sleep(self, seconds: float, /) -> None:
         time.sleep(seconds)  # the time of a file is coarse
         if self.writes:
             self.writes -= 1
@@ -54,7 +56,7 @@ def broker(tmp_path: Path) -> Standin:
 
 @pytest.fixture
 def files(broker: Standin) -> BrokerTableFiles:
-    found = BrokerTableFiles(lambda: cast(Broker, broker), broker.wait)
+    found = BrokerTableFiles(lambda: cast(Broker, broker), broker)
     assert found.start()
     return found
 

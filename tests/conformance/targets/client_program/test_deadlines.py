@@ -71,7 +71,7 @@ STORED = [
 @pytest.mark.parametrize(("suite", "stored"), STORED, ids=[suite.SUITE.name for suite, _ in STORED])
 def test_what_needs_no_timer_is_due_at_once_and_offsets_by_the_next_timer(suite: Any, stored: float) -> None:
     with case_of(suite.SUITE) as group:
-        group.members.known_since[0] = group._clock.now()
+        group.members.known_since[0] = group._clock.monotonic()
         group.members.programs[0] = Silent()  # type: ignore[assignment]
         before = group._state
         operation = suite.Send(EVERY) if hasattr(suite, "Send") else whole_push.Send(EVERY)

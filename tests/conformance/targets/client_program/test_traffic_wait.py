@@ -31,10 +31,10 @@ class PlayedClock(Clock):
         super().__init__(threading.Event())
         self.time = 1000.0
 
-    def now(self) -> float:
+    def monotonic(self) -> float:
         return self.time
 
-    def pause(self, seconds: float) -> None:
+    def sleep(self, seconds: float, /) -> None:
         self.time += seconds
 
 
@@ -136,7 +136,7 @@ def test_a_member_whose_subscription_is_outdated_has_the_time_of_a_heartbeat_mor
         began = clock.time
 
         def pulls(clock: Clock = clock, began: float = began) -> bool:
-            return clock.now() - began >= 35.0
+            return clock.monotonic() - began >= 35.0
 
         limits = Limits(10.0, 15.0, 1.0, heartbeat=31.0)
         assert (
