@@ -18,7 +18,7 @@ from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
-from rocketmq_conformance.suites.declare.wording import Worded
+from rocketmq_conformance.suites.declare.wording import keyed
 from rocketmq_conformance.suites.values import whole
 
 _READ = (
@@ -28,19 +28,18 @@ _READ = (
 _FORMS = tuple(rule.id for rule in RULES)
 
 
-def _read(value: object) -> Worded:
-    """What was read, by the message."""
-    assert isinstance(value, tuple)
-    return {
-        f"{whole.member(member)}, {whole.queue_name(queue)}, message {offset}": f"{length} bytes"
-        + (f", keys {keys}" if keys else "")
-        for member, queue, offset, length, keys in value
-    }
+#: What was read, by the message.
+_READ_WORDS = keyed(
+    lambda member, queue, offset: f"{whole.member(member)}, {whole.queue_name(queue)}, message {offset}",
+    lambda length, keys: f"{length} bytes" + (f", keys {keys}" if keys else ""),
+    size=5,
+    keys=3,
+)
 
 
 def _moves(offered: Callable[[Profile], bool] = lambda profile: True) -> whole.Moves:
     return whole.Moves(
-        words={**whole.words(), "read": _read},
+        words={**whole.words(), "read": _READ_WORDS},
         seen=whole.seen(*whole.TRAFFIC, _READ),
         parts={
             "places": ("WHOLE-SHARE", *_FORMS),

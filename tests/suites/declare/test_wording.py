@@ -77,6 +77,17 @@ def test_a_value_of_another_form_is_shown_as_it_is() -> None:
     assert text(worded(numbers, ("0", True))) == "('0', True)"
 
 
+def test_no_wording_of_a_suite_fails_on_a_value_of_another_form() -> None:
+    odd = (None, 0, -1, True, "1", (), ((),), (1,), (None,), ((1, 2),), ((None,) * 5,), ((1,) * 5,))
+    wordings = {
+        (suite.name, operation.spec.name, part): wording
+        for suite in SUITES.values()
+        for operation in suite.operations
+        for part, wording in operation.spec.words.items()
+    }
+    assert [where for where, wording in wordings.items() if not all(text(worded(wording, one)) for one in odd)] == []
+
+
 def test_arguments_have_words_too() -> None:
     allocation = SUITES["allocation"]
     row = allocation.index["allocate_averagely"], ("c0", (("T", "b0", 0), ("T", "b0", 1)), ("c0",))
