@@ -38,8 +38,8 @@ PAGES = {
     "form",
     type=click.Choice(["human", "page", "schema", "exec", "client"]),
     default="human",
-    help="Of operations: page is Markdown with arguments and answers, schema the JSON Schema of a plan's case lines, "
-    "exec that of what exec:COMMAND asks and of the answers, client that of the lines and commands of client:COMMAND.",
+    help="Of operations: page is Markdown with arguments and answers. JSON Schemas are schema, of a plan's case lines; "
+    "exec, of what exec:COMMAND asks and of the answers; client, of the lines and commands of client:COMMAND.",
 )
 @suites_option
 def list_(what: str, form: str, patterns: Sequence[str]) -> None:

@@ -123,8 +123,8 @@ def cli() -> None:
     broker:VERSION?via=container starts the broker in a container, and
     broker:VERSION?set=NAME=VALUE with that property.
 
-    client?through=broker:VERSION:COMMAND (or --through broker:VERSION) lets the program go to that real broker, and
-    not to the fake one. client?tls=on&credentials=on:COMMAND has its broker ask for TLS and for signed requests.
+    client?through=broker:VERSION:COMMAND (or --through broker:VERSION) gives the program that real broker instead of
+    the fake one. client?tls=on&credentials=on:COMMAND has its broker ask for TLS and for signed requests.
 
     With ?clock=real&pace=N behind it a port, a mutant of one or a java-client has a real clock, N times faster.
     """

@@ -41,6 +41,7 @@ COMMANDS = {
 def predict() -> None:
     """Predict what a group of a real cluster will do. Nothing is created or changed there.
 
-    Exit codes: 0 predicted; 1 a limit is exceeded (start), the reset would not be made (reset), a queue has no owner or
-    several (allocation), or a first message changes (upgrade); 2 usage; 4 the cluster could not be read.
+    The exit code is 0 when it predicted, 2 for wrong usage, and 4 when the cluster could not be read. It is 1 when a
+    limit is exceeded (start), the reset would not be made (reset), a queue has no owner or several (allocation), or a
+    first message changes (upgrade).
     """
