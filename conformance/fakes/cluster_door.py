@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.dispatch import Dispatcher
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.host_port import HostPort, host_port
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.client.topology import Topology
@@ -79,5 +80,5 @@ class ClusterDoor:
 
 
 def _vip(address: str) -> str:
-    host, _, port = address.rpartition(":")
-    return f"{host}:{int(port) - _VIP}"
+    host, port = host_port(address)
+    return str(HostPort(host, port - _VIP))

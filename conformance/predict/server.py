@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.access import Access
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.frame import Command, MalformedFrame
+from rocketmq_conformance.conformance.remoting.host_port import host_port
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.refusals import (
     broken,
@@ -33,9 +33,10 @@ class Server:
     def __init__(self, address: str, access: Access, what: str, patience: float = PATIENCE) -> None:
         self._access, self._address, self._patience = access, address, patience
         self._name = f"{what} at {address}"
-        host, _, port = address.rpartition(":")
-        if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65_535:
-            raise CannotRunError(f"{address!r} is no address: write HOST:PORT, such as 127.0.0.1:9876.")
+        try:
+            self._place = host_port(address)
+        except ValueError:
+            raise CannotRunError(f"{address!r} is no address: write HOST:PORT, such as 127.0.0.1:9876.") from None
         self._connection = self._connected()
 
     def close(self) -> None:
@@ -68,9 +69,8 @@ class Server:
         return answers
 
     def _connected(self) -> Connection:
-        host, _, port = self._address.rpartition(":")
         try:
-            return Connection(host.strip("[]"), int(port), self._patience, access=self._access)
+            return Connection(*self._place, self._patience, access=self._access)
         except OSError as error:
             raise CannotRunError(
                 not_encrypted(self._address, error) or f"No {self._name} answers ({error}): name another address."

@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command, fields
+from rocketmq_conformance.conformance.remoting.host_port import host_port
 from rocketmq_conformance.conformance.remoting.message import decode_all
 from rocketmq_conformance.conformance.targets.broker.servers import Broker
 from rocketmq_conformance.conformance.waiting import wait_until
@@ -351,8 +352,7 @@ class Conversation:
 
 def connecting(address: str) -> Open:
     """Opens connections to ``host:port``."""
-    host, port = address.split(":")
-    return lambda: Connection(host, int(port), PATIENCE)
+    return lambda: Connection(*host_port(address), PATIENCE)
 
 
 def fake_answers(release: str) -> Answers:

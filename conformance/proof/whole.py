@@ -25,6 +25,7 @@ from rocketmq_conformance.conformance.proof.whole_real import prove_handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.host_port import host_port
 from rocketmq_conformance.conformance.targets.broker import launch_config as needs
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
@@ -124,8 +125,7 @@ class EmbeddedSite(Scoped):
     def start(self) -> None:
         """Start it, with what the cases find there."""
         self.name_server = self._open.enter_context(self._broker).address
-        host, _, port = self.name_server.rpartition(":")
-        self._connection = self._open.enter_context(Connection(host, int(port)))
+        self._connection = self._open.enter_context(Connection(*host_port(self.name_server)))
         for shape in _SHAPES:
             self._broker.create_topic(shape, 1)
             for self._now in TIMES:

@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.fault import parse
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.host_port import host_port
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.waiting import wait_until
@@ -145,8 +146,7 @@ class ScriptedCase(PlayedCase):
     def start(self) -> None:
         """Start its broker, with topics, messages and what is stored."""
         self.address = self._open.enter_context(self.broker).address
-        host, _, port = self.address.rpartition(":")
-        self._connection = self._open.enter_context(Connection(host, int(port)))
+        self._connection = self._open.enter_context(Connection(*host_port(self.address)))
         self.broker.create_topic(TOPIC, self.case.queues)
         if self.case.other:
             self.broker.create_topic(OTHER_TOPIC, len(ORDINARY.topic_queues[OTHER_TOPIC]))

@@ -20,6 +20,7 @@ from rocketmq_conformance.conformance.remoting.frame import (
     encode,
     frame_length,
 )
+from rocketmq_conformance.conformance.remoting.host_port import HostPort
 
 _CHUNK = 256 * 1024
 #: Requests of the server that are kept until ``requests`` is called; older ones are dropped.
@@ -40,7 +41,7 @@ class Connection:
 
     def __init__(self, host: str, port: int, timeout: float = 5.0, binary: bool = False, access: Access = OPEN) -> None:
         """``access`` signs every request and encrypts the connection, where the server asks for that."""
-        self.address = f"{host}:{port}"
+        self.address = str(HostPort(host, port))
         self.access = access
         self.timeout = timeout
         #: Write headers in RocketMQ's binary form; answers are read in whichever form they come.

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from struct import Struct
 
+from rocketmq_conformance.conformance.remoting.host_port import host_port
+
 #: Magic numbers: the topic's length has one byte (version 1) or two (version 2, from 5.1.0, for long names).
 _V1, _V2 = -626843481, -626843477
 #: The most bytes of a name that has one byte for its length.
@@ -77,9 +79,8 @@ def message_id(host: str, physical: int) -> str:
 
 
 def _host(address: str) -> bytes:
-    ip, _, port = address.rpartition(":")
-    family = socket.AF_INET6 if ":" in ip else socket.AF_INET
-    return socket.inet_pton(family, ip.strip("[]")) + _INT.pack(int(port))
+    ip, port = host_port(address)
+    return socket.inet_pton(socket.AF_INET6 if ":" in ip else socket.AF_INET, ip) + _INT.pack(port)
 
 
 def encode(message: Message) -> bytes:

@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker, now
 from rocketmq_conformance.conformance.remoting.access import OPEN
 from rocketmq_conformance.conformance.remoting.client import Connection
+from rocketmq_conformance.conformance.remoting.host_port import host_port
 from rocketmq_conformance.conformance.targets.broker.broker_assignment import readable
 from rocketmq_conformance.conformance.targets.broker.distribution import Distribution
 from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
@@ -184,7 +185,7 @@ class FakeLocation:
     @property
     def port(self) -> int:
         """Its port."""
-        return int(self._broker.address.rpartition(":")[2])
+        return host_port(self._broker.address).port
 
     def start(self) -> None:
         """Start it again."""

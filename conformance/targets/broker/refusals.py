@@ -8,6 +8,7 @@ from rocketmq_conformance.conformance.remoting.access import Access, Certificate
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Response, response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.host_port import host_port
 from rocketmq_conformance.conformance.targets.broker.access_settings import (
     ACCESS_KEY,
     SECRET_KEY,
@@ -75,9 +76,8 @@ def _speaks_tls(place: str) -> bool:
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    host, _, port = place.rpartition(":")
     try:
-        Connection(host, int(port), _PATIENCE, access=Access(tls=Tls(context))).close()
+        Connection(*host_port(place), _PATIENCE, access=Access(tls=Tls(context))).close()
     except OSError:
         return False
     return True

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.remoting.host_port import host_port
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.program import Program
@@ -205,7 +206,7 @@ class MemberPrograms:
         if len(running) == 1:
             return running[0][0]
         if peer not in self._openers:
-            port = int(peer.address.rpartition(":")[2] or 0)
+            port = host_port(peer.address).port if peer.address else 0
             opener = next((member for member, program in running if program.opened(port)), None)
             if opener is None:
                 return None

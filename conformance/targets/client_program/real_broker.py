@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Hello
 from rocketmq_conformance.conformance.properties import defaults
+from rocketmq_conformance.conformance.remoting.host_port import HostPort, host_port
 from rocketmq_conformance.conformance.startup import start_limit
 from rocketmq_conformance.conformance.targets.address import ReleasedBrokerAddress, RunningBrokerAddress, parse_address
 from rocketmq_conformance.conformance.targets.broker import requests
@@ -178,14 +179,14 @@ class Running:
         broker = BrokerInUse(self._address, self._address)
         read = defaults.parse(broker.ask(requests.configuration()).body.decode("utf-8", "replace"))
         first = read.get("namesrvAddr", "").split(";")[0]
-        name, _, number = first.rpartition(":")
-        if not name or not number.isdecimal():
+        try:
+            broker.name_server = host_port(first)
+        except ValueError:
             broker.close()
             raise CannotRunError(
                 f"The broker at {host}:{port} does not say where its name server is (namesrvAddr is {first!r}): name "
                 "one that does, or broker:VERSION."
-            )
-        broker.name_server = name, int(number)
+            ) from None
         self._broker = broker
         return found
 
@@ -227,8 +228,7 @@ class _Stocked:
 
         self.cluster = Cluster(release, prepare, lease=_LEASE, limit=limit)
         self.cluster.__enter__()
-        name, _, port = self.cluster.name_server.rpartition(":")
-        self.broker = BrokerInUse((HOST, self.cluster.broker.port), (name, int(port)))
+        self.broker = BrokerInUse(HostPort(HOST, self.cluster.broker.port), host_port(self.cluster.name_server))
 
     def has(self, setting: Setting) -> bool:
         """Is there a topic like this, or can one be made?"""

@@ -10,6 +10,7 @@ from rocketmq_conformance.conformance.adapter import AdapterError, Answered, Cas
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
+from rocketmq_conformance.conformance.remoting.host_port import host_port
 
 #: Timeout of a request to the fake broker, which is on this machine (s).
 TIMEOUT = 0.5
@@ -152,8 +153,7 @@ class Sockets:
         """One request; the next one has a new connection when this one breaks. A late answer is dropped."""
         connection = self._connections.get(address)
         if connection is None or connection.closed:
-            host, _, port = address.rpartition(":")
-            connection = self._connections[address] = Connection(host, int(port))
+            connection = self._connections[address] = Connection(*host_port(address))
         if one_way:
             connection.send(code, ext, body)
             return Command(0)
