@@ -5,7 +5,7 @@ They show that the cases can fail: a case that no broker could fail proves nothi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from rocketmq_conformance.conformance.fakes.consumers import Consumers
@@ -14,63 +14,12 @@ from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.proof.whole_cases import TableCase, cases
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
+from rocketmq_conformance.conformance.targets.mutant import name_of
 from rocketmq_conformance.models.broker.pull import OFFSET_TOO_SMALL, PullMessageRequest, PullResult
 from rocketmq_conformance.models.broker.state import ABSENT
 from rocketmq_conformance.models.broker.subscription import TagCodes
 from rocketmq_conformance.models.message_queue import Queue
 from rocketmq_conformance.models.outcome import Err, Result
-
-
-class StoresNext(Offsets):
-    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
-        return super().commit(group, topic, queue, None if committed is None else committed + 1)
-
-
-class StoresFirst(Offsets):
-    """A stored offset never changes."""
-
-    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
-        known = (group, topic, queue) in self._storage.state.stored
-        return None if known else super().commit(group, topic, queue, committed)
-
-
-class NothingIsZero(Offsets):
-    def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
-        found = super().query(group, topic, queue, set_zero)
-        return 0 if isinstance(found, Err) else found
-
-
-class PullsNext(Pulls):
-    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
-        end = self._storage.state.logs.get((asked.topic, asked.queue), ABSENT).max
-        return super().find(asked._replace(offset=min(asked.offset + 1, end)), codes)
-
-
-class MovesToMax(Pulls):
-    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
-        result = super().find(asked, codes)
-        if isinstance(result, Err):
-            return result
-        status, following, low, high, found = cast(PullResult, result)
-        return status, high if status == OFFSET_TOO_SMALL else following, low, high, found
-
-
-class LocksAll(Consumers):
-    def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
-        return tuple(queues)
-
-
-class NeverUnlocks(Consumers):
-    def unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> Err | None:
-        return None
-
-
-class NobodyLeaves(Consumers):
-    def _unregister(self, peer: Peer, request: Command) -> Command:
-        return Command(0)
-
-    def closed(self, peer: Peer) -> None:
-        pass
 
 
 class WholeMutant(NamedTuple):
@@ -86,15 +35,74 @@ class WholeMutant(NamedTuple):
         return next(case for case in cases() if (case.name, case.kind) == (self.case, self.kind))
 
 
-MUTANTS = (
-    WholeMutant("whole-stores-next", {"offsets": StoresNext}, "nothing fails", "push"),
-    WholeMutant("whole-stores-first", {"offsets": StoresFirst}, "nothing fails", "lite pull"),
-    WholeMutant("whole-nothing-is-zero", {"offsets": NothingIsZero}, "max: SYSTEM_ERROR", "push"),
-    WholeMutant("whole-pulls-next", {"pulls": PullsNext}, "nothing fails", "push"),
-    WholeMutant("whole-moves-to-max", {"pulls": MovesToMax}, "messages expire that were not pulled yet", "lite pull"),
-    WholeMutant("whole-locks-all", {"consumers": LocksAll}, "somebody else has the lock", "orderly"),
-    WholeMutant(
-        "whole-never-unlocks", {"consumers": NeverUnlocks}, "another one joins, the first one leaves", "orderly"
-    ),
-    WholeMutant("whole-nobody-leaves", {"consumers": NobodyLeaves}, "another one joins, the first one leaves", "push"),
-)
+MUTANTS: list[WholeMutant] = []
+
+
+def _shown_by(part: str, case: str, kind: str) -> Callable[[type], type]:
+    """The decorator of a part of the broker that has a fault."""
+
+    def declare(changed: type) -> type:
+        MUTANTS.append(WholeMutant(f"whole-{name_of(changed)}", {part: changed}, case, kind))
+        return changed
+
+    return declare
+
+
+@_shown_by("offsets", "nothing fails", "push")
+class StoresNext(Offsets):
+    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
+        return super().commit(group, topic, queue, None if committed is None else committed + 1)
+
+
+@_shown_by("offsets", "nothing fails", "lite pull")
+class StoresFirst(Offsets):
+    """A stored offset never changes."""
+
+    def commit(self, group: str, topic: str, queue: int | None, committed: int | None) -> Result:
+        known = (group, topic, queue) in self._storage.state.stored
+        return None if known else super().commit(group, topic, queue, committed)
+
+
+@_shown_by("offsets", "max: SYSTEM_ERROR", "push")
+class NothingIsZero(Offsets):
+    def query(self, group: str, topic: str, queue: int | None, set_zero: bool | None) -> Result:
+        found = super().query(group, topic, queue, set_zero)
+        return 0 if isinstance(found, Err) else found
+
+
+@_shown_by("pulls", "nothing fails", "push")
+class PullsNext(Pulls):
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        end = self._storage.state.logs.get((asked.topic, asked.queue), ABSENT).max
+        return super().find(asked._replace(offset=min(asked.offset + 1, end)), codes)
+
+
+@_shown_by("pulls", "messages expire that were not pulled yet", "lite pull")
+class MovesToMax(Pulls):
+    def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
+        result = super().find(asked, codes)
+        if isinstance(result, Err):
+            return result
+        status, following, low, high, found = cast(PullResult, result)
+        return status, high if status == OFFSET_TOO_SMALL else following, low, high, found
+
+
+@_shown_by("consumers", "somebody else has the lock", "orderly")
+class LocksAll(Consumers):
+    def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
+        return tuple(queues)
+
+
+@_shown_by("consumers", "another one joins, the first one leaves", "orderly")
+class NeverUnlocks(Consumers):
+    def unlock(self, group: str, client: str | None, queues: Sequence[Queue]) -> Err | None:
+        return None
+
+
+@_shown_by("consumers", "another one joins, the first one leaves", "push")
+class NobodyLeaves(Consumers):
+    def _unregister(self, peer: Peer, request: Command) -> Command:
+        return Command(0)
+
+    def closed(self, peer: Peer) -> None:
+        pass

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 M = TypeVar("M", bound="Mutant")
-Changed = TypeVar("Changed", bound=type)
+Changed = TypeVar("Changed", bound=Callable[..., object])
 #: Where a word of a class's name begins, but for the first.
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)")
 
@@ -30,12 +30,12 @@ class Mutant:
     equivalent: str = ""
 
 
-#: Makes a mutant of its name, defect, sentence, changed class and why it is equivalent.
+#: Makes a mutant of its name, defect, sentence, what is changed and why it is equivalent.
 Make = Callable[[str, str, str, type, str], M]
 
 
 class Declares(Generic[M]):
-    """Declares mutants of a module: a decorator of the class that has the fault, which names it."""
+    """Declares mutants of a module: a decorator of the class or function that has the fault, which names it."""
 
     def __init__(self, found: list[M], make: Make[M]) -> None:
         """They come into ``found``."""
@@ -44,28 +44,34 @@ class Declares(Generic[M]):
     def __call__(
         self, defect: str, sentence: str, *, name: str = "", equivalent: str = ""
     ) -> Callable[[Changed], Changed]:
-        """A mutant of this defect; unless it has a name, ``LosesTheLast`` is ``loses-the-last``."""
+        """A mutant of this defect; unless it has a name, ``LosesTheLast`` and ``_loses_the_last`` are
+        ``loses-the-last``."""
 
         def declare(changed: Changed) -> Changed:
-            self._found.append(self._make(name or _name(changed), defect, sentence, changed, equivalent))
+            made = self._make(name or name_of(changed), defect, sentence, cast(type, changed), equivalent)
+            self._found.append(made)
             return changed
 
         return declare
 
+    def of(self, whole: Callable[[Any], type]) -> Declares[M]:
+        """The same of something else, such as a function: ``whole`` makes the part's class of it."""
 
-def declared(
-    found: list[Mutant], part: str, whole: Callable[[Any], type] = lambda changed: changed
-) -> Declares[Mutant]:
-    """The decorator of classes that have a fault in one part of the port.
+        def make(name: str, defect: str, sentence: str, changed: Any, equivalent: str) -> M:
+            return self._make(name, defect, sentence, whole(changed), equivalent)
 
-    ``whole`` makes the part's class of the changed one, where that is something in it.
-    """
+        return Declares(self._found, make)
+
+
+def declared(found: list[Mutant], part: str) -> Declares[Mutant]:
+    """The decorator of classes that have a fault in one part of the port."""
 
     def make(name: str, defect: str, sentence: str, changed: type, equivalent: str) -> Mutant:
-        return Mutant(name, defect, sentence, {part: whole(changed)}, equivalent)
+        return Mutant(name, defect, sentence, {part: changed}, equivalent)
 
     return Declares(found, make)
 
 
-def _name(changed: type) -> str:
-    return _WORD.sub("-", changed.__name__).lower()
+def name_of(changed: Callable[..., object]) -> str:
+    """The name of a mutant, by that of what is changed."""
+    return _WORD.sub("-", changed.__name__.strip("_")).replace("_", "-").lower()

@@ -59,68 +59,83 @@ class _Rewriting(Offsets):
         return text
 
 
-def _reading(name: str, defect: str, sentence: str, read: Callable[[str, int], str]) -> None:
-    """A mutant that reads numbers by a function of the text and its bits."""
+def _reading_by(read: Callable[[str, int], str]) -> type:
+    """Reads numbers by a function of the text and its bits."""
 
     class Reading(_Rewriting):
         def number(self, text: str, bits: int) -> str:
             return read(text, bits)
 
-    _offsets(defect, sentence, name=name)(Reading)
+    return Reading
+
+
+_reading = _offsets.of(_reading_by)
 
 
 # --- how numbers are read --------------------------------------------------------------------------------------
 
 
-def _wrapped(text: str, bits: int) -> str:
+@_reading("D101", "A number beyond its bits is wrapped.")
+def _numbers_wrapped(text: str, bits: int) -> str:
     number = parse_number(text, 128)
     return text if number is None else str((number + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1))
 
 
-def _clamped(text: str, bits: int) -> str:
+@_reading("D101", "A number beyond its bits becomes the largest or smallest one.")
+def _numbers_clamped(text: str, bits: int) -> str:
     number = parse_number(text, 128)
     return text if number is None else str(min(max(number, -(1 << bits - 1)), (1 << bits - 1) - 1))
 
 
-def _unsigned(text: str, bits: int) -> str:
+@_reading("D101", "A negative number counts as not sent.")
+def _numbers_unsigned(text: str, bits: int) -> str:
     return "" if text.startswith("-") else text
 
 
-def _narrow(text: str, bits: int) -> str:
+@_reading("D101", "Offsets are cut to 32 bits.")
+def _numbers_narrow(text: str, bits: int) -> str:
     number = parse_number(text, bits)
     return text if number is None else str(int32(number))
 
 
-def _leading(text: str, bits: int) -> str:
+@_reading("D101", "What follows the digits of a number is left out.")
+def _numbers_leading(text: str, bits: int) -> str:
     found = re.match(r"\s*[+-]?\d+", text)
     return found[0].strip() if found else text
 
 
-def _of_float(text: str, bits: int) -> str:
+@_reading("D101", "Points and exponents are read as in floating point numbers.")
+def _numbers_float(text: str, bits: int) -> str:
     return str(int(float(text))) if re.fullmatch(r"\d+(\.\d+)?(e\d+)?", text, re.ASCII) else text
 
 
-def _ascii(text: str, bits: int) -> str:
+@_reading("D101", "Digits of other scripts are not read.")
+def _numbers_ascii(text: str, bits: int) -> str:
     return text if text.isascii() else ""
 
 
-def _without_plus(text: str, bits: int) -> str:
+@_reading("D101", "A number with a plus sign is not read.")
+def _numbers_without_plus(text: str, bits: int) -> str:
     return "" if text.startswith("+") else text
 
 
-def _canonical(text: str, bits: int) -> str:
+@_reading("D101", "A number with leading zeros is not read.")
+def _numbers_canonical(text: str, bits: int) -> str:
     return "" if re.match(r"[+-]?0\d", text) else text
 
 
-def _python(text: str, bits: int) -> str:
+@_reading("D101", "Underscores between digits are left out, as in Python.")
+def _numbers_with_underscores(text: str, bits: int) -> str:
     return text.replace("_", "")
 
 
-def _trimmed(text: str, bits: int) -> str:
+@_reading("D101", "Spaces around a number are left out.")
+def _numbers_trimmed(text: str, bits: int) -> str:
     return text.strip()
 
 
-def _zero(text: str, bits: int) -> str:
+@_reading("D104", "A number that cannot be read is 0.")
+def _numbers_zero(text: str, bits: int) -> str:
     return "0" if parse_number(text, bits) is None else text
 
 
@@ -382,17 +397,3 @@ class OwnGroupsNotKnown(Storage):
 
     def know_group(self, group: str) -> bool:
         return group in self.state.groups
-
-
-_reading("numbers-wrapped", "D101", "A number beyond its bits is wrapped.", _wrapped)
-_reading("numbers-clamped", "D101", "A number beyond its bits becomes the largest or smallest one.", _clamped)
-_reading("numbers-unsigned", "D101", "A negative number counts as not sent.", _unsigned)
-_reading("numbers-narrow", "D101", "Offsets are cut to 32 bits.", _narrow)
-_reading("numbers-leading", "D101", "What follows the digits of a number is left out.", _leading)
-_reading("numbers-float", "D101", "Points and exponents are read as in floating point numbers.", _of_float)
-_reading("numbers-ascii", "D101", "Digits of other scripts are not read.", _ascii)
-_reading("numbers-without-plus", "D101", "A number with a plus sign is not read.", _without_plus)
-_reading("numbers-canonical", "D101", "A number with leading zeros is not read.", _canonical)
-_reading("numbers-with-underscores", "D101", "Underscores between digits are left out, as in Python.", _python)
-_reading("numbers-trimmed", "D101", "Spaces around a number are left out.", _trimmed)
-_reading("numbers-zero", "D104", "A number that cannot be read is 0.", _zero)

@@ -39,83 +39,100 @@ class _Carried(Pulls):
         return honest
 
 
-def _tags(name: str, defect: str, sentence: str, read: Callable[[str], TagCodes | Err]) -> None:
-    """A mutant that reads tag expressions by a function."""
+def _reading_by(read: Callable[[str], TagCodes | Err]) -> type:
+    """Reads tag expressions by a function."""
 
     class Reading(_Carried):
         def read(self, text: str | None, kind: str | None, honest: TagCodes | Err) -> TagCodes | Err:
             return honest if text is None or kind not in {None, "TAG"} else read(text)
 
-    _pulls(defect, sentence, name=name)(Reading)
+    return Reading
+
+
+_tags = _pulls.of(_reading_by)
 
 
 def _hashes(parts: list[str]) -> TagCodes:
     return frozenset(string_hash(part) for part in parts if part)
 
 
-def _untrimmed(text: str) -> TagCodes | Err:
+@_tags("D132", "Spaces around a tag belong to it.")
+def _tags_untrimmed(text: str) -> TagCodes | Err:
     found = tag_codes(text)
     return found if found is None or isinstance(found, Err) else _hashes(text.split("||"))
 
 
-def _stripped(text: str) -> TagCodes | Err:
+@_tags("D132", "Spaces of other scripts around a tag are left out.")
+def _tags_stripped(text: str) -> TagCodes | Err:
     found = tag_codes(text)
     return found if found is None or isinstance(found, Err) else _hashes([part.strip() for part in text.split("||")])
 
 
-def _first(text: str) -> TagCodes | Err:
+@_tags("D132", "The first tag of several counts.")
+def _tags_first(text: str) -> TagCodes | Err:
     found = tag_codes(text)
     return found if found is None or isinstance(found, Err) else tag_codes(text.split("||")[0] or "none")
 
 
-def _star_of_any(text: str) -> TagCodes | Err:
+@_tags("D132", "Everything is subscribed if a * is among the tags.")
+def _tags_any_star(text: str) -> TagCodes | Err:
     return None if "*" in text else tag_codes(text)
 
 
-def _star_trimmed(text: str) -> TagCodes | Err:
+@_tags("D132", "Everything is subscribed by a * with spaces.")
+def _tags_star_trimmed(text: str) -> TagCodes | Err:
     return tag_codes(text.strip() if text.strip() == "*" else text)
 
 
-def _empty_is_none(text: str) -> TagCodes | Err:
+@_tags("D132", "An empty expression subscribes to nothing.")
+def _tags_empty_none(text: str) -> TagCodes | Err:
     return frozenset() if text == "" else tag_codes(text)
 
 
-def _blank_is_all(text: str) -> TagCodes | Err:
+@_tags("D132", "A blank expression subscribes to everything.")
+def _tags_blank_all(text: str) -> TagCodes | Err:
     return tag_codes(text if text.strip() else "*")
 
 
-def _bars_are_all(text: str) -> TagCodes | Err:
+@_tags("D132", "An expression without tags subscribes to everything.")
+def _tags_bars_all(text: str) -> TagCodes | Err:
     found = tag_codes(text)
     return None if found == UNREADABLE else found
 
 
-def _bars_are_none(text: str) -> TagCodes | Err:
+@_tags("D132", "An expression without tags subscribes to nothing.")
+def _tags_bars_none(text: str) -> TagCodes | Err:
     found = tag_codes(text)
     return frozenset() if found == UNREADABLE else found
 
 
-def _lower(text: str) -> TagCodes | Err:
+@_tags("D132", "Tags in lower case pass, too.")
+def _tags_lower(text: str) -> TagCodes | Err:
     found = tag_codes(text)
     return found if not isinstance(found, frozenset) else found | cast("frozenset[int]", tag_codes(text.lower() + "||"))
 
 
-def _absolute(text: str) -> TagCodes | Err:
+@_tags("D131", "Hashes are positive.")
+def _tags_absolute(text: str) -> TagCodes | Err:
     found = tag_codes(text)
     return found if not isinstance(found, frozenset) else frozenset(abs(code) for code in found)
 
 
-def _wider(text: str) -> TagCodes | Err:
+@_tags("D131", "Large hashes of tags match no message.")
+def _tags_wider(text: str) -> TagCodes | Err:
     """A hash of Go before 2.0: more than 32 bits."""
     found = tag_codes(text)
     return found if not isinstance(found, frozenset) else frozenset(code for code in found if abs(code) < 1 << 30)
 
 
-def _tagged_only(text: str) -> TagCodes | Err:
+@_tags("D131", "A message without a tag never passes, even with an equal hash.")
+def _tags_tagged_only(text: str) -> TagCodes | Err:
     found = tag_codes(text)
     return found if not isinstance(found, frozenset) else found - {0}
 
 
-def _untagged_pass(text: str) -> TagCodes | Err:
+@_tags("D131", "A message without a tag always passes.")
+def _tags_untagged_pass(text: str) -> TagCodes | Err:
     found = tag_codes(text)
     return found if not isinstance(found, frozenset) else found | {0}
 
@@ -265,19 +282,3 @@ class CheckBlank(Consumers):
 
     def check(self, expression: str | None, kind: str | None) -> Err | None:
         return NO_FILTER if kind == "" else super().check(expression, kind)
-
-
-_tags("tags-untrimmed", "D132", "Spaces around a tag belong to it.", _untrimmed)
-_tags("tags-stripped", "D132", "Spaces of other scripts around a tag are left out.", _stripped)
-_tags("tags-first", "D132", "The first tag of several counts.", _first)
-_tags("tags-any-star", "D132", "Everything is subscribed if a * is among the tags.", _star_of_any)
-_tags("tags-star-trimmed", "D132", "Everything is subscribed by a * with spaces.", _star_trimmed)
-_tags("tags-empty-none", "D132", "An empty expression subscribes to nothing.", _empty_is_none)
-_tags("tags-blank-all", "D132", "A blank expression subscribes to everything.", _blank_is_all)
-_tags("tags-bars-all", "D132", "An expression without tags subscribes to everything.", _bars_are_all)
-_tags("tags-bars-none", "D132", "An expression without tags subscribes to nothing.", _bars_are_none)
-_tags("tags-lower", "D132", "Tags in lower case pass, too.", _lower)
-_tags("tags-absolute", "D131", "Hashes are positive.", _absolute)
-_tags("tags-wider", "D131", "Large hashes of tags match no message.", _wider)
-_tags("tags-tagged-only", "D131", "A message without a tag never passes, even with an equal hash.", _tagged_only)
-_tags("tags-untagged-pass", "D131", "A message without a tag always passes.", _untagged_pass)

@@ -32,8 +32,8 @@ _pulls = declared(MUTANTS, "pulls", "broker-filters", **{PROPERTY_FILTER: "true"
 _consumers = declared(MUTANTS, "consumers", "broker-filters", **{PROPERTY_FILTER: "true"})
 
 
-def _sql(name: str, sentence: str, passes: Passes) -> None:
-    """A mutant that judges messages by a function."""
+def _judging_by(passes: Passes) -> type:
+    """Judges messages by a function."""
 
     class Judging(Pulls):
         def find(self, asked: PullMessageRequest, codes: TagCodes | Err) -> Result:
@@ -48,37 +48,68 @@ def _sql(name: str, sentence: str, passes: Passes) -> None:
             storage.state, result, _ = names.pull_named(storage.rules, storage.state, asked, chosen, entries)
             return cast(Result, result)
 
-    _pulls("D154", sentence, name=name)(Judging)
+    return Judging
+
+
+_sql = _pulls.of(_judging_by)
 
 
 def _rewritten(name: str, sentence: str, pattern: str, replacement: str) -> None:
     """A mutant that reads expressions as if a part of them was another one."""
-    _sql(name, sentence, lambda text, has: passes(re.sub(pattern, replacement, text), has))
+    _sql("D154", sentence, name=name)(lambda text, has: passes(re.sub(pattern, replacement, text), has))
 
 
 def _other(name: str, sentence: str, change: Callable[[str], str]) -> None:
     """A mutant that takes the values of properties for others."""
-    return _sql(
-        name, sentence, lambda text, has: passes(text, {one: change(value) for one, value in has.items() if value})
+    _sql("D154", sentence, name=name)(
+        lambda text, has: passes(text, {one: change(value) for one, value in has.items() if value})
     )
 
 
-def _failed_passes(text: str, properties: Properties) -> bool:
+@_sql("D154", "An expression that cannot be compiled passes nothing.")
+def _sql_uncompiled_none(text: str, properties: Properties) -> bool:
+    return compiled(text) is not None and passes(text, properties)
+
+
+@_sql("D154", "A message passes whose properties cannot be converted.")
+def _sql_failed_passes(text: str, properties: Properties) -> bool:
     try:
         return compiled(text) is None or verdict(text, properties) is True
     except FailedError:
         return True
 
 
-def _unknown_passes(text: str, properties: Properties) -> bool:
+@_sql("D154", "A message passes when the expression is unknown.")
+def _sql_unknown_passes(text: str, properties: Properties) -> bool:
     try:
         return compiled(text) is None or verdict(text, properties) is not False
     except FailedError:
         return False
 
 
-def _whole(text: str, properties: Properties) -> bool:
+@_sql("D154", "What follows a whole expression makes it one that cannot be compiled.")
+def _sql_whole(text: str, properties: Properties) -> bool:
     return compiled(f"({text})") is None or passes(text, properties)
+
+
+@_sql("D154", "Names of properties are compared in lower case.")
+def _sql_names_lower(text: str, properties: Properties) -> bool:
+    return passes(text.replace("B =", "b ="), properties)
+
+
+@_sql("D154", "The tag is no property.")
+def _sql_no_tags(text: str, properties: Properties) -> bool:
+    return passes(text, {one: value for one, value in properties.items() if one != "TAGS"})
+
+
+@_sql("D154", "A property that is lacking is the empty text.")
+def _sql_lacking_is_text(text: str, properties: Properties) -> bool:
+    return passes(text, {**dict.fromkeys("abcd", "\0"), **properties})
+
+
+@_sql("D154", "A property that is empty is there.")
+def _sql_empty_is_text(text: str, properties: Properties) -> bool:
+    return passes(text, {one: value or "\0" for one, value in properties.items()})
 
 
 @_pulls("D154", "An expression that cannot be compiled is refused.")
@@ -106,34 +137,6 @@ class CheckSqlRefuses(Consumers):
         return NO_FILTER if kind == SQL92 else super().check(expression, kind)
 
 
-_sql(
-    "sql-uncompiled-none",
-    "An expression that cannot be compiled passes nothing.",
-    lambda text, has: compiled(text) is not None and passes(text, has),
-)
-_sql("sql-failed-passes", "A message passes whose properties cannot be converted.", _failed_passes)
-_sql("sql-unknown-passes", "A message passes when the expression is unknown.", _unknown_passes)
-_sql("sql-whole", "What follows a whole expression makes it one that cannot be compiled.", _whole)
-_sql(
-    "sql-names-lower",
-    "Names of properties are compared in lower case.",
-    lambda text, has: passes(text.replace("B =", "b ="), has),
-)
-_sql(
-    "sql-no-tags",
-    "The tag is no property.",
-    lambda text, has: passes(text, {one: value for one, value in has.items() if one != "TAGS"}),
-)
-_sql(
-    "sql-lacking-is-text",
-    "A property that is lacking is the empty text.",
-    lambda text, has: passes(text, {**dict.fromkeys("abcd", "\0"), **has}),
-)
-_sql(
-    "sql-empty-is-text",
-    "A property that is empty is there.",
-    lambda text, has: passes(text, {one: value or "\0" for one, value in has.items()}),
-)
 _other("sql-trimmed", "Spaces around numbers are left out.", str.strip)
 _other("sql-wide", "Properties are converted to 64 bits.", lambda value: value.replace("3000000000", "2147483647"))
 _other("sql-any-number", "Whole numbers may be written as floating point.", lambda value: value.replace("1e1", "10"))

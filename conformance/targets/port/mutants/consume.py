@@ -27,8 +27,8 @@ def _sending(returns: type[Returns]) -> type[Consume]:
     return type(returns.__name__, (Consume,), {"returns_class": returns})
 
 
-_queues = declared(MUTANTS, "consume", partial(with_queues, Consume))
-_sending_back = declared(MUTANTS, "consume", _sending)
+_queues = declared(MUTANTS, "consume").of(partial(with_queues, Consume))
+_sending_back = declared(MUTANTS, "consume").of(_sending)
 
 
 # --- process queues ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "consume-orderly")
 
 
-_queues = declared(MUTANTS, "consume-orderly", partial(with_queues, ConsumeOrderly))
+_queues = declared(MUTANTS, "consume-orderly").of(partial(with_queues, ConsumeOrderly))
 
 
 class _Misread(ConsumeOrderly):

@@ -40,7 +40,7 @@ def _identity(changed: type[Identity] | type[Consumer]) -> type[Identity]:
     return changed if issubclass(changed, Identity) else _with_consumers(changed)
 
 
-_mutant = declared(MUTANTS, "identity", _identity)
+_mutant = declared(MUTANTS, "identity").of(_identity)
 
 
 # --- client ids ----------------------------------------------------------------------------------------------
