@@ -12,7 +12,7 @@ from rocketmq_conformance.conformance.engine.handshake import introduce, offerin
 from rocketmq_conformance.conformance.engine.limits import LONGEST_WAIT, PATIENCE, START_TIMEOUT
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.startup import Listener, starting, unseen
-from rocketmq_conformance.conformance.targets.address import Address
+from rocketmq_conformance.conformance.targets.address_kinds import Address
 from rocketmq_conformance.conformance.targets.opener import open_address
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.suite import Suite

@@ -130,7 +130,8 @@ def _profile(judging: Judging, address: str | None) -> Profile:
     from rocketmq_conformance.conformance.adapter import Hello
     from rocketmq_conformance.conformance.engine.handshake import profile_of
     from rocketmq_conformance.conformance.release_axis.addresses import release_of
-    from rocketmq_conformance.conformance.targets.address import AddressError, BrokerAddress, parse_address
+    from rocketmq_conformance.conformance.targets.address import AddressError, parse_address
+    from rocketmq_conformance.conformance.targets.address_kinds import BrokerAddress
 
     own: dict[str, str] = {}
     try:

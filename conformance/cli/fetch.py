@@ -12,7 +12,8 @@ from rocketmq_conformance.conformance.cli.exit import COULD_NOT_RUN, CouldNot, f
 from rocketmq_conformance.conformance.cli.output import say
 from rocketmq_conformance.conformance.startup import starting
 from rocketmq_conformance.conformance.targets import maven
-from rocketmq_conformance.conformance.targets.address import JavaClientAddress, ReleasedBrokerAddress, parse_address
+from rocketmq_conformance.conformance.targets.address import parse_address
+from rocketmq_conformance.conformance.targets.address_kinds import JavaClientAddress, ReleasedBrokerAddress
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
 from rocketmq_conformance.conformance.targets.java_client.release import published_version
 from rocketmq_conformance.conformance.targets.maven import Wanted
@@ -45,10 +46,10 @@ def _jars(context: click.Context, option: click.Parameter, addresses: tuple[str,
     for address in addresses:
         try:
             match parse_address(address):
-                case JavaClientAddress(name=version):
+                case JavaClientAddress(version=version):
                     needed = client_jars(version)
-                case ReleasedBrokerAddress(name=version):
-                    needed = broker_jars(Release.parse(version))
+                case ReleasedBrokerAddress(release=release):
+                    needed = broker_jars(release)
                 case _:
                     raise ValueError("it is not started from jars")
         except ValueError as error:

@@ -229,10 +229,10 @@ def address_through(address: str, broker: str | None) -> str:
     """The address, with the broker of --through; a usage error where that makes no sense."""
     if broker is None:
         return address
-    from rocketmq_conformance.conformance.targets.address import AddressError, parse_address
+    from rocketmq_conformance.conformance.targets.address import AddressError, going_through, parse_address
 
     try:
-        return str(parse_address(address).through(broker))
+        return str(going_through(parse_address(address), broker))
     except AddressError as error:
         raise click.BadParameter(str(error), param_hint="--through") from error
 

@@ -8,7 +8,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.remoting.access import Access
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.frame import Command, MalformedFrame
-from rocketmq_conformance.conformance.remoting.host_port import host_port
+from rocketmq_conformance.conformance.remoting.host_port import host_port, is_host_port
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.refusals import (
     broken,
@@ -33,10 +33,8 @@ class Server:
     def __init__(self, address: str, access: Access, what: str, patience: float = PATIENCE) -> None:
         self._access, self._address, self._patience = access, address, patience
         self._name = f"{what} at {address}"
-        try:
-            self._place = host_port(address)
-        except ValueError:
-            raise CannotRunError(f"{address!r} is no address: write HOST:PORT, such as 127.0.0.1:9876.") from None
+        if not is_host_port(address) or host_port(address).port > 65_535:
+            raise CannotRunError(f"{address!r} is no address: write HOST:PORT, such as 127.0.0.1:9876.")
         self._connection = self._connected()
 
     def close(self) -> None:
@@ -70,7 +68,7 @@ class Server:
 
     def _connected(self) -> Connection:
         try:
-            return Connection(*self._place, self._patience, access=self._access)
+            return Connection(*host_port(self._address), self._patience, access=self._access)
         except OSError as error:
             raise CannotRunError(
                 not_encrypted(self._address, error) or f"No {self._name} answers ({error}): name another address."

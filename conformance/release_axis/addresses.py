@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from rocketmq_conformance.conformance.predict import releases as known
 from rocketmq_conformance.conformance.predict.releases import RELEASES, range_of
-from rocketmq_conformance.conformance.targets.address import RELEASE, parse_address
+from rocketmq_conformance.conformance.targets.address import parse_address
+from rocketmq_conformance.conformance.targets.address_kinds import RELEASE
 from rocketmq_conformance.conformance.targets.broker.launch_config import maven_version
 from rocketmq_conformance.models.release import KNOWN, Release
 
@@ -63,8 +64,8 @@ def release_of(address: str) -> Release | None:
     """The release that an address stands for, without other options, if the rules know it; None for any other
     address."""
     one = parse_address(address)
-    alone = one.options.keys() <= {"like"} and not one.properties
-    return one.release if alone and (one.release in RELEASES or one.release == KNOWN) else None
+    alone = dict(one.options).keys() <= {"like"}
+    return one.published if alone and (one.published in RELEASES or one.published == KNOWN) else None
 
 
 def names_of(addresses: Iterable[str], order: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from rocketmq_conformance.conformance.cache import keep
 from rocketmq_conformance.conformance.proof.revision import revision
 from rocketmq_conformance.conformance.release_axis.plans import Plans
 from rocketmq_conformance.conformance.release_axis.records import CaseRecord, StepRecord, SuiteRecord
-from rocketmq_conformance.conformance.targets.address import Address
+from rocketmq_conformance.conformance.targets.address_kinds import Address
 
 
 class Cache:

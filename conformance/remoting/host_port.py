@@ -11,7 +11,7 @@ _FORM = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|((?:[0-9A-Fa-f]{0,4}:){2,}[0-9A-Fa-
 
 
 class HostPort(NamedTuple):
-    """A host and a port from 0 to 65535; ``str()`` gives ``host:port``."""
+    """A host and a port; ``str()`` gives ``host:port``."""
 
     host: str
     port: int
@@ -22,8 +22,13 @@ class HostPort(NamedTuple):
 
 @lru_cache(1024)
 def host_port(text: str) -> HostPort:
-    """What ``HOST:PORT`` says; ValueError for a text that is none."""
+    """What ``HOST:PORT`` says, also of a port that no server can have; ValueError for a text that is none."""
     found = _FORM.fullmatch(text)
-    if found is None or int(found[3]) > 65_535:
+    if found is None:
         raise ValueError(f"{text!r} is no HOST:PORT")
     return HostPort(found[1] or found[2], int(found[3]))
+
+
+def is_host_port(text: str) -> bool:
+    """Is it written like that?"""
+    return _FORM.fullmatch(text) is not None

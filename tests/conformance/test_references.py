@@ -54,6 +54,7 @@ REASONS = {
     "models/broker/table_files.py::damaged": TABLES,
     "models/broker/table_files.py::load": TABLES,
     "models/broker/table_files.py::written": TABLES,
+    "conformance/targets/address_kinds.py::_Written.options": "every option of an address is written, whatever it has",
     "conformance/predict/facts.py::_parsed": "each field of facts is checked by its type",
     "reports/event.py::_values": "every field of an event is written, whatever fields it has",
 }

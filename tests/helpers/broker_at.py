@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from urllib.parse import urlencode
 
-from rocketmq_conformance.conformance.targets.address import BrokerAddress, parse_address
+from rocketmq_conformance.conformance.targets.address import parse_address
+from rocketmq_conformance.conformance.targets.address_kinds import BrokerAddress
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.address import open_broker
 

@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.adapter import (
 )
 from rocketmq_conformance.conformance.fakes.group_case import GroupCase
 from rocketmq_conformance.conformance.startup import phase
+from rocketmq_conformance.conformance.targets.address_kinds import LANES
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.lanes import Lanes
@@ -56,8 +57,6 @@ from rocketmq_conformance.suites.declare.judged_step import drive
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
 
-#: Cases that are played side by side, unless the address says otherwise; up to three programs run in each.
-LANES = 12
 #: Seconds in which the programs of a case begin and end.
 BEGINNING = 2.0
 #: What plays the suites that need more than a group has.

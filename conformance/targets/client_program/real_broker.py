@@ -18,9 +18,9 @@ from typing import NamedTuple, Protocol
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Hello
 from rocketmq_conformance.conformance.properties import defaults
-from rocketmq_conformance.conformance.remoting.host_port import HostPort, host_port
+from rocketmq_conformance.conformance.remoting.host_port import HostPort, host_port, is_host_port
 from rocketmq_conformance.conformance.startup import start_limit
-from rocketmq_conformance.conformance.targets.address import ReleasedBrokerAddress, RunningBrokerAddress, parse_address
+from rocketmq_conformance.conformance.targets.address_kinds import RunningBrokerAddress, ThroughAddress
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.adapter import BrokerAdapter
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
@@ -43,7 +43,6 @@ _FAKE_ALONE = {
 }
 _ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}
 _TOO_NEW = "a running broker has no messages that are old enough, or have expired: go through broker:VERSION"
-FORM = "broker:VERSION (such as broker:5.5.0) or broker:HOST:PORT"
 #: The lease of the locks of a broker that the kit starts (s).
 _LEASE = 86_400.0
 #: Topics of each shape and number of queues that are in stock: all messages fit into one file of the commit log.
@@ -92,16 +91,11 @@ class RealBroker(Protocol):
         ...
 
 
-def real_broker(text: str) -> RealBroker:
-    """The broker of an address; ValueError with a sentence when it is none."""
-    with suppress(ValueError):
-        broker = parse_address(text)
-        plain = not broker.options and not broker.properties
-        if plain and isinstance(broker, RunningBrokerAddress) and 0 < broker.port < 65536:
-            return Running(text, (broker.host, broker.port))
-        if plain and isinstance(broker, ReleasedBrokerAddress):
-            return Started(text, Release.parse(broker.name))
-    raise ValueError(f"{text!r} is no broker that cases can go through; write {FORM}.")
+def real_broker(address: ThroughAddress) -> RealBroker:
+    """The broker of an address."""
+    if isinstance(address, RunningBrokerAddress):
+        return Running(str(address), address.at)
+    return Started(str(address), address.release)
 
 
 def _is_old(setting: Setting) -> bool:
@@ -179,14 +173,13 @@ class Running:
         broker = BrokerInUse(self._address, self._address)
         read = defaults.parse(broker.ask(requests.configuration()).body.decode("utf-8", "replace"))
         first = read.get("namesrvAddr", "").split(";")[0]
-        try:
-            broker.name_server = host_port(first)
-        except ValueError:
+        if not is_host_port(first):
             broker.close()
             raise CannotRunError(
                 f"The broker at {host}:{port} does not say where its name server is (namesrvAddr is {first!r}): name "
                 "one that does, or broker:VERSION."
-            ) from None
+            )
+        broker.name_server = host_port(first)
         self._broker = broker
         return found
 

@@ -4,47 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import isfinite
 
 from rocketmq_conformance.conformance.adapter import FASTEST
+from rocketmq_conformance.conformance.targets.address_kinds import STANDARD
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 
-#: The timers that looks depend on, and what clients have by default, in seconds.
-STANDARD: Mapping[str, float] = {
-    "rebalance": 20.0,
-    "persist": 5.0,
-    "first_persist": 10.0,
-    "correction": 10.0,
-    "heartbeat": 30.0,
-    "routes": 30.0,
-}
-#: The shortest and the longest timer that can be set, in seconds.
-SHORTEST, LONGEST = 0.01, 600.0
 #: How much longer than a timer is waited for it, at least and in standard time.
 _LATE = 0.5
 #: The part of a look, in standard seconds, that is no timer's: three tries of what was refused, and a busy machine.
 _REST = 5.0
 
 
-def timers_of(settings: Mapping[str, str], pace: float) -> dict[str, float]:
-    """The timers in seconds: those of the settings, others ``pace`` times faster than standard. ValueError with a
-    sentence."""
-    return {name: _seconds(name, settings, standard / pace) for name, standard in STANDARD.items()}
-
-
-def _seconds(name: str, settings: Mapping[str, str], default: float) -> float:
-    if name not in settings:
-        return default
-    try:
-        seconds = float(settings[name])
-    except ValueError:
-        seconds = -1.0
-    if not (isfinite(seconds) and SHORTEST <= seconds <= LONGEST):
-        raise ValueError(
-            f"{name}={settings[name]} is no time: write seconds from {SHORTEST:g} to {LONGEST:g}, such as "
-            f"{name}={STANDARD[name] / 20:g}."
-        )
-    return seconds
+def timers_of(given: Mapping[str, float], pace: float) -> dict[str, float]:
+    """The timers in seconds: those that are given, others ``pace`` times faster than standard."""
+    return {name: standard / pace for name, standard in STANDARD.items()} | dict(given)
 
 
 def slowest(timers: Mapping[str, float]) -> float:

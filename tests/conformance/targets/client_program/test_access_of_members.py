@@ -14,7 +14,7 @@ from waiting import wait_until
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.conformance.targets.address import AddressError
+from rocketmq_conformance.conformance.targets.address import AddressError, through_address
 from rocketmq_conformance.conformance.targets.broker.access_settings import PREFIX
 from rocketmq_conformance.conformance.targets.broker.ports import free_port
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
@@ -46,7 +46,7 @@ def group_of(
     program = ClientProgram(
         f"{sys.executable} {PROGRAM} {behaviour}",
         timing=timing,
-        through=real_broker(through) if through else None,
+        through=real_broker(through_address(through)) if through else None,
         access=GivenAccess(credentials=True, tls=True),
     )
     program.hello()

@@ -16,6 +16,7 @@ from waiting import wait_until
 
 from rocketmq_conformance.conformance.api import run
 from rocketmq_conformance.conformance.engine.handshake import profile_of
+from rocketmq_conformance.conformance.targets.address import through_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.real_broker import real_broker
@@ -103,7 +104,7 @@ def test_it_goes_through_a_real_broker(program_of: Callable[[str], Path], tmp_pa
     other = tmp_path / "other"
     other.write_text(f"#!/bin/sh\nROCKETMQ_STRATEGY=AVG_BY_CIRCLE exec {program}\n")
     other.chmod(0o755)
-    through = real_broker("broker:5.5.0")
+    through = real_broker(through_address("broker:5.5.0"))
     adapters = [ClientProgram(str(each), through=through) for each in (program, other)]
     groups = []
     try:

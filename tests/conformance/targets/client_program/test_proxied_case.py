@@ -21,7 +21,7 @@ from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.startup import starting
-from rocketmq_conformance.conformance.targets.address import AddressError, parse_address
+from rocketmq_conformance.conformance.targets.address import AddressError, going_through, parse_address, through_address
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.ports import free_port
 from rocketmq_conformance.conformance.targets.client_program import proxied_case
@@ -60,7 +60,7 @@ def behind() -> Iterator[FakeBroker]:
 @pytest.fixture
 def case(behind: FakeBroker) -> Iterator[ProxiedCase]:
     """A case of two queues with twelve messages each, of which the group has consumed seven."""
-    broker = real_broker(f"broker:{behind.address}")
+    broker = real_broker(through_address(f"broker:{behind.address}"))
     assert broker.hello().broker == "5.3.3"
     opened = ProxiedCase(broker)
     opened.prepare(2, "young", 7, LAST)
@@ -381,20 +381,20 @@ def test_stored_offsets_are_those_of_their_own_table(body: bytes) -> None:
 
 def test_why_cases_cannot_go_through_something() -> None:
     for text in ("broker", "broker:x", "port", "broker:5.5.0?via=container", "broker:127.0.0.1:99999"):
-        with pytest.raises(ValueError, match="no broker that cases can go through"):
-            real_broker(text)
+        with pytest.raises(AddressError, match="no broker that cases can go through"):
+            through_address(text)
     with pytest.raises(AddressError, match="no broker that cases can go through"):
         open_address("client?through=mutant:x")
     with FakeBroker() as alone, pytest.raises(CannotRunError, match="does not say where its name server is"):
-        real_broker(f"broker:{alone.address}").hello()
+        real_broker(through_address(f"broker:{alone.address}")).hello()
     with pytest.raises(CannotRunError, match="No broker answers"):
-        real_broker(f"broker:127.0.0.1:{free_port()}").hello()
+        real_broker(through_address(f"broker:127.0.0.1:{free_port()}")).hello()
 
 
 def test_a_broker_that_ends_is_no_answer(behind: FakeBroker) -> None:
     port = free_port()
     with FakeBroker(port=port, properties={"namesrvAddr": f"127.0.0.1:{port}"}) as broker:
-        ending = real_broker(f"broker:{broker.address}")
+        ending = real_broker(through_address(f"broker:{broker.address}"))
         ending.hello()
         case = ProxiedCase(ending)
         assert case.stored() == (-1,) * 4
@@ -410,7 +410,7 @@ def test_the_broker_stands_among_the_settings_before_the_colon() -> None:
         ("client?pace=20:./c x:y", "broker:host:10911"): "client?pace=20&through=broker:host:10911:./c x:y",
     }
     for (address, broker), expected in asked.items():
-        assert str(parse_address(address).through(broker)) == expected
+        assert str(going_through(parse_address(address), broker)) == expected
     names = {
         "client?through=broker:5.5.0&pace=20:./c 1:2": ("./c 1:2", "broker:5.5.0"),
         "client?pace=20&through=broker:127.0.0.1:10911:./c": ("./c", "broker:127.0.0.1:10911"),
@@ -423,7 +423,7 @@ def test_the_broker_stands_among_the_settings_before_the_colon() -> None:
         assert (adapter._text, adapter._through.text) == (command, broker)
     for address, broker in (("port", "broker:5.5.0"), ("client:./c", "broker:5.5.0?java=17"), ("client:./c", "port")):
         with pytest.raises(AddressError):
-            parse_address(address).through(broker)
+            going_through(parse_address(address), broker)
 
 
 class StockedFake:
@@ -469,7 +469,7 @@ def stocked(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("stocked")
 def test_a_broker_that_is_started_later_in_the_thread_of_a_case_has_as_much_time() -> None:
     with starting(7):
-        broker = real_broker("broker:5.2.0")
+        broker = real_broker(through_address("broker:5.2.0"))
         broker.hello()
 
     def case() -> int:
@@ -484,7 +484,7 @@ def test_a_broker_that_is_started_later_in_the_thread_of_a_case_has_as_much_time
 
 @pytest.mark.usefixtures("stocked")
 def test_a_broker_that_the_kit_starts_has_old_messages_in_stock_and_the_next_one_follows() -> None:
-    broker = real_broker("broker:5.2.0")
+    broker = real_broker(through_address("broker:5.2.0"))
     hello = broker.hello()
     assert (broker.hello().broker, hello.broker, hello.java, len(StockedFake.begun)) == ("5.2.0", "5.2.0", 17, 1)
     assert StockedFake.begun[0].lease > 3600

@@ -14,7 +14,7 @@ from waiting import wait_until
 
 from rocketmq_conformance import Err, Ok, Operation, Outcome, run
 from rocketmq_conformance.conformance.adapter import CannotRunError
-from rocketmq_conformance.conformance.targets.address import AddressError, parse_address
+from rocketmq_conformance.conformance.targets.address import AddressError, going_through, parse_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import command
@@ -209,8 +209,11 @@ def test_settings_are_those_of_programs_and_others_are_the_factorys() -> None:
     assert (hello.name, hello.pace, hello.sides) == (address, 20, ("whole",))
     with pytest.raises(AddressError, match="no number of lanes"):
         open_address(f"{address}?lanes=0")
-    assert str(parse_address(f"{address}?pace=2").through("broker:5.5.0")) == f"{address}?pace=2&through=broker:5.5.0"
-    assert str(parse_address(address).through("broker:5.5.0")) == f"{address}?through=broker:5.5.0"
+    assert (
+        str(going_through(parse_address(f"{address}?pace=2"), "broker:5.5.0"))
+        == f"{address}?pace=2&through=broker:5.5.0"
+    )
+    assert str(going_through(parse_address(address), "broker:5.5.0")) == f"{address}?through=broker:5.5.0"
 
 
 def test_a_factory_that_needs_no_argument_makes_a_stepped_implementation(monkeypatch: pytest.MonkeyPatch) -> None:

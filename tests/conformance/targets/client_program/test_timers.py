@@ -35,16 +35,16 @@ def test_each_timer_shortens_what_waits_for_it() -> None:
         "correction": {"look"},
     }
     for name, changed in shorter.items():
-        timing = vars_of(timing_of(timers_of({name: "5"}, 1.0), 1.0))
+        timing = vars_of(timing_of(timers_of({name: 5.0}, 1.0), 1.0))
         assert {field for field in timing if timing[field] < standard[field]} == changed
         assert {field for field in timing if timing[field] > standard[field]} == set()
-    assert timing_of(timers_of({"routes": "1", "heartbeat": "2"}, 1.0), 1.0).routes == 3.0
+    assert timing_of(timers_of({"routes": 1.0, "heartbeat": 2.0}, 1.0), 1.0).routes == 3.0
     # commits come every 60 s, and none comes before
-    assert timing_of(timers_of({"persist": "60"}, 1.0), 1.0).write == 61.0
+    assert timing_of(timers_of({"persist": 60.0}, 1.0), 1.0).write == 61.0
 
 
 def test_a_timer_alone_goes_beside_a_pace() -> None:
-    assert timers_of({"rebalance": "0.5", "persist": "3"}, 10.0) == {
+    assert timers_of({"rebalance": 0.5, "persist": 3.0}, 10.0) == {
         "rebalance": 0.5,
         "persist": 3.0,
         "first_persist": 1.0,
