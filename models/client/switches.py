@@ -541,3 +541,50 @@ ORDERS_NUMBERS = Switch(
     rules=("MQ-ORD-1",),
     source="MessageQueue#compareTo",
 )
+LITE_REMEMBERS = Switch(
+    "T01",
+    "A lite pull consumer answers what is committed from memory; before it asked the broker, over memory",
+    v4="4.7.1",
+    v5="5.0.0-PREVIEW",
+    rules=("LP-COMMITTED", "LP-COMMITTED-0"),
+    source="DefaultLitePullConsumerImpl#committed",
+)
+LITE_ENDS_DROPPED = Switch(
+    "T02",
+    "A lite pull consumer pulls no queue that was dropped",
+    v4="4.7.1",
+    v5="5.0.0-PREVIEW",
+    rules=("LP-LISTEN",),
+    source="DefaultLitePullConsumerImpl.PullTaskImpl#run",
+)
+LITE_LATE_ENDS = Switch(
+    "T03",
+    "The answer to a pull of an earlier assignment does not move the new one",
+    v4="4.9.0",
+    v5="5.0.0-PREVIEW",
+    rules=("LP-ASSIGN-LATE",),
+    source="AssignedMessageQueue#updatePullOffset",
+)
+LITE_COMMITS_QUEUES = Switch(
+    "T04",
+    "A lite pull consumer can commit some of its queues",
+    v4="4.9.4",
+    v5="5.0.0",
+    rules=("LP-COMMIT-QUEUES", "LP-COMMIT-PERSIST"),
+    source="DefaultLitePullConsumer#commit",
+)
+LITE_COMMITS_OFFSETS = Switch(
+    "T05",
+    "A lite pull consumer can commit given offsets, and subscribe with a listener of queues",
+    v4="4.9.5",
+    v5="5.0.0",
+    rules=("LP-COMMIT-OFFSETS", "LP-LISTEN"),
+    source="DefaultLitePullConsumer#commitSync, #subscribe",
+)
+LITE_START_ENDS = Switch(
+    "T06",
+    "A lite pull consumer whose start fails at its last part is shut down",
+    v5="5.3.2",
+    rules=("LP-START-LISTENED",),
+    source="DefaultLitePullConsumerImpl#start",
+)

@@ -48,31 +48,27 @@ _PULLS = (11, 361)
 _PATIENCE = 60_000
 
 
-class _Remoting(RemotingCalls):
-    """A RemotingClient whose pulls are answered by hand."""
+class LitePullNetwork(RemotingCalls):
+    """A RemotingClient whose pulls are answered by a subclass, with the release's own messages."""
 
     def __init__(self, release: JavaRelease) -> None:
         super().__init__(release)
         self.release = release
-        #: Are there messages?
-        self.found = False
         #: The offset of the last pull.
         self.asked: int | None = None
         self._encoded: dict[tuple[str, int, int], bytes] = {}
 
     def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
-        """Answer pulls, with a message each if there are any."""
+        """Answer pulls."""
         if code not in _PULLS:
             return super().respond(address, code, ext, body, one_way)
-        offset = self.asked = int(ext["queueOffset"])
-        following = offset + self.found
-        header = {"nextBeginOffset": following, "minOffset": 0, "maxOffset": following, "suggestWhichBrokerId": 0}
-        fields = {name: str(value) for name, value in header.items()}
-        if not self.found:
-            return int(Response.PULL_NOT_FOUND), "", fields, b""
-        return int(Response.SUCCESS), "", fields, self._message(ext["topic"], int(ext["queueId"]), offset)
+        return self.answer_pull(ext)
 
-    def _message(self, topic: str, number: int, offset: int) -> bytes:
+    def answer_pull(self, ext: dict[str, str]) -> Answered:
+        """Answer a pull."""
+        raise NotImplementedError
+
+    def message(self, topic: str, number: int, offset: int) -> bytes:
         """The bytes of the message at an offset."""
         key = topic, number, offset
         if key not in self._encoded:
@@ -86,6 +82,23 @@ class _Remoting(RemotingCalls):
             message.setStoreHost(host)
             self._encoded[key] = bytes(self.release.load("common.message.MessageDecoder").encode(message, False))
         return self._encoded[key]
+
+
+class _Remoting(LitePullNetwork):
+    """A RemotingClient whose pulls find a message each, or none."""
+
+    #: Are there messages?
+    found = False
+
+    def answer_pull(self, ext: dict[str, str]) -> Answered:
+        """Answer a pull, with a message if there are any."""
+        offset = self.asked = int(ext["queueOffset"])
+        following = offset + self.found
+        header = {"nextBeginOffset": following, "minOffset": 0, "maxOffset": following, "suggestWhichBrokerId": 0}
+        fields = {name: str(value) for name, value in header.items()}
+        if not self.found:
+            return int(Response.PULL_NOT_FOUND), "", fields, b""
+        return int(Response.SUCCESS), "", fields, self.message(ext["topic"], int(ext["queueId"]), offset)
 
 
 class LitePullInstance(ClientInstance):

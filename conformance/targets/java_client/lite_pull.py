@@ -1,0 +1,442 @@
+"""Plays the suite ``lite-pull``: a real lite pull consumer, started by its own ``start``, in the hands of a plan.
+
+What the application does are calls of the release's own ``DefaultLitePullConsumer``. Its pull tasks (``PullTaskImpl``)
+and the timer that looks at topics wait until the plan says so: their executors get no threads. Pulls are answered where
+they would reach the network, and there the plan may also call the consumer while the pull is under way. Which queues a
+round gives is what a strategy of the adapter's own says. Clients have neither threads nor sockets (``client_table``).
+
+The clock of the machine cannot be set: before each poll the time at which the consumer commits by itself is moved to be
+as far from now as the plan's clock has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+import jpype
+
+from rocketmq_conformance.conformance.adapter import Answered, Case, Methods
+from rocketmq_conformance.conformance.remoting.codes import Response
+from rocketmq_conformance.conformance.targets.java_client.client_table import ClientTable, HeartbeatCalls
+from rocketmq_conformance.conformance.targets.java_client.part import Part
+from rocketmq_conformance.conformance.targets.java_client.queue_names import POSITIONS, positions
+from rocketmq_conformance.conformance.targets.java_client.rebalance_pull import LitePullNetwork
+from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor, no_threads
+from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
+from rocketmq_conformance.conformance.targets.java_client.rows import rows
+from rocketmq_conformance.models.client.lite_pull import ANEW, BETWEEN, MAX_CACHED, SEEKS, SOUGHT
+from rocketmq_conformance.models.outcome import Err, Result
+from rocketmq_conformance.suites import lite_pull as operations
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY, OTHER_TOPIC, TOPIC
+
+P = ParamSpec("P")
+_ADDRESS, _INSTANCE = ORDINARY.clients[0].split("@")
+#: Timeout of a poll that need not wait (ms).
+_PATIENCE = 60_000
+
+
+def _returning_errors(
+    call: Callable[Concatenate[JavaLitePull, P], Result],
+) -> Callable[Concatenate[JavaLitePull, P], Result]:
+    """Return what Java raises, as an outcome."""
+
+    @wraps(call)
+    def guarded(self: JavaLitePull, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        try:
+            return call(self, *args, **kwargs)
+        except jpype.JException as error:
+            code = "CLIENT" if isinstance(error, self.client_failed) else "RUNTIME"
+            return Err(code, detail=str(error)[:300])
+
+    return guarded
+
+
+class _Network(LitePullNetwork, HeartbeatCalls):
+    """A RemotingClient whose pulls are answered as the plan says."""
+
+    def __init__(self, release: JavaRelease) -> None:
+        super().__init__(release)
+        self.meanwhile: Callable[[], None] | None = None
+        #: The response code, how many messages are found, and where to go on; no code: no answer.
+        self.answers: tuple[int | None, int, int] = (0, 0, 0)
+
+    def answer_pull(self, ext: dict[str, str]) -> Answered:
+        """Answer a pull."""
+        offset = self.asked = int(ext["queueOffset"])
+        code, messages, following = self.answers
+        if self.meanwhile is not None:
+            self.meanwhile()
+        if code is None:
+            raise TimeoutError
+        if code == Response.SUCCESS:
+            body = b"".join(self.message(ext["topic"], int(ext["queueId"]), offset + at) for at in range(messages))
+            following = offset + messages
+            if not messages:
+                code = int(Response.PULL_NOT_FOUND)
+        else:
+            body = b""
+        header = {"nextBeginOffset": following, "minOffset": 0, "maxOffset": following, "suggestWhichBrokerId": 0}
+        return code, "", {name: str(value) for name, value in header.items()}, body
+
+
+class _Clients(ClientTable):
+    """The table of a release whose clients are kept; whoever asks for one is about to start."""
+
+    def __init__(self, release: JavaRelease) -> None:
+        super().__init__(release)
+        self.remoting: _Network = _Network(release)
+        self.before_start: Callable[[], None] = lambda: None
+
+    def get(self, name: str) -> Any:
+        """The client of an id, or null."""
+        self.before_start()
+        return super().get(name)
+
+    def forget(self) -> None:
+        """Make the clients as good as new."""
+        for client in self.clients():
+            for table in ("consumer", "topicRoute", "brokerAddr"):
+                self.release.get(client, f"{table}Table").clear()
+
+
+class JavaLitePull(Part):
+    """The consumer of a case."""
+
+    since = LITE_PULL
+    lacking = "lite pull consumer"
+
+    def __init__(self, release: JavaRelease, via: str = "call") -> None:
+        # of its own: the table of clients of a release is replaced
+        self.release = JavaRelease(release.version)
+        self.clients = _Clients(self.release)
+        self.network = self.clients.remoting
+        self.client_failed = self.release.load("client.exception.MQClientException")
+        self._class = self.release.load("client.consumer.DefaultLitePullConsumer")
+        message_queue = self.release.load("common.message.MessageQueue")
+        self.queues = [message_queue(*queue) for queue in ORDINARY.queues]
+        self._hash_set, self._hash_map = jpype.JClass("java.util.HashSet"), jpype.JClass("java.util.HashMap")
+        self._array_list, self._long = jpype.JClass("java.util.ArrayList"), jpype.JClass("java.lang.Long")
+        self._interrupted = jpype.JClass("java.lang.Thread").interrupted
+        self._millis = jpype.JClass("java.lang.System").currentTimeMillis
+        self._no_threads = no_threads()
+        strategy = self.release.load("client.consumer.AllocateMessageQueueStrategy")
+        self._strategy = jpype.JProxy(strategy, dict={"allocate": self._allocate, "getName": lambda: "plan"})
+        listener = self.release.load("client.consumer.MessageQueueListener")
+        self._listener = jpype.JProxy(listener, dict={"messageQueueChanged": self._queues_changed})
+        listener = self.release.load("client.consumer.TopicMessageQueueChangeListener")
+        self._topic_listener = jpype.JProxy(listener, dict={"onChanged": self._topic_changed})
+        self.consumer: Any = None
+        self.inside: Any = None
+        self.timers = RecordingExecutor()
+        self._share: tuple[int, ...] = ()
+        self._heard: Any = None
+        self.now = 0
+        #: When the next commit by itself is due, on the clock of the plan.
+        self._due = -1
+
+    def begin(self, case: Case) -> None:
+        """Begin a case: a consumer that runs."""
+        self.network.exchange = case.exchange
+        self.now = 0
+        self.restart()
+        self.start()
+
+    def _queue_set(self, queues: tuple[int, ...]) -> Any:
+        return self._hash_set(self._array_list([self.queues[queue] for queue in queues]))
+
+    # --- life -----------------------------------------------------------------------------------------------
+
+    def restart(self) -> Result:
+        """The process ends, and there is a new consumer."""
+        self.clients.forget()
+        self._due = -1
+        self.consumer = consumer = self._class(GROUP)
+        consumer.setNamesrvAddr("127.0.0.1:1")
+        consumer.setClientIP(_ADDRESS)
+        consumer.setInstanceName(_INSTANCE)
+        consumer.setAllocateMessageQueueStrategy(self._strategy)
+        consumer.setPullThresholdForQueue(MAX_CACHED)
+        if hasattr(consumer, "setEnableStreamRequestType"):
+            consumer.setEnableStreamRequestType(False)  # it would be a part of the client's id
+        self.inside = self.release.get(consumer, "defaultLitePullConsumerImpl")
+        self.timers = RecordingExecutor()
+        self.release.put(self.inside, "scheduledExecutorService", self.timers.proxy)
+        self._requests = self.release.get(self.inside, "consumeRequestCache")
+        self._tasks = self.release.get(self.inside, "taskTable")
+        self.clients.before_start = self._take_threads
+        self._take_threads()
+        return None
+
+    def _take_threads(self) -> None:
+        """Pull tasks get no threads; the first releases make their executor with the consumer, later ones in its
+        start."""
+        executor = self.release.get(self.inside, "scheduledThreadPoolExecutor")
+        if executor is not None:
+            executor.setThreadFactory(self._no_threads)
+
+    @_returning_errors
+    def start(self) -> Result:
+        """``start``."""
+        self.consumer.start()
+        (client,) = self.clients.clients()
+        client.updateTopicRouteInfoFromNameServer(TOPIC)  # it knows the broker then
+        return None
+
+    @_returning_errors
+    def shut_down(self) -> Result:
+        """``shutdown``."""
+        self.consumer.shutdown()
+        return None
+
+    def runs(self) -> bool:
+        """Does the consumer run?"""
+        return str(self.release.get(self.inside, "serviceState")) == "RUNNING"
+
+    # --- queues ---------------------------------------------------------------------------------------------
+
+    @_returning_errors
+    def assign(self, queues: tuple[int, ...]) -> Result:
+        """``assign``."""
+        self.consumer.assign(self._queue_set(queues))
+        return None
+
+    @_returning_errors
+    def subscribe(self, topic: str) -> Result:
+        """``subscribe``."""
+        self.consumer.subscribe(topic, "*")
+        return None
+
+    @_returning_errors
+    def subscribe_listening(self, topic: str) -> Result:
+        """``subscribe`` with a listener."""
+        self.consumer.subscribe(topic, "*", self._listener)
+        return None
+
+    def listen(self) -> Result:
+        """``setMessageQueueListener``."""
+        self.consumer.setMessageQueueListener(self._listener)
+        return None
+
+    def _allocate(self, *given: Any) -> Any:
+        """The strategy."""
+        return self._array_list([self.queues[queue] for queue in self._share])
+
+    def _queues_changed(self, topic: Any, every: Any, mine: Any) -> None:
+        """The listener of queues."""
+        self._heard = tuple(sorted(positions(mine)))
+
+    def rebalance(self, share: tuple[int, ...]) -> Result:
+        """``doRebalance``."""
+        if not self.runs():
+            return None
+        self._share, self._heard = share, None
+        self.inside.doRebalance()
+        owned = self.release.get(self.inside, "rebalanceImpl").getProcessQueueTable().keySet()
+        return tuple(sorted(positions(owned))), tuple(sorted(positions(self._assigned()))), self._heard
+
+    def _assigned(self) -> Any:
+        """The assigned queues."""
+        assigned = self.release.get(self.inside, "assignedMessageQueue")
+        return self.release.get(assigned, "assignedMessageQueueState").keySet()
+
+    def pause(self, queues: tuple[int, ...]) -> Result:
+        """``pause``."""
+        self.consumer.pause(self._queue_set(queues))
+        return None
+
+    def resume(self, queues: tuple[int, ...]) -> Result:
+        """``resume``."""
+        self.consumer.resume(self._queue_set(queues))
+        return None
+
+    # --- seeks ----------------------------------------------------------------------------------------------
+
+    @_returning_errors
+    def seek(self, queue: int, offset: int) -> Result:
+        """``seek``."""
+        self.consumer.seek(self.queues[queue], offset)
+        return None
+
+    @_returning_errors
+    def seek_to_begin(self, queue: int) -> Result:
+        """``seekToBegin``."""
+        self.consumer.seekToBegin(self.queues[queue])
+        return None
+
+    @_returning_errors
+    def seek_to_end(self, queue: int) -> Result:
+        """``seekToEnd``."""
+        self.consumer.seekToEnd(self.queues[queue])
+        return None
+
+    # --- pulls ----------------------------------------------------------------------------------------------
+
+    def pull(self, queue: int, messages: int, meanwhile: str) -> Result:
+        """A turn of a pull task; messages are found."""
+        if meanwhile == SEEKS:
+            self.network.meanwhile = lambda: self.seek(queue, SOUGHT)
+        elif meanwhile == ANEW:
+            self.network.meanwhile = lambda: self._assign_anew(queue)
+        try:
+            return self._turn(queue, int(Response.SUCCESS), messages, 0)
+        finally:
+            self.network.meanwhile = None
+            self._interrupted()  # a seek interrupts the thread of the pull
+
+    def _assign_anew(self, queue: int) -> None:
+        """Assign another queue alone, and then the same again."""
+        before = self._hash_set(self._assigned())
+        other = BETWEEN[queue == BETWEEN[0]]
+        if self.assign((other,)) is None:
+            self.consumer.assign(before)
+
+    def illegal(self, queue: int, following: int) -> Result:
+        """A turn of a pull task; the offset is illegal."""
+        return self._turn(queue, int(Response.PULL_OFFSET_MOVED), 0, following)
+
+    def fail(self, queue: int, failure: str) -> Result:
+        """A turn of a pull task; the pull fails."""
+        return self._turn(queue, None if failure == "silent" else int(Response[failure]), 0, 0)
+
+    def _turn(self, queue: int, code: int | None, messages: int, following: int) -> Result:
+        task = self._tasks.get(self.queues[queue])
+        if task is None or not self.runs():
+            return None
+        self.network.answers, self.network.asked = (code, messages, following), None
+        task.run()
+        self.release.get(self.inside, "scheduledThreadPoolExecutor").getQueue().clear()
+        return -1 if self.network.asked is None else self.network.asked
+
+    # --- messages -------------------------------------------------------------------------------------------
+
+    @_returning_errors
+    def poll(self, patience: int) -> Result:
+        """``poll``."""
+        set_to = self._set_deadline()
+        # it waits for messages only when there are some, and then not
+        waits = not patience and ("false",) in rows(self._requests, "getProcessQueue.isDropped")
+        found = self.consumer.poll(_PATIENCE if waits else patience)
+        if int(self.release.get(self.inside, "nextAutoCommitDeadline")) != set_to:
+            self._due = self.now + int(self.consumer.getAutoCommitIntervalMillis())
+        polled = rows(found, "getTopic", "getQueueId", "getQueueOffset")
+        return (tuple([(POSITIONS[topic, BROKER, int(queue)], int(offset)) for topic, queue, offset in polled]),)
+
+    def _set_deadline(self) -> int:
+        """Set when the consumer commits by itself."""
+        deadline = -1 if self._due == -1 else int(self._millis()) + self._due - self.now
+        self.release.put(self.inside, "nextAutoCommitDeadline", deadline)
+        return deadline
+
+    def commit_by_itself(self, commits: bool) -> Result:
+        """``setAutoCommit``."""
+        self.consumer.setAutoCommit(commits)
+        return None
+
+    def elapse(self, elapses: int) -> Result:
+        """Time passes."""
+        self.now += elapses
+        return None
+
+    # --- offsets --------------------------------------------------------------------------------------------
+
+    @_returning_errors
+    def commit(self) -> Result:
+        """``commitSync``, which ``commit`` without arguments is another name of."""
+        self.consumer.commitSync()
+        return None
+
+    @_returning_errors
+    def commit_queues(self, queues: tuple[int, ...], persist: bool) -> Result:
+        """``commit`` of a set."""
+        self.consumer.commit(self._queue_set(queues), persist)
+        return None
+
+    @_returning_errors
+    def commit_offsets(self, offsets: tuple[tuple[int, int], ...], persist: bool) -> Result:
+        """``commitSync`` of a map, which ``commit`` of a map is another name of."""
+        given = self._hash_map()
+        for queue, offset in offsets:
+            given.put(self.queues[queue], self._long.valueOf(offset))
+        self.consumer.commitSync(given, persist)
+        return None
+
+    def persist(self) -> Result:
+        """``persistConsumerOffset``, by the timer."""
+        self.inside.persistConsumerOffset()
+        return None
+
+    @_returning_errors
+    def committed(self, queue: int) -> Result:
+        """``committed``."""
+        return int(self.consumer.committed(self.queues[queue]))
+
+    @_returning_errors
+    def offset_for_time(self, queue: int, time: int) -> Result:
+        """``offsetForTimestamp``."""
+        return int(self.consumer.offsetForTimestamp(self.queues[queue], self._long.valueOf(time)))
+
+    # --- the topic's listener -------------------------------------------------------------------------------
+
+    @_returning_errors
+    def listen_to_topic(self) -> Result:
+        """``registerTopicMessageQueueChangeListener``."""
+        self.consumer.registerTopicMessageQueueChangeListener(OTHER_TOPIC, self._topic_listener)
+        return None
+
+    def _topic_changed(self, topic: Any, queues: Any) -> None:
+        """The listener of a topic."""
+        self._heard = tuple(sorted(positions(queues)))
+
+    def look(self) -> Result:
+        """The timer looks at topics."""
+        if not self.runs():
+            return None
+        self._heard = None
+        for _, task in self.timers.periodic:
+            task.run()
+        heard: Result = self._heard
+        return heard
+
+    def calls(self) -> Methods:
+        """One callable per operation that the release has."""
+        later: Methods = {}
+        names = {str(method.getName()) for method in self._class.class_.getMethods()}
+        if "seekToBegin" in names:
+            later |= {operations.SeekToBegin: self.seek_to_begin, operations.SeekToEnd: self.seek_to_end}
+        if "commit" in names:
+            later |= {operations.CommitQueues: self.commit_queues}
+        if "assignment" in names:
+            later |= {
+                operations.CommitOffsets: self.commit_offsets,
+                operations.SubscribeListening: self.subscribe_listening,
+            }
+        return {
+            **later,
+            operations.Start: self.start,
+            operations.Shutdown: self.shut_down,
+            operations.Restart: self.restart,
+            operations.Assign: self.assign,
+            operations.Subscribe: self.subscribe,
+            operations.Listen: self.listen,
+            operations.Rebalance: self.rebalance,
+            operations.Pause: self.pause,
+            operations.Resume: self.resume,
+            operations.Seek: self.seek,
+            operations.Pull: self.pull,
+            operations.Illegal: self.illegal,
+            operations.Fail: self.fail,
+            operations.Poll: self.poll,
+            operations.Commit: self.commit,
+            operations.CommitByItself: self.commit_by_itself,
+            operations.Elapse: self.elapse,
+            operations.Persist: self.persist,
+            operations.Committed: self.committed,
+            operations.OffsetForTime: self.offset_for_time,
+            operations.ListenToTopic: self.listen_to_topic,
+            operations.Look: self.look,
+        }
+
+
+PART = JavaLitePull
