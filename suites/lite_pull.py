@@ -4,12 +4,12 @@ from functools import partial
 from typing import Annotated, Any
 
 from rocketmq_conformance.models.client.initial_broker import EPOCH, GAP
-from rocketmq_conformance.models.client.lite_pull import (
+from rocketmq_conformance.models.client.lite_pull import LitePullModel
+from rocketmq_conformance.models.client.lite_pull_state import (
     ANEW,
     ENDED,
     NOTHING,
     SEEKS,
-    LitePullModel,
     LitePullState,
     initial_state,
 )

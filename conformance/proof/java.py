@@ -55,6 +55,7 @@ STEPPED = {
     "rebalance-changed": 40,
     "rebalance-service": 40,
     "rebalance-plain": 40,
+    "lite-pull": 60,
     "identity": 40,
     "pushed-reset": 24,
     "start-broadcast": 40,

@@ -10,20 +10,33 @@ application does while a pull is under way is a part of that step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import NamedTuple
-
-from rocketmq_conformance.models.broker.search import max_offset, min_offset, search
-from rocketmq_conformance.models.client.initial_broker import initial_broker
+from rocketmq_conformance.models.broker.search import max_offset, min_offset
+from rocketmq_conformance.models.client.lite_pull_commits import NOT_RUNNING, NOT_THERE, REFUSED, LitePullCommits
+from rocketmq_conformance.models.client.lite_pull_state import (
+    ANEW,
+    ASSIGN,
+    ASSIGNS,
+    AUTO_EVERY,
+    BETWEEN,
+    BOTH,
+    ENDED,
+    MAX_CACHED,
+    NEW,
+    OWN,
+    RUNNING,
+    SEEKS,
+    SOUGHT,
+    SUBSCRIBE,
+    LitePullState,
+    with_queues,
+    without_dropped,
+)
 from rocketmq_conformance.models.client.member_settings import MEMBER_TIME
-from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE, STORE
-from rocketmq_conformance.models.client.rebalance_pull_round import EMPTY_CACHE, QueueCache, cache_of
-from rocketmq_conformance.models.client.remote_store import RemoteStore, remote_store
-from rocketmq_conformance.models.client.start import LAST, StartModel
-from rocketmq_conformance.models.client.topology import Topology
-from rocketmq_conformance.models.outcome import Err, Expected, Value
-from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.client.offset_table import MEMORY_THEN_STORE
+from rocketmq_conformance.models.client.rebalance_pull_round import EMPTY_CACHE, cache_of
+from rocketmq_conformance.models.client.remote_store import RemoteStore
+from rocketmq_conformance.models.client.start import LAST
+from rocketmq_conformance.models.outcome import Expected, Value
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
 
 RULES = (
@@ -155,55 +168,8 @@ RULES = (
     ),
     Rule(
         "LP-FAIL",
-        "A pull that fails is tried again from where it was.",
+        "A pull that fails leaves its queue where it was.",
         "DefaultLitePullConsumerImpl.PullTaskImpl#run @ 4.6.0, 4.9.8, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-COMMIT-OFFSETS",
-        "A commit of given offsets writes any offset but -1 of a queue that is assigned into memory, others it passes "
-        "over in silence. Polls go on where they were, and the next commit of the queue writes over it.",
-        "DefaultLitePullConsumerImpl#commit @ 4.9.5, 5.0.0, 5.3.3",
-        releases="4.9.5+, 5.0.0+",
-    ),
-    Rule(
-        "LP-COMMIT-QUEUES",
-        "A commit of some queues writes what was polled of these alone.",
-        "DefaultLitePullConsumerImpl#commit @ 4.9.4, 5.0.0, 5.3.3",
-        releases="4.9.4+, 5.0.0+",
-    ),
-    Rule(
-        "LP-COMMIT-PERSIST",
-        "A commit of some queues that persists sends their offsets one way, and forgets the offsets of all other "
-        "queues in memory, unsent: a commit of these that no timer has sent yet is lost.",
-        "DefaultLitePullConsumerImpl#commit @ 4.9.4, 5.0.0, 5.3.3; RemoteBrokerOffsetStore#persistAll @ 4.9.4, 5.3.3",
-        releases="4.9.4+, 5.0.0+",
-    ),
-    Rule(
-        "LP-COMMITTED",
-        "committed is the offset in memory, else that of the broker, which goes to memory then; -1 when there is none. "
-        "What cannot be read is refused.",
-        "DefaultLitePullConsumerImpl#committed @ 4.7.1, 4.9.8, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-COMMITTED-0",
-        "Up to 4.7.0 committed asks the broker each time, whose answer goes over memory: a commit that no timer has "
-        "sent yet is lost by asking.",
-        "DefaultLitePullConsumerImpl#committed @ 4.6.0, 4.7.0, 4.7.1",
-        releases="4.6.0 – 4.7.0",
-    ),
-    Rule(
-        "LP-TIME",
-        "offsetForTimestamp is the broker's search; a queue need not be assigned.",
-        "DefaultLitePullConsumerImpl#searchOffset @ 4.6.0, 4.9.8, 5.3.3",
-        releases="4.6.0+",
-    ),
-    Rule(
-        "LP-PERSIST",
-        "The timer sends the offsets in memory of the queues that are assigned, or, after a subscription, owned, and "
-        "forgets those of all others. In 4.6.0 it sends those of owned queues alone: none after an assignment.",
-        "DefaultLitePullConsumerImpl#persistConsumerOffset @ 4.6.0, 4.6.1, 4.9.8, 5.3.3",
         releases="4.6.0+",
     ),
     Rule(
@@ -226,30 +192,11 @@ RULES = (
     ),
 )
 
-#: The states of a consumer.
-NEW, RUNNING, ENDED = "new", "running", "ended"
-#: How it gets queues.
-ASSIGN, SUBSCRIBE = "assign", "subscribe"
-#: Who is called by a round: nobody, what assigns, that and the application's listener, the latter alone.
-UNHEARD, ASSIGNS, BOTH, OWN = "nobody", "assigns", "both", "own"
-#: What the application does while a pull is under way: nothing, seek to the offset, or assign others and these again.
-NOTHING, SEEKS, ANEW = "nothing", "seeks", "assigns anew"
-SOUGHT = 6
-#: The queue that is assigned in between, and instead of it.
-BETWEEN = (2, 0)
-#: Messages of a queue that may be cached before it is not pulled any more.
-MAX_CACHED = 5
-#: Ms between two commits of a consumer that commits by itself.
-AUTO_EVERY = 5_000
-
-REFUSED, NOT_RUNNING = Err("CLIENT"), Err("RUNTIME")
-
 _ASSIGN = reasons_by_kind(("LP-ASSIGN",), "first", "kept", "forgotten", "assigned again")
 _MODE = reasons_by_kind(("LP-MODE",), "no queues", "subscribed", "no topic", "assigned", "subscribes", "again")
 _START = reasons_by_kind(("LP-START",), "starts", "starts with queues", "started already", "ended")
 _START |= reasons_by_kind(("LP-START-LISTENED",), "no route, runs", "no route, shut down")
 _END = reasons_by_kind(("LP-END",), "nothing held", "sends", "does not run", "restarts", "restarts, memory lost")
-_STATE = reasons_by_kind(("LP-STATE",), "new", "ended")
 _PULL = reasons_by_kind(("LITE-PULL",), "goes on", "first pull", "nothing assigned")
 _PULL |= reasons_by_kind(("LITE-PULL", "START-LITE-1"), "no start")
 _PULL |= reasons_by_kind(("LP-PAUSE",), "paused", "paused, seek waits")
@@ -272,16 +219,6 @@ _SEEK = reasons_by_kind(("LP-SEEK",), "not assigned", "no bounds", "below min", 
 _SEEK |= reasons_by_kind(("LP-SEEK-CLEARS", "LP-SEEK"), "clears", "nothing cached", "again")
 _SEEK |= reasons_by_kind(("LP-ENDS", "LP-SEEK-CLEARS"), "to begin", "to end")
 _PAUSE = reasons_by_kind(("LP-PAUSE",), "pauses", "resumes", "not assigned")
-_COMMIT = reasons_by_kind(("LITE-COMMIT",), "into memory", "nothing consumed")
-_COMMIT |= reasons_by_kind(("LP-SEEK-CLEARS", "LITE-COMMIT"), "into memory, seek waits")
-_COMMIT |= reasons_by_kind(("LITE-COMMIT-0",), "sent at once", "known already")
-_OFFSETS = reasons_by_kind(("LP-COMMIT-OFFSETS",), "into memory", "passed over", "nothing")
-_QUEUES = reasons_by_kind(("LP-COMMIT-QUEUES",), "into memory", "nothing consumed", "nothing")
-_PERSISTED = reasons_by_kind(("LP-COMMIT-PERSIST",), "sent", "sent, others lost", "none held")
-_COMMITTED = reasons_by_kind(("LP-COMMITTED",), "memory", "broker", "none", "unreadable")
-_COMMITTED_0 = reasons_by_kind(("LP-COMMITTED-0",), "broker", "over memory", "none", "unreadable")
-_TIME = reasons_by_kind(("LP-TIME",), "found", "fails")
-_PERSIST = reasons_by_kind(("LP-PERSIST", "OFF-R-PALL"), "sends", "others forgotten", "nothing held")
 _ROUND = reasons_by_kind(("REB-MQC-LITE", "REB-VAR-START"), "gained")
 _ROUND |= reasons_by_kind(("REB-MQC-LITE", "REB-VAR-REM"), "lost", "lost and gained")
 _ROUND |= reasons_by_kind(("REB-MQC-SAME",), "same")
@@ -294,61 +231,10 @@ _ELAPSES = Reason(("LP-AUTO",), "time passes")
 _ROUTE = Reason(("LP-LISTEN-TOPIC",), "another route")
 
 
-class Assigned(NamedTuple):
-    """An assigned queue."""
-
-    #: Of its process queue.
-    number: int
-    #: Where the next pull goes on, what a commit writes, and where a seek wants to go; -1 for none.
-    pulls: int = -1
-    consumed: int = -1
-    seeks: int = -1
-    paused: bool = False
-
-
-class LitePullState(NamedTuple):
-    """A consumer, and the broker behind it."""
-
-    store: RemoteStore
-    phase: str = RUNNING
-    mode: str = ""
-    assigned: Mapping[int, Assigned] = MappingProxyType({})
-    #: The process queues that rounds made, by queue.
-    table: Mapping[int, int] = MappingProxyType({})
-    #: Of these and of all others that wait for messages, or were dropped while their queue is assigned.
-    caches: Mapping[int, QueueCache] = MappingProxyType({})
-    dropped: frozenset[int] = frozenset()
-    #: The messages of each pull that wait to be polled: queue, process queue, offsets.
-    pulled: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
-    #: Process queues made so far.
-    made: int = 0
-    calls: str = UNHEARD
-    commits: bool = True
-    #: When the next commit by itself is due; -1: at once.
-    due: int = -1
-    now: int = 0
-    #: Is there a listener of the other topic, and what it knows; None: nothing.
-    listens: bool = False
-    known: tuple[int, ...] | None = None
-    #: How many queues the route of the other topic has; -1: there is none.
-    route: int = 2
-
-
-def initial_state(topology: Topology) -> LitePullState:
-    """A consumer that runs, and has no queues."""
-    return LitePullState(RemoteStore(broker=initial_broker(topology)), route=topology.routes[topology.other_topic])
-
-
-class LitePullModel:
+class LitePullModel(LitePullCommits):
     """The operations of one lite pull consumer, for one profile; every method is pure."""
 
-    __slots__ = ("client", "start", "store", "topology")
-
-    def __init__(self, profile: Profile, topology: Topology) -> None:
-        self.topology = topology
-        self.start = StartModel(profile, topology)
-        self.store = self.start.store
-        self.client = self.start.client
+    __slots__ = ()
 
     # --- life ----------------------------------------------------------------------------------------------
 
@@ -370,7 +256,7 @@ class LitePullModel:
         """LP-END: the commits that reach the broker."""
         if state.phase != RUNNING:
             return state, (), _END["does not run"]
-        store, sent, _ = self.store.persist_all(state.store, self._persisted(state))
+        store, sent, _ = self.store.persist_all(state.store, self.persisted(state))
         return state._replace(phase=ENDED, store=store), sent, _END["sends" if sent else "nothing held"]
 
     def restart(self, state: LitePullState) -> Answer[LitePullState]:
@@ -388,7 +274,7 @@ class LitePullModel:
         if state.mode == SUBSCRIBE:
             return state, NOT_RUNNING, _MODE["subscribed"]
         before = state.assigned
-        after = _with_queues(state._replace(mode=ASSIGN), queues)
+        after = with_queues(state._replace(mode=ASSIGN), queues)
         if not before:
             why = _ASSIGN["first"]
         elif not before.keys() <= {*queues}:
@@ -420,7 +306,7 @@ class LitePullModel:
     def rebalance(self, state: LitePullState, share: tuple[int, ...]) -> Answer[LitePullState]:
         """REB-MQC-LITE, LP-LISTEN: (owned, assigned, what the application's listener hears or None, commits)."""
         if state.phase != RUNNING:
-            return state, None, _STATE[state.phase]
+            return state, None, NOT_THERE[state.phase]
         if state.mode != SUBSCRIBE:
             return state, ((), tuple(sorted(state.assigned)), None, ()), _ROUND["not subscribed"]
         table, store, dropped, made = {**state.table}, state.store, state.dropped, state.made
@@ -443,9 +329,9 @@ class LitePullModel:
             why = _ROUND["same"]
         elif state.calls == OWN:
             heard, why = share, _ROUND["listener of its own"]
-            after = _without_dropped(after)
+            after = without_dropped(after)
         else:
-            after = _with_queues(after, share)
+            after = with_queues(after, share)
             why = _ROUND["lost and gained" if lost and gained else "lost" if lost else "gained"]
             if state.calls == BOTH:
                 heard, why = share, _ROUND["listener as well"]
@@ -473,7 +359,7 @@ class LitePullModel:
         if held is None:
             return state, REFUSED, _SEEK["not assigned"]
         if state.phase != RUNNING:
-            return state, NOT_RUNNING, _STATE[state.phase]
+            return state, NOT_RUNNING, NOT_THERE[state.phase]
         bounds = self._bounds(state, queue, bound_fault)
         if bounds is None:
             return state, REFUSED, _SEEK["no bounds"]
@@ -500,7 +386,7 @@ class LitePullModel:
         self, state: LitePullState, queue: int, bound_fault: str, end: int, kind: str
     ) -> Answer[LitePullState]:
         if state.phase != RUNNING:
-            return state, NOT_RUNNING, _STATE[state.phase]
+            return state, NOT_RUNNING, NOT_THERE[state.phase]
         bounds = self._bounds(state, queue, bound_fault)
         if bounds is None:
             return state, REFUSED, _SEEK["no bounds"]
@@ -555,8 +441,8 @@ class LitePullModel:
         """LP-ASSIGN-LATE."""
         before = tuple(state.assigned)
         between = BETWEEN[queue == BETWEEN[0]]
-        state = _with_queues(state, (between,))
-        state = _with_queues(state, before)
+        state = with_queues(state, (between,))
+        state = with_queues(state, before)
         if self.client.lite_late_ends:
             return state
         held = state.assigned[queue]
@@ -586,7 +472,7 @@ class LitePullModel:
     ) -> tuple[LitePullState, int | None, Reason]:
         """The offset that the task asks for; -1: nothing; None: there is no task."""
         if state.phase != RUNNING:
-            return state, None, _STATE[state.phase]
+            return state, None, NOT_THERE[state.phase]
         held = state.assigned.get(queue)
         if held is None:
             return state, None, _PULL["nothing assigned"]
@@ -623,7 +509,7 @@ class LitePullModel:
     def poll(self, state: LitePullState, patience: int) -> Answer[LitePullState]:
         """LP-POLL, LP-AUTO: (queue and offset of each message, commits that reach the broker)."""
         if state.phase != RUNNING:
-            return state, NOT_RUNNING, _STATE[state.phase]
+            return state, NOT_RUNNING, NOT_THERE[state.phase]
         if patience < 0:
             return state, NOT_RUNNING, _POLL["negative time"]
         sent: tuple[Value, ...] = ()
@@ -632,7 +518,7 @@ class LitePullModel:
             auto = "not yet"
             if state.now >= state.due:
                 auto = "committed"
-                state, sent, _ = self._commit_all(state._replace(due=state.now + AUTO_EVERY), True)
+                state, sent, _ = self.commit_all(state._replace(due=state.now + AUTO_EVERY), True)
         if not state.pulled:
             if sent:
                 return state, ((), sent), _AUTO_0
@@ -663,111 +549,6 @@ class LitePullModel:
         """LP-AUTO: whether it does."""
         return state._replace(commits=commits), None, _AUTO["switched"]
 
-    # --- offsets -------------------------------------------------------------------------------------------
-
-    def commit(self, state: LitePullState) -> Answer[LitePullState]:
-        """LITE-COMMIT: the commits that reach the broker."""
-        if state.phase != RUNNING:
-            return state, (), _STATE[state.phase]
-        return self._commit_all(state, False)
-
-    def _commit_all(self, state: LitePullState, one_way: bool) -> tuple[LitePullState, tuple[Value, ...], Reason]:
-        consumed = self._consumed(state, tuple(state.assigned))
-        if not consumed:
-            return state, (), _COMMIT["nothing consumed"]
-        store, sent = state.store, []
-        seeks = any(state.assigned[queue].seeks != -1 for queue in consumed)
-        why = _COMMIT["into memory, seek waits" if seeks else "into memory"]
-        if not self.client.lite_commits_later:
-            for queue, offset in consumed.items():
-                if offset != store.memory.get(queue):
-                    store, stored, _ = self.store.commit(store, queue, offset, one_way, "answer")
-                    sent += stored  # type: ignore[operator]
-            why = _COMMIT["sent at once" if sent else "known already"]
-        store = remote_store(({**store.memory, **consumed}, store.frozen, store.broker))
-        return state._replace(store=store), tuple(sorted(sent)), why
-
-    def _consumed(self, state: LitePullState, queues: tuple[int, ...]) -> dict[int, int]:
-        """What a commit of these queues writes."""
-        assigned = state.assigned
-        return {
-            queue: assigned[queue].consumed
-            for queue in queues
-            if queue in assigned and assigned[queue].consumed != -1 and assigned[queue].number not in state.dropped
-        }
-
-    def commit_offsets(
-        self, state: LitePullState, offsets: tuple[tuple[int, int], ...], persist: bool
-    ) -> Answer[LitePullState]:
-        """LP-COMMIT-OFFSETS: the commits that reach the broker."""
-        given = {
-            queue: offset
-            for queue, offset in offsets
-            if offset != -1 and queue in state.assigned and state.assigned[queue].number not in state.dropped
-        }
-        why = _OFFSETS["into memory" if given else "passed over" if offsets else "nothing"]
-        return self._committed(state, given, tuple([queue for queue, _ in offsets]), persist, why)
-
-    def commit_queues(self, state: LitePullState, queues: tuple[int, ...], persist: bool) -> Answer[LitePullState]:
-        """LP-COMMIT-QUEUES: the commits that reach the broker."""
-        given = self._consumed(state, queues)
-        why = _QUEUES["into memory" if given else "nothing consumed" if queues else "nothing"]
-        return self._committed(state, given, queues, persist, why)
-
-    def _committed(
-        self, state: LitePullState, given: Mapping[int, int], queues: tuple[int, ...], persist: bool, why: Reason
-    ) -> Answer[LitePullState]:
-        """LP-COMMIT-PERSIST."""
-        if state.phase == NEW and (given or (persist and queues)):
-            return state, NOT_RUNNING, _STATE["new"]
-        memory, frozen, broker = state.store
-        store = remote_store(({**memory, **given}, frozen, broker)) if given else state.store
-        if not persist or not queues:
-            return state._replace(store=store), (), why
-        held = len(store.memory)
-        store, sent, _ = self.store.persist_all(store, queues)
-        kind = "none held" if not held else "sent, others lost" if len(store.memory) < held else "sent"
-        return state._replace(store=store), sent, _PERSISTED[kind]
-
-    def persist(self, state: LitePullState) -> Answer[LitePullState]:
-        """LP-PERSIST: the commits that reach the broker."""
-        if state.phase != RUNNING:
-            return state, (), _STATE[state.phase]
-        store, sent, _ = self.store.persist_all(state.store, self._persisted(state))
-        forgotten = len(store.memory) < len(state.store.memory)
-        why = _PERSIST["others forgotten" if forgotten else "sends" if sent else "nothing held"]
-        return state._replace(store=store), sent, why
-
-    def _persisted(self, state: LitePullState) -> tuple[int, ...]:
-        """The queues whose offsets a timer sends."""
-        return tuple(state.assigned if state.mode == ASSIGN and self.client.lite_commits_later else state.table)
-
-    def committed(self, state: LitePullState, queue: int, fault: str) -> Answer[LitePullState]:
-        """LP-COMMITTED."""
-        if state.phase != RUNNING:
-            return state, NOT_RUNNING, _STATE[state.phase]
-        held = queue in state.store.memory
-        remembers = self.client.lite_remembers
-        store, found, _ = self.store.read(state.store, queue, MEMORY_THEN_STORE if remembers else STORE, fault)
-        reasons = _COMMITTED if remembers else _COMMITTED_0
-        after = state._replace(store=store)
-        if found == -2:
-            return after, REFUSED, reasons["unreadable"]
-        if found == -1:
-            return after, found, reasons["none"]
-        if remembers:
-            return after, found, reasons["memory" if held else "broker"]
-        return after, found, reasons["over memory" if held else "broker"]
-
-    def offset_for_time(self, state: LitePullState, queue: int, time: int, bound_fault: str) -> Answer[LitePullState]:
-        """LP-TIME."""
-        if state.phase != RUNNING:
-            return state, NOT_RUNNING, _STATE[state.phase]
-        if queue in self.topology.unrouted or bound_fault != "answer":
-            return state, REFUSED, _TIME["fails"]
-        place = self.topology.places[queue]
-        return state, search(self.store.broker, state.store.broker, *place, time)[1], _TIME["found"]
-
     # --- the topic's listener, and the world ---------------------------------------------------------------
 
     def listen_to_topic(self, state: LitePullState) -> Answer[LitePullState]:
@@ -783,7 +564,7 @@ class LitePullModel:
     def look(self, state: LitePullState) -> Answer[LitePullState]:
         """LP-LISTEN-TOPIC: the timer looks at the topic; the queues that its listener is given, None for no call."""
         if state.phase != RUNNING:
-            return state, None, _STATE[state.phase]
+            return state, None, NOT_THERE[state.phase]
         if not state.listens:
             return state, None, _TOPIC["no listener"]
         known = self._queues(state)
@@ -811,28 +592,3 @@ class LitePullModel:
         """Another member of the group commits."""
         store, result, why = self.store.commit_elsewhere(state.store, queue, offset)
         return state._replace(store=store), result, why
-
-
-def _with_queues(state: LitePullState, queues: tuple[int, ...]) -> LitePullState:
-    """LP-ASSIGN: the assigned queues become these."""
-    dropped = state.dropped | {held.number for queue, held in state.assigned.items() if queue not in queues}
-    assigned, made = {}, state.made
-    for queue in queues:
-        held = state.assigned.get(queue)
-        if held is None:
-            number = state.table.get(queue)
-            if number is None:
-                number = made = made + 1
-            held = Assigned(number)
-        assigned[queue] = held
-    return _without_dropped(state._replace(assigned=assigned, dropped=dropped, made=made))
-
-
-def _without_dropped(state: LitePullState) -> LitePullState:
-    """Forget the messages of process queues that were dropped, and what no assigned queue has any more."""
-    mine = {held.number for held in state.assigned.values()}
-    return state._replace(
-        pulled=tuple([batch for batch in state.pulled if batch[1] not in state.dropped]),
-        caches={number: kept for number, kept in state.caches.items() if number in mine},
-        dropped=state.dropped & mine,
-    )

@@ -26,7 +26,7 @@ from rocketmq_conformance.models.rule import Rule
 
 #: Releases in the order in which rules see them.
 ORDER = (
-    *("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.5.1", "4.6.0", "4.6.1", "4.8.0"),
+    *("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.5.1", "4.6.0", "4.6.1", "4.7.0", "4.7.1", "4.8.0"),
     *("4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.5", "4.9.8"),
     *("5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.3", "5.1.4"),
     *("5.2.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0", "5.5.1"),
@@ -85,6 +85,10 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "notifies_of_unknown": (None, "5.0.0-PREVIEW", None),
     "lite_commits_later": ("4.6.1", "5.0.0-PREVIEW", None),
     "lite_keeps_others": ("4.9.4", "5.0.0", None),
+    "lite_remembers": ("4.7.1", "5.0.0-PREVIEW", None),
+    "lite_ends_dropped": ("4.7.1", "5.0.0-PREVIEW", None),
+    "lite_late_ends": ("4.9.0", "5.0.0-PREVIEW", None),
+    "lite_start_ends": (None, "5.3.2", None),
     "assigned": (None, "5.0.0-PREVIEW", None),
     "probes": (None, "5.0.0-PREVIEW", "5.3.2"),
     "probes_once": (None, "5.0.0", "5.3.2"),

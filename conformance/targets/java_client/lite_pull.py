@@ -26,7 +26,7 @@ from rocketmq_conformance.conformance.targets.java_client.rebalance_pull import 
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import RecordingExecutor, no_threads
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.rows import rows
-from rocketmq_conformance.models.client.lite_pull import ANEW, BETWEEN, MAX_CACHED, SEEKS, SOUGHT
+from rocketmq_conformance.models.client.lite_pull_state import ANEW, BETWEEN, MAX_CACHED, SEEKS, SOUGHT
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.suites import lite_pull as operations
 from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINARY, OTHER_TOPIC, TOPIC
@@ -58,7 +58,7 @@ class _Network(LitePullNetwork, HeartbeatCalls):
 
     def __init__(self, release: JavaRelease) -> None:
         super().__init__(release)
-        self.meanwhile: Callable[[], None] | None = None
+        self.meanwhile: Callable[[], Result] | None = None
         #: The response code, how many messages are found, and where to go on; no code: no answer.
         self.answers: tuple[int | None, int, int] = (0, 0, 0)
 
@@ -285,12 +285,13 @@ class JavaLitePull(Part):
             self.network.meanwhile = None
             self._interrupted()  # a seek interrupts the thread of the pull
 
-    def _assign_anew(self, queue: int) -> None:
+    def _assign_anew(self, queue: int) -> Result:
         """Assign another queue alone, and then the same again."""
         before = self._hash_set(self._assigned())
         other = BETWEEN[queue == BETWEEN[0]]
         if self.assign((other,)) is None:
             self.consumer.assign(before)
+        return None
 
     def illegal(self, queue: int, following: int) -> Result:
         """A turn of a pull task; the offset is illegal."""
@@ -401,19 +402,17 @@ class JavaLitePull(Part):
 
     def calls(self) -> Methods:
         """One callable per operation that the release has."""
-        later: Methods = {}
         names = {str(method.getName()) for method in self._class.class_.getMethods()}
-        if "seekToBegin" in names:
-            later |= {operations.SeekToBegin: self.seek_to_begin, operations.SeekToEnd: self.seek_to_end}
-        if "commit" in names:
-            later |= {operations.CommitQueues: self.commit_queues}
-        if "assignment" in names:
-            later |= {
-                operations.CommitOffsets: self.commit_offsets,
-                operations.SubscribeListening: self.subscribe_listening,
-            }
+        ends: Methods = {operations.SeekToBegin: self.seek_to_begin, operations.SeekToEnd: self.seek_to_end}
+        queues: Methods = {operations.CommitQueues: self.commit_queues}
+        offsets: Methods = {
+            operations.CommitOffsets: self.commit_offsets,
+            operations.SubscribeListening: self.subscribe_listening,
+        }
         return {
-            **later,
+            **(ends if "seekToBegin" in names else {}),
+            **(queues if "commit" in names else {}),
+            **(offsets if "assignment" in names else {}),
             operations.Start: self.start,
             operations.Shutdown: self.shut_down,
             operations.Restart: self.restart,

@@ -11,6 +11,7 @@ consumer depends on it, so all of them are made as old as the case is.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from operator import itemgetter
 from typing import ClassVar
 
@@ -48,7 +49,7 @@ _PULLS = (11, 361)
 _PATIENCE = 60_000
 
 
-class LitePullNetwork(RemotingCalls):
+class LitePullNetwork(RemotingCalls, ABC):
     """A RemotingClient whose pulls are answered by a subclass, with the release's own messages."""
 
     def __init__(self, release: JavaRelease) -> None:
@@ -64,9 +65,9 @@ class LitePullNetwork(RemotingCalls):
             return super().respond(address, code, ext, body, one_way)
         return self.answer_pull(ext)
 
+    @abstractmethod
     def answer_pull(self, ext: dict[str, str]) -> Answered:
         """Answer a pull."""
-        raise NotImplementedError
 
     def message(self, topic: str, number: int, offset: int) -> bytes:
         """The bytes of the message at an offset."""
