@@ -58,6 +58,7 @@ class LitePull:
     def begin_case(self, case: Case) -> None:
         """Begin a case: a consumer that runs."""
         self.transport.begin(case)
+        self.transport.route(OTHER_TOPIC)  # a client knows its broker, and the port asks by the topic of a queue
         self.now = 0
         self.make(RUNNING)
 
