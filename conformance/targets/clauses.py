@@ -101,7 +101,6 @@ CLAUSES: tuple[Clause, ...] = (
     _seen("CONS-1-FULL", TIME, "5 s later", "refused-waits-10-s"),
     _seen("CONS-1-FULL", NUMBER, "one request", "refused-rest-is-cut"),
     _seen("CONS-1-LOCAL", TIME, "after 5 s", "tries-at-once"),
-    _seen("LP-AUTO", TIME, "when 5 s have passed", "manual-commits-each-poll"),
     _seen("OFF-R-P", ONE_WAY, "sends the queue's entry one way", "sends-synchronously"),
     _seen("OFF-R-PALL", ONE_WAY, "are sent one way", "sends-synchronously"),
     _seen("OFF-R-UPD", AGAIN, "is not sent again", "unanswered-commit-is-repeated"),

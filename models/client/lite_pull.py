@@ -101,8 +101,8 @@ RULES = (
     ),
     Rule(
         "LP-AUTO",
-        "A commit by itself comes at the beginning of a poll, when 5 s have passed since the last one, or there was "
-        "none: what a poll hands out is committed by a later poll, and by no timer.",
+        "A commit by itself comes at the beginning of a poll, when its interval has passed since the last one, or "
+        "there was none: what a poll hands out is committed by a later poll, and by no timer.",
         "DefaultLitePullConsumerImpl#poll, #maybeAutoCommit @ 4.6.0, 4.9.8, 5.3.3",
         releases="4.6.0+",
     ),

@@ -43,7 +43,7 @@ RULES = (
         "committed is the offset in memory, else that of the broker, which goes to memory then; -1 when there is none. "
         "What cannot be read is refused.",
         "DefaultLitePullConsumerImpl#committed @ 4.7.1, 4.9.8, 5.3.3",
-        releases="4.6.0+",
+        releases="4.7.1+",
     ),
     Rule(
         "LP-COMMITTED-0",
