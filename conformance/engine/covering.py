@@ -180,6 +180,8 @@ def _judged(suite: Suite) -> Iterator[Profile]:
         return
     yield from (Profile(broker=release) for release in reversed(PUBLISHED))
     for setting in SETTINGS.values():
+        if setting.of_slaves and not set(setting.rules) & set(suite.rules):
+            continue
         yield from (Profile().configured({setting.name: value}) for value in setting.values)
     yield Profile(java=8)
 

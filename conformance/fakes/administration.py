@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes import routes
@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.members import GroupSettings
 from rocketmq_conformance.models.broker.send_back import RetrySettings
+from rocketmq_conformance.models.broker.slave import FENCED, refuses_changes
 from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.broker.wire import WireRules, description
 from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE
@@ -62,13 +63,13 @@ class Administration:
     def handlers(self) -> Mapping[int, PlainHandler]:
         """The handlers, by request code."""
         return {
-            Request.UPDATE_AND_CREATE_TOPIC: self._create_topic,
+            Request.UPDATE_AND_CREATE_TOPIC: partial(self._changed, self._create_topic),
             Request.GET_ALL_TOPIC_CONFIG: self._topics,
             Request.GET_TOPIC_STATS_INFO: self._stats,
-            Request.DELETE_TOPIC_IN_BROKER: self._delete_topic,
+            Request.DELETE_TOPIC_IN_BROKER: partial(self._changed, self._delete_topic),
             Request.DELETE_TOPIC_IN_NAMESRV: succeed,
-            Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: self._create_group,
-            Request.DELETE_SUBSCRIPTIONGROUP: self._delete_group,
+            Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: partial(self._changed, self._create_group),
+            Request.DELETE_SUBSCRIPTIONGROUP: partial(self._changed, self._delete_group),
             Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: self._groups,
             Request.GET_ROUTEINFO_BY_TOPIC: self._route,
             Request.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: self._names,
@@ -103,6 +104,10 @@ class Administration:
         if settings is None:
             return _NO_TOPIC, f"No topic route info in name server for the topic: {topic}", {}, b""
         return 0, "", {}, routes.route(self._name, self._cluster, self.address, settings, standard, self._form)
+
+    def _changed(self, handler: PlainHandler, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        """SLV-ADMIN: some slaves refuse to change topics and groups."""
+        return refused(FENCED[0]) if refuses_changes(self._storage.rules) else handler(code, ext, body)
 
     def _create_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         topic = ext["topic"]

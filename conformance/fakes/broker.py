@@ -6,7 +6,7 @@
 It lives in memory and in this process, and answers as a broker of the profile's release does. It has two doors, with
 the same handlers and the same state behind them: ``exchange`` in process, and after ``start`` a TCP port for clients
 of any language. A fault script plays kinds of requests by faults at both of them. It can be stopped, killed, frozen
-and started again; its disk is in memory, too. It has no replicas and no transactions.
+and started again; its disk is in memory, too. It may be the slave of another one. It has no transactions.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from rocketmq_conformance.conformance.fakes.own_topics import own_groups, own_to
 from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.record import Record
+from rocketmq_conformance.conformance.fakes.replication import Replication
 from rocketmq_conformance.conformance.fakes.resets import Resets
 from rocketmq_conformance.conformance.fakes.retries import Retries
 from rocketmq_conformance.conformance.fakes.sends import Sends
@@ -45,6 +46,7 @@ from rocketmq_conformance.models.broker.configuration import CREATES_GROUPS, MEM
 from rocketmq_conformance.models.broker.delay_level import DEFAULT_LEVELS, parse_levels
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME, NO_LOCKS
 from rocketmq_conformance.models.broker.own_names import OwnNames
+from rocketmq_conformance.models.broker.slave import slave_rules
 from rocketmq_conformance.models.broker.state import BrokerState, QueueLog, Stored, Topic
 from rocketmq_conformance.models.broker.timer import SECOND
 from rocketmq_conformance.models.broker.wire import WireRules
@@ -58,6 +60,8 @@ T = TypeVar("T")
 CLUSTER = "DefaultCluster"
 #: The property that makes topics when messages are sent to them.
 AUTO_CREATE = "autoCreateTopicEnable"
+#: The property that says what a broker is to others, and its value for one that has a master.
+ROLE, SLAVE = "brokerRole", "SLAVE"
 #: The port that routes name before the system has chosen one.
 _UNCHOSEN = 10911
 #: Since when answers have flags of topics and groups, and the ids of clients' messages.
@@ -76,6 +80,7 @@ PARTS: dict[str, Any] = {
     "assignments": Assignments,
     "administration": Administration,
     "sends": Sends,
+    "replication": Replication,
 }
 
 
@@ -93,7 +98,7 @@ class FakeBroker:
     queues of a topic, of all brokers, where they are not just its own; ``delay_levels`` are the times of its delay
     levels (messageDelayLevel, in ms), and a second of messages with a time of their own lasts ``timer_second`` ms.
     Held pulls are checked every ``hold_check`` seconds, or are answered exactly when their time is up. It behaves by
-    the profile's configuration; ``properties`` it only reports.
+    the profile's configuration; ``properties`` it only reports. A ``slave`` has a master (``follow``).
     Everything may be called from any thread while the broker runs. ``exchange`` is the door in process: address (of no
     importance), code, header fields, body, one way?; the response, TimeoutError when there is none, ConnectionError
     when the connection is cut.
@@ -116,11 +121,15 @@ class FakeBroker:
         properties: Mapping[str, str] = MappingProxyType({}),
         hold_check: float | None = None,
         timer_second: int = SECOND,
+        slave: bool = False,
     ) -> None:
         self.profile = profile or Profile()
         if not auto_create:
             self.profile = self.profile.configured({**dict(self.profile.configuration), CREATES_GROUPS: "false"})
             properties = {AUTO_CREATE: "false", **properties}
+        self._rules_of = slave_rules if slave else BrokerRules.of
+        if slave:
+            properties = {"brokerId": "1", **properties, ROLE: SLAVE}
         wire = WireRules.of(self.profile)
         #: Takes down what no response shows, for those parts that are given it.
         self.record = Record()
@@ -133,7 +142,7 @@ class FakeBroker:
         self.address = f"{host}:{port or _UNCHOSEN}"
         made = {**PARTS, **(parts or {})}
         self.storage: Storage = made["storage"](
-            BrokerRules.of(self.profile),
+            self._rules_of(self.profile),
             clock,
             own_topics(self.profile.broker, name, cluster, creates=auto_create),
             own_groups(self.profile.broker),
@@ -170,6 +179,9 @@ class FakeBroker:
         )
         self.assignments: Assignments = made["assignments"](self.storage, consumers, name, routes)
         self.offsets: Offsets = made["offsets"](self.storage, self._memory)
+        self._replication: Replication = made["replication"](self.storage)
+        self._master: FakeBroker | None = None
+        self._slaves: list[FakeBroker] = []
         resets: Resets = made["resets"](self.storage, consumers, name)
         self._settings = Settings(self.profile, properties, self._configure, {MEMORY_RATIO: self._memory.set_ratio})
         for part in (self.unlocks, self.assignments, resets, self._settings):
@@ -310,6 +322,19 @@ class FakeBroker:
         """Before the first start: the store that a broker left behind, perhaps one of another release."""
         self.storage.take_over(other.storage)
         self._lifetime.take_over(other._lifetime)
+
+    def follow(self, master: FakeBroker) -> None:
+        """Be its slave: have every message that it stores from now on."""
+        self._master = master
+        master._slaves.append(self)
+
+    def synchronise(self) -> None:
+        """Ask the master, which may be down, for topics, offsets and groups, as slaves do every 10 or 60 s."""
+        if self._master is not None and self._master.running:
+            held = self._master.state
+            self._between_requests(lambda: self._replication.take(held))
+        else:
+            self._between_requests(self._replication.alone)
 
     # --- for tests --------------------------------------------------------------------------------------------
 
@@ -458,8 +483,10 @@ class FakeBroker:
 
     def _configure(self, profile: Profile) -> None:
         """Behave by the configuration of a profile of the same release."""
-        self.storage.rules = BrokerRules.of(profile)
+        self.storage.rules = self._rules_of(profile)
         self.unlocks.strict = self.storage.rules.strict_locks
 
     def _stored(self, message: Message) -> None:
+        for slave in self._slaves:
+            slave._between_requests(partial(slave._replication.message, message))
         self._pulls.arrived(message.topic, message.queue)

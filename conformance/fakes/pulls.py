@@ -25,6 +25,7 @@ from rocketmq_conformance.models.broker import names
 from rocketmq_conformance.models.broker import pull as model
 from rocketmq_conformance.models.broker.pull import COMMIT, SUBSCRIPTION, PullMessageRequest, PullResult
 from rocketmq_conformance.models.broker.pull_fields import PullFields, missing_error
+from rocketmq_conformance.models.broker.slave import refuses_pulls
 from rocketmq_conformance.models.broker.subscription import StoredEntry, TagCodes, carried_codes, passes_filter
 from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.outcome import Err, Result
@@ -36,6 +37,7 @@ _REMARKS = {
     "SUBSCRIPTION_GROUP_NOT_EXIST": "subscription group [{group}] does not exist",
     "TOPIC_NOT_EXIST": "topic[{topic}] not exist, apply first please!",
     "NO_PERMISSION": "group[{group}] or topic[{topic}]: pulling message is forbidden",
+    "SYSTEM_BUSY": "[REJECTREQUEST]system busy, start flow control for a while",
     "SYSTEM_ERROR": "queueId[{queue}] of topic[{topic}], the expression type or maxMsgNums is illegal",
     "INVALID_PARAMETER": "queueId[{queue}] is illegal, topic:[{topic}]",
     "SUBSCRIPTION_PARSE_FAILED": "parse the consumer's subscription failed",
@@ -168,7 +170,8 @@ class Pulls:
     def _look(self, request: Command, commits: bool) -> tuple[TagCodes | Err, Command]:
         """BQ-PULL-AGAIN: the subscription of a pull, and its answer, by what the broker knows now."""
         ext = request.ext
-        if self._storage.rules.readable:
+        rules = self._storage.rules
+        if rules.readable and not refuses_pulls(rules):
             self._storage.know_group(ext["consumerGroup"])
         codes = self.subscribed(ext, int(ext["sysFlag"]))
         return codes, self._judge(request, codes, commits)
@@ -317,4 +320,4 @@ class Pulls:
             "maxOffset": str(high),
             **self.flags,
         }
-        return Command(int(Response[model.response_code(status, offset)]), answer, body, remark=status)
+        return Command(int(Response[model.response_code(status, offset, storage.rules)]), answer, body, remark=status)

@@ -37,6 +37,7 @@ from rocketmq_conformance.conformance.proof.broker_configured import (
 )
 from rocketmq_conformance.conformance.proof.broker_decisions import prove_tables
 from rocketmq_conformance.conformance.proof.broker_expiry import Expiry
+from rocketmq_conformance.conformance.proof.broker_slaves import prove_pair, prove_read_slaves, waits
 from rocketmq_conformance.conformance.proof.broker_suites import (
     prove_cold,
     prove_every_search,
@@ -79,6 +80,7 @@ from rocketmq_conformance.suites import (
     broker_retry,
     broker_search,
     broker_search_files,
+    broker_slave,
     broker_tables,
     broker_topics,
     broker_upgrade,
@@ -143,6 +145,7 @@ _IN_ROCKSDB = Part.of(
 )
 #: The suites that are played on brokers with light message queues.
 _WITH_LIGHT = Part.of(broker_offsets.SUITE, broker_admin.SUITE, broker_assignment.SUITE)
+_PAIR = Part.of(broker_slave.SUITE)
 #: The rules of messages that count as being on disk.
 _DISTANCES = Part.of(rules=("BQ-DISK-1", "BQ-QUERY-4"))
 #: Of two releases that take turns only what is said of an upgrade counts: the other rules are those of either.
@@ -175,6 +178,7 @@ _STEPS = (
         Part.of(broker_process.SUITE),
         lambda adapter, profile, tally: prove_suite(adapter, profile, tally, broker_process.SUITE, 1, PROCESS_STEPS),
     ),
+    _Step(_PAIR, prove_pair),
     _Step(Part.of(broker_cold.SUITE), lambda adapter, profile, tally: prove_cold(adapter, tally)),
 )
 
@@ -200,7 +204,9 @@ def prove_release(release: str, selection: Selection = EVERYTHING, *, brief: boo
     parsed = Release.parse(release)
     profile = Profile.of(broker=release, java=java_feature(java()))
     steps = [
-        step for step in (*_STEPS, _FILES if brief else _ALL_FILES) if selection.takes(step.part) and step.on(parsed)
+        step
+        for step in (*_STEPS, _FILES if brief else _ALL_FILES)
+        if selection.takes(step.part) and step.on(parsed) and not (brief and step.part is _PAIR and waits(parsed))
     ]
     expiring = selection.takes(_TABLES)
     with ExitStack() as open_brokers:
@@ -219,6 +225,8 @@ def prove_release(release: str, selection: Selection = EVERYTHING, *, brief: boo
         prove_tables_in_rocksdb(tally)
     if SETTINGS[LIGHT].has(parsed) and selection.takes(_WITH_LIGHT):
         prove_light_queues(tally)
+    if selection.takes(_PAIR) and not brief:
+        prove_read_slaves(tally)
     return tally
 
 

@@ -15,7 +15,7 @@ _FORM = "write set=NAME=VALUE, such as set=lockInStrictMode=true"
 _OF_THE_KIT = {
     "is what the kit reaches its own broker by": (
         *("bindAddress", "brokerClusterName", "brokerId", "brokerIP1", "brokerIP2", "brokerName", "haListenPort"),
-        *("listenPort", "namesrvAddr", "rocketmqHome", "storePathCommitLog", "storePathRootDir"),
+        *("brokerRole", "listenPort", "namesrvAddr", "rocketmqHome", "storePathCommitLog", "storePathRootDir"),
     ),
     "is what the kit's stores are made for": ("ma*pedFileSizeCommitLog", "ma*pedFileSizeConsumeQueue"),
     "is what the kit's cases wait by": ("messageDelayLevel", "flushConsumerOffsetInterval"),

@@ -15,7 +15,7 @@ UNMODELLED: Mapping[str, Sequence[str]] = {
         *("enableControllerMode", "controllerAddr", "fetchControllerAddrByDnsLookup", "enableSlaveActingMaster"),
         *("enableRemoteEscape", "duplicationEnable", "allAckInSyncStateSet", "enableAutoInSyncReplicas"),
         *("inSyncReplicas", "minInSyncReplicas", "totalReplicas", "asyncLearner", "syncFromLastFile"),
-        *("syncMasterFlushOffsetWhenStartup", "slaveReadEnable", "offsetCheckInSlave", "skipPreOnline"),
+        *("syncMasterFlushOffsetWhenStartup", "skipPreOnline"),
         *("isBrokerContainer", "isInBrokerContainer", "readUnCommitted"),
     ),
     "which messages are taken, and when": (

@@ -135,6 +135,12 @@ class BrokerRules(ProfileFields):
     in_files: bool = read(lambda profile: configuration.are_in_files(dict(profile.configuration)))
     #: Are stored offsets in the file of brokers with light message queues?
     light: bool = _is_true(configuration.LIGHT)
+    #: Is it a slave (slave.py)? No profile says so. Which requests does one refuse, and does it correct offsets?
+    slave: bool = read(lambda profile: False)
+    slave_rejects: bool = in_broker(switches.SLAVE_REJECTS)
+    slave_fenced: bool = in_broker(switches.SLAVE_FENCED)
+    slave_reads: bool = _is_true(configuration.SLAVE_READS)
+    slave_checks: bool = _is_true(configuration.SLAVE_CHECKS)
     #: Does the broker have every light message queue?
     every_lmq: bool = read(_every_lmq)
     #: May it be pulled from?

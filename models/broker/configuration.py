@@ -23,6 +23,8 @@ DEFAULT_SHARE = "defaultPopShareQueueNum"
 LIGHT = "enableLmq"
 STORE = "storeType"
 TABLES = "configManagerVersion"
+SLAVE_READS = "slaveReadEnable"
+SLAVE_CHECKS = "offsetCheckInSlave"
 #: Values of the two: queues, or tables, are in RocksDB.
 ROCKSDB_STORE, ROCKSDB_TABLES = "defaultRocksDB", "v2"
 #: The values of a property that is on or off, and what stands for any whole number.
@@ -46,6 +48,8 @@ class Setting:
     #: Those of them that the models know it in.
     known: str = "all"
     default: str
+    #: Does it change slaves alone? Suites in which none of its rules fires need not be played with it.
+    of_slaves: bool = False
     #: Releases with another default, and that default.
     other: tuple[str, str] = ("", "")
 
@@ -212,6 +216,22 @@ SETTINGS: Mapping[str, Setting] = {
             rules=("BQ-ASSIGN-6",),
             releases="5.3.2+",
             default="v1",
+        ),
+        Setting(
+            name=SLAVE_READS,
+            values=BOOLEAN,
+            effect="from 5.0.0 on a slave answers pulls",
+            rules=("SLV-PULL-BUSY", "SLV-PULL-READ"),
+            of_slaves=True,
+            default="false",
+        ),
+        Setting(
+            name=SLAVE_CHECKS,
+            values=BOOLEAN,
+            effect="a slave corrects the offset of a pull as its master does",
+            rules=("SLV-PULL-MOVED", "SLV-PULL-READ"),
+            of_slaves=True,
+            default="false",
         ),
     )
 }

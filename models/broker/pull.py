@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.reset import without_pending
+from rocketmq_conformance.models.broker.slave import NOT_PULLED, refuses_pulls, stores_pulls
 from rocketmq_conformance.models.broker.state import ABSENT, READ, BrokerState, QueueLog
 from rocketmq_conformance.models.broker.subscription import (
     NO_DATA,
@@ -259,11 +260,15 @@ class PullMessageRequest(NamedTuple):
 PullResult = tuple[str, int, int, int, tuple[int, ...]]
 
 
-def response_code(status: str, offset: int) -> str:
-    """The name of the response code that a status leads to, for the requested offset."""
+def response_code(status: str, offset: int, rules: BrokerRules | None = None) -> str:
+    """The name of the response code that a status leads to, for the requested offset; ``rules`` are those of a broker
+    that may be a slave (SLV-PULL-MOVED)."""
     if status == NO_MESSAGE_IN_QUEUE:
-        return "PULL_OFFSET_MOVED" if offset else "PULL_NOT_FOUND"
-    return _RESPONSES[status]
+        code = "PULL_OFFSET_MOVED" if offset else "PULL_NOT_FOUND"
+    else:
+        code = _RESPONSES[status]
+    uncorrected = rules is not None and rules.slave and not rules.slave_checks
+    return "PULL_RETRY_IMMEDIATELY" if uncorrected and code == "PULL_OFFSET_MOVED" else code
 
 
 def is_held(code: str, flags: int) -> bool:
@@ -283,6 +288,8 @@ def pull(
     ``codes`` is the result of ``carried_codes`` or ``registered_codes``; ``entries`` are the retained messages of the
     queue.
     """
+    if refuses_pulls(rules):
+        return state, *NOT_PULLED
     refused = _refused(rules, state, request)
     if refused is not None:
         return state, *refused
@@ -302,7 +309,11 @@ def pull(
         return state, NO_ROOM, _NO_ROOM["negative" if request.most < 0 else "more than Java can hold"]
     else:
         status, following, found, why = _read(rules, log, request, codes, entries)
-    if request.commit is not None:
+    if rules.slave and response_code(status, request.offset) != response_code(status, request.offset, rules):
+        following, why = request.offset, (_OF_READ if rules.slave_rejects else _UNCORRECTED)[why]
+    if request.commit is not None and not stores_pulls(rules):
+        why = _NOT_STORED[why]
+    elif request.commit is not None:
         state = state._replace(stored={**state.stored, key: request.commit})
         why = _COMMITTED[why]
     return state, (status, following, log.min, log.max, found), why
@@ -389,9 +400,17 @@ def _with_commit(why: Reason) -> Reason:
     return Reason((*why.rules, "BQ-PULL-8"), f"{why.kind}, commit flag")
 
 
-#: The same reasons for pulls that also store an offset.
-_COMMITTED = {
-    why: _with_commit(why)
+_ALL = [
+    why
     for reasons in (_STATUS, _RESET, _OVERFLOW, _FOUND, _MATCHED, _LEAST, _NONE_MATCHED, _SQL, _EMPTY_RANGE)
     for why in reasons.values()
-}
+]
+#: The same reasons for pulls from a slave that does not correct offsets.
+_UNCORRECTED, _OF_READ = (
+    {why: Reason((*why.rules, rule), f"{why.kind}, slave") for why in _ALL}
+    for rule in ("SLV-PULL-MOVED", "SLV-PULL-READ")
+)
+_ALL += (*_UNCORRECTED.values(), *_OF_READ.values())
+#: The same reasons for pulls that also store an offset, and those that store none at a slave.
+_COMMITTED = {why: _with_commit(why) for why in _ALL}
+_NOT_STORED = {why: Reason((*why.rules, "SLV-PULL-COMMIT"), f"{why.kind}, commit flag, slave") for why in _ALL}

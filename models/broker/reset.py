@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.search import search
+from rocketmq_conformance.models.broker.slave import NOT_RESET
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Stored
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
@@ -119,6 +120,8 @@ _DONE = {
 def reset(rules: BrokerRules, state: BrokerState, request: ResetRequest, online: bool) -> Answer[BrokerState]:
     """``(pairs, pairs sent to the members)``, or the error. ``online``: is any member of the group connected?"""
     if rules.server_reset:
+        if rules.slave:
+            return state, *NOT_RESET
         return _by_broker(rules, state, request)
     return state, *_by_members(rules, state, request, online)
 

@@ -7,6 +7,7 @@ checks what can be checked.
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
+from rocketmq_conformance.models.broker.slave import refuses_messages
 from rocketmq_conformance.models.broker.state import ABSENT, INHERIT, WRITE, BrokerState, Topic
 from rocketmq_conformance.models.outcome import Err, Result
 from rocketmq_conformance.models.rule import Answer, Reason, Rule, reasons_by_kind
@@ -89,11 +90,17 @@ def send(
 
     ``hot`` is whether the broker will take message 0 to be in memory.
     """
+    refused = refuses_messages(rules, at_once=True)
+    if refused is not None:
+        return state, *refused
     settings = state.topics.get(topic)
     if settings is None:
         return state, NO_TOPIC, _REFUSED["unknown topic"]
     if queue >= settings.read_queues and queue >= settings.write_queues:
         return state, BAD_QUEUE[rules.invalid_parameter], _REFUSED["no such queue"]
+    refused = refuses_messages(rules, at_once=False)
+    if refused is not None:
+        return state, *refused
     log = state.logs.get((topic, queue), ABSENT)
     reasons = _SENT if queue < settings.write_queues and settings.perm & WRITE else _SENT_AGAINST[_against(settings)]
     why = reasons["next message" if log.times else "after everything expired" if log.first else "first message"]

@@ -585,3 +585,19 @@ NEW_GROUP_NAMES = Switch(
     rules=("BQ-NAME-GROUP", "BQ-NAME-LOOKUP"),
     source="AdminBrokerProcessor#updateAndCreateSubscriptionGroup",
 )
+SLAVE_REJECTS = Switch(
+    "SLV-PULL-BUSY",
+    "A slave refuses messages with SYSTEM_BUSY before it looks at them, and pulls too, unless slaveReadEnable is on",
+    v5="5.0.0",
+    rules=("SLV-PULL-BUSY", "SLV-PULL-READ", "SLV-PULL-COMMIT", "SLV-PULL-MOVED", "SLV-SEND"),
+    source="PullMessageProcessor#rejectRequest",
+)
+SLAVE_FENCED = Switch(
+    "SLV-ADMIN",
+    "A slave refuses to create and delete topics and groups",
+    v4="4.9.4",
+    v5="5.0.0",
+    until_v5="5.1.4",
+    rules=("SLV-ADMIN",),
+    source="AdminBrokerProcessor#validateSlave",
+)

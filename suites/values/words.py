@@ -27,6 +27,8 @@ ROUND = {"owned": numbers, "pulled": numbers, "begun": OFFSETS}
 #: An answer to a pull: the response code, the next offset and the offsets of the messages; and with the bounds.
 PULLED = fields({"status": bare, "next offset": plain, "messages": numbers})
 BOUNDED = fields({"status": bare, "next offset": plain, "min": plain, "max": plain, "messages": numbers})
+#: Min and max of a queue.
+BOUNDS = fields({"min": plain, "max": plain})
 #: Messages with the times at which they were stored.
 STORED_AT = keyed(lambda at: f"message {at}", lambda at: f"stored at {at}")
 #: A reset: the offsets, and those that members were notified of.

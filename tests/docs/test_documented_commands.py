@@ -76,6 +76,7 @@ SMALL: dict[str, tuple[str, ...]] = {
     "run 'broker?like=5.5.0&upgraded-from=4.9.7' -k broker-upgrade": (
         *("run", "broker?like=5.5.0&upgraded-from=4.9.7", "-k", "broker-upgrade", "--cases", "1", "--tier", "seeded"),
     ),
+    "run broker -k broker-slave": ("run", "broker", "-k", "broker-slave", "--cases", "1", "--tier", "seeded"),
     "run ADDRESS": (*PORT, *ONE_SUITE),
     "run port": (*PORT, *ONE_SUITE),
     "run port --seed 5 --workers 2": (*PORT, *ONE_SUITE, "-k", "remote-store", "--workers", "2"),

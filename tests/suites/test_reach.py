@@ -42,6 +42,7 @@ CONFIGURED = {
     "BQ-TOPIC-TIMER": Profile().configured({"timerWheelEnable": "false"}),
     "BQ-COM-LMQ": Profile().configured({"enableLmq": "true"}),
     "BQ-PULL-BROKER": Profile().configured({"brokerPermission": "2"}),
+    "SLV-PULL-READ": Profile().configured({"slaveReadEnable": "true"}),
 }
 #: Cases of a suite, and where they are long.
 CASES, OTHERWISE = 40, {"broker-process": 2, "broker-restart": 2, "broker-upgrade": 2}

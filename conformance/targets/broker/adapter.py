@@ -18,6 +18,7 @@ from typing import TypeVar
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError, Case, Hello, Play, RecordMessage
 from rocketmq_conformance.conformance.engine.documents import what_is_wrong
 from rocketmq_conformance.conformance.engine.transcript import BROKER, MEMBER, request_text, response_text
+from rocketmq_conformance.conformance.fakes.broker import ROLE, SLAVE
 from rocketmq_conformance.conformance.properties.defaults import new_with, parse
 from rocketmq_conformance.conformance.properties.found import off_default
 from rocketmq_conformance.conformance.properties.harmless import why_harmless
@@ -38,7 +39,7 @@ from rocketmq_conformance.conformance.targets.broker.jobs import (
     leave,
 )
 from rocketmq_conformance.conformance.targets.broker.member_connections import MemberConnections
-from rocketmq_conformance.conformance.targets.broker.missing_needs import missing_needs, readable
+from rocketmq_conformance.conformance.targets.broker.missing_needs import AT_SLAVE, missing_needs, readable
 from rocketmq_conformance.conformance.targets.broker.part import LANES, Need, Part
 from rocketmq_conformance.conformance.targets.broker.pipelined_jobs import PATIENCE, Job, run, stream
 from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
@@ -88,6 +89,8 @@ class BrokerAdapter:
         self._jobs = {operation: job for part in self._parts.values() for operation, job in part.jobs.items()}
         self._controls = {operation: do for part in self._parts.values() for operation, do in part.controls.items()}
         self._connection: Connection | None = None
+        #: The connection to the broker's slave.
+        self._slave: Connection | None = None
         self._run = secrets.token_hex(4)
         self._cases = 0
         self._lanes: dict[int, CaseNames] = {}
@@ -132,7 +135,9 @@ class BrokerAdapter:
             java=None if own is None else own.java,
             patience=0.0 if own is None else own.patience,
             upgraded_from=str(own.upgraded_from) if own and own.upgraded_from else None,
-            unsupported=self._unsupported(missing_needs(self.source, release, read)),
+            unsupported=dict.fromkeys(self._parts, AT_SLAVE)
+            if read.get(ROLE) == SLAVE
+            else self._unsupported(missing_needs(self.source, release, read)),
             sides=_SIDES,
             properties=tuple(off_default(release, read, self.source.given)),
             configuration_unread=unread,
@@ -180,6 +185,8 @@ class BrokerAdapter:
             pass  # what cannot be deleted stays
         finally:
             self.disconnect()
+            if self._slave is not None:
+                self._slave.close()
             self.source.close()
 
     def shared_addresses(self) -> tuple[str, ...]:
@@ -204,11 +211,17 @@ class BrokerAdapter:
     def reset_many(self, cases: Sequence[tuple[int, Suite]]) -> None:
         """Begin a case of a suite in each of these lanes."""
         self._process.revive()
+        if any(self._needs_slave(suite) for _, suite in cases):
+            self._process.pair()
         self._play([clean_up(self._lanes.pop(lane)) for lane, _ in cases if lane in self._lanes])
         self._process.warm()
         self._begin_reading()
         late_topics = self.late_topics()
         self._play([self._begin(lane, suite, late_topics) for lane, suite in cases])
+
+    def _needs_slave(self, suite: Suite) -> bool:
+        part = self._parts.get(suite.name)
+        return part is not None and Need.SLAVE in part.needs
 
     def _begin(self, lane: int, suite: Suite, late_topics: bool) -> Job[None]:
         """Begin a case in a lane; are topics acknowledged before they exist?"""
@@ -250,6 +263,8 @@ class BrokerAdapter:
         """Play cases of a suite from their beginning on, each in a lane of its own. A next one begins when as many
         results were taken as there are lanes."""
         self._process.revive()
+        if self._needs_slave(suite):
+            self._process.pair()
         self._process.warm()
         self._begin_reading()
         late_topics = self.late_topics()
@@ -360,6 +375,16 @@ class BrokerAdapter:
     def first_job(self, make: Callable[[CaseNames], Requests]) -> Outcome:
         """Do a job of the case in the first lane."""
         return self._play([self._done(0, make)])[0]
+
+    def slave_job(self, make: Callable[[CaseNames], Requests]) -> Outcome:
+        """Do a job of the case in the first lane at the broker's slave."""
+        known = self._slave
+        if known is None or known.closed or known.lost():
+            known = self._slave = self._process.managed.slave.open()
+        try:
+            return run(known, [self._done(0, make)], clock=self._clock)[0]
+        except OSError as error:
+            raise AdapterError(f"The slave does not answer ({error}): see whether it runs, and replay.") from error
 
     def topic_name(self, lane: int, topic: int) -> str:
         """The broker's name of a topic of the case in a lane."""

@@ -52,6 +52,21 @@ class ManagedTables(Protocol):
         ...
 
 
+class ManagedSlave(Protocol):
+    """The slave of a broker that the kit started, which asks its master when it is to."""
+
+    #: For how long a message may be on its way to it (s).
+    arrives: float
+
+    def open(self) -> Connection:
+        """Connect."""
+        ...
+
+    def synchronise(self) -> None:
+        """Wait until it has asked its master for topics, offsets and groups; AdapterError when it does not."""
+        ...
+
+
 class ManagedBroker(Protocol):
     """A broker that the kit started: it may be stopped, killed, frozen and started, and paged out of memory."""
 
@@ -64,6 +79,16 @@ class ManagedBroker(Protocol):
     @property
     def tables(self) -> ManagedTables:
         """Its files."""
+        ...
+
+    @property
+    def slave(self) -> ManagedSlave:
+        """Its slave, started on first use; CannotRunError when it does not come up."""
+        ...
+
+    @property
+    def unpaired(self) -> str:
+        """Why it cannot have a slave; "" when it can."""
         ...
 
     @property

@@ -71,6 +71,24 @@ class FakeTables:
         self.damaged = False
 
 
+class FakeSlave:
+    """The slave of a fake broker."""
+
+    #: Messages are there at once.
+    arrives = 0.0
+
+    def __init__(self, broker: FakeBroker) -> None:
+        self.broker = broker
+
+    def open(self) -> Connection:
+        """Connect."""
+        return Pipeline("127.0.0.1", int(self.broker.address.rpartition(":")[2]))
+
+    def synchronise(self) -> None:
+        """Have it ask its master."""
+        self.broker.synchronise()
+
+
 class FakeLocation:
     """The location of a fake broker; ``parts`` replaces classes of it by part name (``fakes.broker``).
 
@@ -111,7 +129,7 @@ class FakeLocation:
         began = now() - int(clock.monotonic() * 1000)
         # a port of those that the system gives to connections might be taken while the broker is down
         port = free_port()
-        self._make: Callable[[Profile], FakeBroker] = partial(
+        self._make: Callable[..., FakeBroker] = partial(
             FakeBroker,
             port=port,
             clock=lambda: began + int(clock.monotonic() * 1000),
@@ -127,6 +145,7 @@ class FakeLocation:
         if are_in_files(self.properties):
             self._load()
         self._started = False
+        self._slave: FakeSlave | None = None
         #: Its files.
         self.tables = FakeTables(lambda: self._broker)
 
@@ -167,13 +186,28 @@ class FakeLocation:
         return "the fake broker closed the connection"
 
     def close(self) -> None:
-        """Stop the broker."""
+        """Stop the broker, and its slave."""
         self._broker.kill()
+        if self._slave is not None:
+            self._slave.broker.kill()
 
     def settle(self) -> None:
         """Wait until a running broker has handled everything that was written to it."""
         if self._broker.running:
             self._broker.settle()
+
+    #: It can have a slave, however it is configured.
+    unpaired = ""
+
+    @property
+    def slave(self) -> FakeSlave:
+        """Its slave; started on first use."""
+        if self._slave is None:
+            broker = self._make(self._profile, port=free_port(), slave=True)
+            broker.follow(self._broker)
+            broker.start()
+            self._slave = FakeSlave(broker)
+        return self._slave
 
     # --- control ----------------------------------------------------------------------------------------------
 

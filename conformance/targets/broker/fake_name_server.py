@@ -6,6 +6,8 @@ The routes are those of ``broker-assignment``: queues of several brokers, of whi
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -29,9 +31,10 @@ def routed(release: Release) -> bool:
 
 
 class RouteServer:
-    """A name server on a port of its own."""
+    """A name server on a port of its own; ``registered`` are the fields by which it answers a registration."""
 
-    def __init__(self, release: Release) -> None:
+    def __init__(self, release: Release, registered: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._registered = registered
         wire = WireRules.of(Profile.of(broker=str(release)))
         self._listener = Listener(self, _HOST, 0, echo=wire.echoes_binary, version=wire.ordinal)
         self._started = False
@@ -52,7 +55,7 @@ class RouteServer:
         if request.code == Request.GET_ROUTEINFO_BY_TOPIC:
             return _route(request.ext["topic"])
         if request.code in {Request.REGISTER_BROKER, Request.UNREGISTER_BROKER}:
-            return Command(0)
+            return Command(0, dict(self._registered))
         return Command(int(Response.REQUEST_CODE_NOT_SUPPORTED), remark=f"request {request.code} is not known here")
 
     def closed(self, peer: Peer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 
 from rocketmq_conformance.conformance.adapter import AdapterError, CannotRunError
@@ -25,6 +26,7 @@ from rocketmq_conformance.conformance.targets.broker.pipeline import Pipeline
 from rocketmq_conformance.conformance.targets.broker.process import START_LIMIT, STOP_LIMIT, JavaProcess
 from rocketmq_conformance.conformance.targets.broker.published_jars import broker_class_path, published_jars
 from rocketmq_conformance.conformance.targets.broker.servers import Broker, LocalJava
+from rocketmq_conformance.conformance.targets.broker.started_slave import StartedSlave
 from rocketmq_conformance.conformance.targets.broker.table_files import BrokerTableFiles
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.configuration import are_in_files
@@ -74,7 +76,7 @@ class StartedBroker:
         self.given: Collection[str] | None = properties.keys()
         self.image = image
         self.access = asked.access
-        self._asked = asked
+        self._asked, self._contained = asked, contained
         self.lease, self.delay = SHORT_LEASE, DEFAULT_DELAY
         self.patience = start_limit(START_LIMIT) + STOP_LIMIT
         #: Does the broker fetch routes from the kit's name server? One in a container does not reach it.
@@ -87,6 +89,7 @@ class StartedBroker:
         self.older_runs = False
         self._broker: Broker | None = None
         self._routes: RouteServer | None = None
+        self._slave: StartedSlave | None = None
 
         #: Its files.
         self.tables = BrokerTableFiles(lambda: self.broker)
@@ -99,14 +102,17 @@ class StartedBroker:
         return self._local(self._routes.start())
 
     def _local(self, name_server: str) -> Broker:
+        return self._process(name_server, store_writer(self.properties), self.properties)
+
+    def _process(self, name_server: str, prepare: Callable[[Path], None], properties: Mapping[str, str]) -> Broker:
         host = LocalJava(self.unpacked.class_path if self.unpacked else broker_class_path, self._java)
         return Broker(
             self.release,
-            store_writer(self.properties),
+            prepare,
             name_server,
             lease=self.lease,
             host=host,
-            properties=self.properties,
+            properties=properties,
             asked=self._asked,
             version=self.unpacked.version if self.unpacked else "",
         )
@@ -169,7 +175,10 @@ class StartedBroker:
         return self.access.redacted(f"{process.name} died; its last line: {process.last_error()}")
 
     def close(self) -> None:
-        """Kill the broker, and those beside it, and remove its folder."""
+        """Kill the broker, its slave, and those beside it, and remove their folders."""
+        if self._slave is not None:
+            self._slave.close()
+            self._slave = None
         for other in self._others:
             other.close()
         if self._broker is not None:
@@ -178,6 +187,25 @@ class StartedBroker:
         if self._routes is not None:
             self._routes.stop()
             self._routes = None
+
+    @property
+    def unpaired(self) -> str:
+        """Why it cannot have a slave; "" when it can."""
+        if self._contained:
+            return "starts a slave beside the broker; judge it without via=container"
+        if self._asked.properties:
+            return "starts a slave beside the broker, which would need credentials of its own; judge it without them"
+        return "" if are_in_files(self.properties) else "compares files of offsets, and the broker has none"
+
+    @property
+    def slave(self) -> StartedSlave:
+        """Its slave; started on first use, with an empty store."""
+        if self._slave is None:
+            self._slave = StartedSlave(
+                self.broker,
+                lambda role, names: self._process(names, lambda home: None, {**self.properties, **role}),
+            )
+        return self._slave
 
     # --- control ----------------------------------------------------------------------------------------------
 

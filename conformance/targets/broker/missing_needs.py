@@ -27,6 +27,11 @@ _OTHER_FILE = "damages consumerOffset.json, which is not read with enableLmq=tru
 _NOT_UPGRADED = "needs the store of another release; judge such as broker:5.5.0?upgraded-from=4.9.7"
 _NO_ROUTES = "needs a broker that reaches the kit's name server; judge broker:VERSION without via=container"
 _NOT_READABLE = f"looks at messages by pulls, and {PERMISSION} has no bit 4"
+#: Why nothing can be played at a slave.
+AT_SLAVE = (
+    "the broker is a slave (brokerRole=SLAVE): what a case creates there is gone once it has asked its master; judge "
+    "its master, or broker:VERSION -k broker-slave for a pair"
+)
 _NO_NEW_GROUPS = f"was compared with brokers that create groups, and {CREATES_GROUPS} is false"
 
 
@@ -34,7 +39,7 @@ def missing_needs(source: BrokerLocation, release: Release | None, read: Mapping
     """What a broker of a release with these properties lacks, each with the reason why a suite cannot be judged."""
     own, missing = source.own, {}
     if own is None:
-        needs = (Need.PROCESS, Need.AGED_STORE, Need.LEVELS, Need.PAGE_CACHE, Need.UPGRADE)
+        needs = (Need.PROCESS, Need.AGED_STORE, Need.LEVELS, Need.PAGE_CACHE, Need.UPGRADE, Need.SLAVE)
         missing = dict.fromkeys(needs, _NOT_STARTED)
         if not source.routed:
             missing[Need.ROUTES] = _NOT_STARTED
@@ -47,6 +52,8 @@ def missing_needs(source: BrokerLocation, release: Release | None, read: Mapping
             missing[Need.OFFSETS_FILE] = _OTHER_FILE
         if own.cold:
             missing[Need.PAGE_CACHE] = own.cold
+        if own.unpaired:
+            missing[Need.SLAVE] = own.unpaired
         if own.upgraded_from is None:
             missing[Need.UPGRADE] = _NOT_UPGRADED
     if forgets := _forgets(read):

@@ -22,6 +22,8 @@ class Need(Enum):
 
     #: A process that may be stopped and killed.
     PROCESS = "process"
+    #: A slave that asks it when it is to.
+    SLAVE = "slave"
     #: Another release to take turns with.
     UPGRADE = "upgrade"
     #: The aged store, and such a process.

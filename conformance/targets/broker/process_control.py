@@ -56,6 +56,10 @@ class BrokerConnection(Protocol):
         """Do a job of the case in the first lane."""
         ...
 
+    def slave_job(self, make: Callable[[CaseNames], Requests]) -> Outcome:
+        """Do a job of the case in the first lane at the broker's slave."""
+        ...
+
     def topic_name(self, lane: int, topic: int) -> str:
         """The broker's name of a topic of the case in a lane."""
         ...
@@ -95,6 +99,11 @@ class ProcessControl:
             self.start()
         if self._broker.older_runs:
             self.change(KILL)
+
+    def pair(self) -> None:
+        """Restore the initial state of a case that has a slave: it has come up."""
+        if self._broker is not None:
+            _ = self._broker.slave
 
     def warm(self) -> None:
         """Restore the initial state of a case: the ordinary memory ratio."""
@@ -152,6 +161,11 @@ class ProcessControl:
     def save(self) -> Outcome:
         """Wait until the offsets on disk are those in memory."""
         self.managed.save(lambda: self.connection.ask(requests.stored_offsets()))
+        return Ok()
+
+    def synchronise(self) -> Outcome:
+        """Wait until the slave has asked its master."""
+        self.managed.slave.synchronise()
         return Ok()
 
     def set_memory(self, hot: bool) -> Outcome:

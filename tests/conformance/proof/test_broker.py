@@ -84,6 +84,7 @@ class ModelAdapter(BrokerAdapter):
                 "broker-locks",
                 "broker-doubt",
                 "broker-process",
+                "broker-slave",
                 "broker-assignment",
                 "broker-cold",
                 "broker-tables",

@@ -214,6 +214,7 @@ def test_hello_asks_the_broker_for_its_version(adapter: BrokerAdapter) -> None:
         "broker-restart",
         "broker-retry",
         "broker-search-files",
+        "broker-slave",
         "broker-tables",
         "broker-upgrade",
     ]

@@ -1,0 +1,179 @@
+"""A master and its slave: what each answers, and what the slave has once it has asked its master."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketmq_conformance.models.broker.broker_process import UNREACHABLE
+from rocketmq_conformance.models.broker.broker_slave import MASTER_NODE, SLAVE_NODE, BrokerSlaveModel, Pair
+from rocketmq_conformance.models.broker.configuration import SERVER_RESET, SLAVE_CHECKS, SLAVE_READS
+from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
+from rocketmq_conformance.models.outcome import Err, Expected
+from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.suites import broker_slave
+
+OLD, FENCED, PREVIEW, NEW = "4.9.3", "4.9.7", "5.0.0-ALPHA", "5.5.0"
+
+
+def model(release: str, **properties: str) -> BrokerSlaveModel:
+    return BrokerSlaveModel(Profile.of(broker=release).configured(properties))
+
+
+def asked(pair: Pair, by: BrokerSlaveModel, at: str, queue: int = 0, group: int = 0, topic: int = 0) -> Expected:
+    return by.query(pair, at, group, topic, queue, False)[1]
+
+
+def committed(pair: Pair, by: BrokerSlaveModel, at: str, offset: int, queue: int = 0, group: int = 0) -> Pair:
+    after, result, _ = by.commit(pair, at, group, 0, queue, offset)
+    assert result is None
+    return after
+
+
+def synchronised(pair: Pair, by: BrokerSlaveModel) -> tuple[Pair, str]:
+    after, _, why = by.synchronise(pair)
+    return after, why.kind
+
+
+def begun(by: BrokerSlaveModel) -> Pair:
+    """Three messages, 5 stored at the master, and a slave that has asked."""
+    pair = by.send(by.initial(), MASTER_NODE, 0, 3)[0]
+    return synchronised(committed(pair, by, MASTER_NODE, 5), by)[0]
+
+
+# --- what a slave takes -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release", [OLD, NEW])
+def test_the_masters_offset_counts_in_both_directions(release: str) -> None:
+    by = model(release)
+    pair = committed(begun(by), by, SLAVE_NODE, 7)
+    assert (asked(pair, by, MASTER_NODE), asked(pair, by, SLAVE_NODE)) == (5, 7)
+    pair, kind = synchronised(pair, by)
+    assert (kind, asked(pair, by, SLAVE_NODE)) == ("newer at the slave", 5)
+    pair, kind = synchronised(committed(pair, by, MASTER_NODE, 6), by)
+    assert (kind, asked(pair, by, SLAVE_NODE)) == ("newer at the master", 6)
+
+
+def test_a_topic_and_group_is_taken_as_a_whole() -> None:
+    by = model(NEW)
+    pair, kind = synchronised(committed(begun(by), by, SLAVE_NODE, 7, queue=1), by)
+    assert (kind, asked(pair, by, SLAVE_NODE, queue=1)) == ("a queue only the slave has", Err("QUERY_NOT_FOUND"))
+
+
+def test_what_the_master_has_nothing_of_stays() -> None:
+    by = model(OLD)
+    pair, kind = synchronised(committed(begun(by), by, SLAVE_NODE, 4, group=1), by)
+    assert (kind, asked(pair, by, SLAVE_NODE, group=1)) == ("kept at the slave", 4)
+    by = model(NEW)
+    pair = by.delete_group(begun(by), MASTER_NODE, 0, "cleanOffset")[0]
+    pair, kind = synchronised(pair, by)
+    assert (kind, asked(pair, by, SLAVE_NODE)) == ("kept at the slave", 5)
+    assert by.commit(pair, SLAVE_NODE, 0, 0, 0, 6)[1] == Err("SUBSCRIPTION_GROUP_NOT_EXIST")
+
+
+def test_topics_and_groups_become_the_masters() -> None:
+    by = model(NEW)
+    pair, kind = synchronised(by.initial(), by)
+    assert (kind, pair.slave.topics, pair.slave.groups) == ("other groups", pair.master.topics, pair.master.groups)
+    assert synchronised(pair, by)[1] == "the same"
+    pair, kind = synchronised(by.create_topic(pair, MASTER_NODE)[0], by)
+    assert (kind, "T1" in pair.slave.topics) == ("other topics", True)
+    pair, _ = synchronised(by.delete_topic(pair, SLAVE_NODE)[0], by)
+    assert "T1" in pair.slave.topics
+    assert synchronised(committed(pair, by, MASTER_NODE, 0), by)[1] == "new at the master"
+
+
+def test_a_reset_at_the_master_is_not_pending_at_the_slave() -> None:
+    by = model(NEW)
+    pair = by.reset(begun(by), MASTER_NODE, 0, 0, 0, 1)[0]
+    assert pair.master.pending
+    pair, kind = synchronised(pair, by)
+    assert (kind, dict(pair.slave.pending), asked(pair, by, SLAVE_NODE)) == ("resets stay", {}, 1)
+
+
+# --- a master that is gone --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [STOP, KILL])
+def test_a_slave_keeps_what_is_committed_to_it_until_its_master_is_back(how: str) -> None:
+    by = model(NEW)
+    pair, result, why = by.end(begun(by), how)
+    assert (result, "SLV-GONE" in why.rules) == (None, True)
+    assert asked(pair, by, MASTER_NODE) == UNREACHABLE
+    pair, kind = synchronised(committed(pair, by, SLAVE_NODE, 9), by)
+    assert (kind, asked(pair, by, SLAVE_NODE)) == ("asked in vain", 9)
+    pair, _ = synchronised(by.start(pair)[0], by)
+    assert (asked(pair, by, MASTER_NODE), asked(pair, by, SLAVE_NODE)) == (5, 5)
+
+
+# --- what a slave refuses ---------------------------------------------------------------------------------------
+
+
+def test_messages_are_the_masters() -> None:
+    pairs = {release: begun(model(release)) for release in (OLD, NEW)}
+    assert model(OLD).send(pairs[OLD], SLAVE_NODE, 0, 1)[1] == Err("SERVICE_NOT_AVAILABLE")
+    assert model(OLD).send(model(OLD).initial(), SLAVE_NODE, 0, 1)[1] == Err("TOPIC_NOT_EXIST")
+    assert model(NEW).send(model(NEW).initial(), SLAVE_NODE, 0, 1)[1] == Err("SYSTEM_BUSY")
+    assert model(NEW).send(pairs[NEW], MASTER_NODE, 9, 1)[1] == Err("INVALID_PARAMETER")
+    for release, pair in pairs.items():
+        assert model(release).bounds(pair, SLAVE_NODE, 0, 0)[1] == (0, 3)
+
+
+def test_some_slaves_refuse_changes_of_topics_and_groups() -> None:
+    for release, refused in (
+        (OLD, None),
+        (FENCED, Err("SYSTEM_ERROR")),
+        (PREVIEW, None),
+        ("5.1.3", Err("SYSTEM_ERROR")),
+    ):
+        by = model(release)
+        assert by.create_group(by.initial(), SLAVE_NODE, 0)[1] == refused
+        assert by.delete_group(by.initial(), SLAVE_NODE, 0, "")[1] == refused
+    assert model("5.1.4").create_topic(model("5.1.4").initial(), SLAVE_NODE)[1] is None
+
+
+def test_a_slave_makes_no_reset() -> None:
+    assert model(NEW).reset(begun(model(NEW)), SLAVE_NODE, 1, 1, 0, 1)[1] == Err("SYSTEM_ERROR")
+    by_members = model(NEW, **{SERVER_RESET: "false"})
+    assert by_members.reset(begun(by_members), SLAVE_NODE, 0, 0, 0, 1)[1] == Err("SYSTEM_ERROR")  # no offset of queue 1
+    both = committed(begun(by_members), by_members, SLAVE_NODE, 1, queue=1)
+    assert by_members.reset(both, SLAVE_NODE, 0, 0, 0, 1)[1] == Err("CONSUMER_NOT_ONLINE")
+
+
+def pulled(
+    by: BrokerSlaveModel, offset: int, commit: int | None = None, at: str = SLAVE_NODE
+) -> tuple[Expected, Expected]:
+    """The answer to a pull, and what is stored afterwards."""
+    pair, result, _ = by.pull(begun(by), at, 0, 0, 0, offset, commit)
+    return result, asked(pair, by, at)
+
+
+def test_an_old_slave_answers_pulls_and_stores_nothing() -> None:
+    by = model(OLD)
+    assert pulled(by, 1, commit=2) == (("SUCCESS", 3, (1, 2)), 5)
+    assert pulled(by, 1, commit=2, at=MASTER_NODE) == (("SUCCESS", 3, (1, 2)), 2)
+    assert pulled(by, 9, commit=2) == (("PULL_RETRY_IMMEDIATELY", 9, ()), 5)
+    assert pulled(by, 3) == (("PULL_NOT_FOUND", 3, ()), 5)
+    assert pulled(model(PREVIEW, **{SLAVE_CHECKS: "true"}), 9) == (("PULL_OFFSET_MOVED", 0, ()), 5)
+    assert by.pull(by.initial(), SLAVE_NODE, 1, 0, 0, 0, None)[0].slave.groups == {"G1"}
+
+
+def test_a_slave_of_5_is_read_only_where_it_is_configured() -> None:
+    by = model(NEW)
+    assert pulled(by, 1, commit=2) == (Err("SYSTEM_BUSY"), 5)
+    assert by.pull(by.initial(), SLAVE_NODE, 1, 0, 0, 0, None)[0] == by.initial()
+    by = model(NEW, **{SLAVE_READS: "true"})
+    assert pulled(by, 1, commit=2) == (("SUCCESS", 3, (1, 2)), 2)
+    assert pulled(by, 9) == (("PULL_RETRY_IMMEDIATELY", 9, ()), 5)
+    assert pulled(by, 3) == (("PULL_NOT_FOUND", 3, ()), 5)
+    checks = model(NEW, **{SLAVE_READS: "true", SLAVE_CHECKS: "true"})
+    assert pulled(checks, 9) == (("PULL_OFFSET_MOVED", 3, ()), 5)
+
+
+# --- the suite --------------------------------------------------------------------------------------------------
+
+
+def test_the_state_is_shown_in_one_line() -> None:
+    by = model(NEW)
+    assert broker_slave.SUITE.show(by.end(by.initial(), STOP)[0]).startswith("master down: topics {'T0': 2}")
+    assert broker_slave.SUITE.show(by.initial()).startswith("master up: topics {'T0': 2}")
