@@ -17,7 +17,7 @@ _mutant = declared(MUTANTS, "lite-pull")
 # --- life ----------------------------------------------------------------------------------------------------
 
 
-@_mutant("D243", "A start that fails leaves the consumer running.")
+@_mutant("D237", "A start that fails leaves the consumer running.")
 class ManualStartRuns(LitePull):
     def start_failed(self) -> Result:
         return REFUSED
@@ -36,7 +36,7 @@ class ManualEndCommits(LitePull):
         super().last_persist()
 
 
-@_mutant("D243", "A consumer that does not run polls nothing, without an error.")
+@_mutant("D237", "A consumer that does not run polls nothing, without an error.")
 class ManualPollsBeforeItRuns(LitePull):
     def poll(self, patience: int) -> Result:
         return super().poll(patience) if self.runs() or patience < 0 else ((),)
@@ -45,7 +45,7 @@ class ManualPollsBeforeItRuns(LitePull):
 # --- queues --------------------------------------------------------------------------------------------------
 
 
-@_mutant("D243", "A consumer that subscribed can assign, and the other way round.")
+@_mutant("D237", "A consumer that subscribed can assign, and the other way round.")
 class ManualMixesModes(LitePull):
     def may(self, mode: str) -> bool:
         return True
@@ -57,7 +57,7 @@ class ManualAssignsMore(LitePull):
         super().have((*queues, *(queue for queue in self.tasks if queue not in queues)))
 
 
-@_mutant("D243", "An assignment begins the queues anew that it names again.")
+@_mutant("D237", "An assignment begins the queues anew that it names again.")
 class ManualAssignsAllAnew(LitePull):
     def have(self, queues: tuple[int, ...]) -> None:
         for queue in [*self.tasks]:
@@ -65,7 +65,7 @@ class ManualAssignsAllAnew(LitePull):
         super().have(queues)
 
 
-@_mutant("D243", "A queue that is assigned again goes on where its polls were.")
+@_mutant("D237", "A queue that is assigned again goes on where its polls were.")
 class ManualRemembersPolls(LitePull):
     def forget(self, queue: int) -> None:
         self.commit_one(queue)
@@ -97,7 +97,7 @@ class ManualLateAnswerCounts(LitePull):
         return super().is_late(task, queue)
 
 
-@_mutant("D240", "A listener that is given with a subscription takes the place of what assigns.")
+@_mutant("D234", "A listener that is given with a subscription takes the place of what assigns.")
 class ManualListenerAlone(LitePull):
     def subscribed(self, topic: str, listens: bool) -> Result:
         result = super().subscribed(topic, listens)
@@ -106,13 +106,13 @@ class ManualListenerAlone(LitePull):
         return result
 
 
-@_mutant("D240", "A listener that is given with a subscription is never called.")
+@_mutant("D234", "A listener that is given with a subscription is never called.")
 class ManualListenerUnheard(LitePull):
     def subscribed(self, topic: str, listens: bool) -> Result:
         return super().subscribed(topic, False)
 
 
-@_mutant("D240", "A listener that is set after a subscription is called as well, and queues are assigned.")
+@_mutant("D234", "A listener that is set after a subscription is called as well, and queues are assigned.")
 class ManualListenerAsWell(LitePull):
     def listen(self) -> Result:
         assigns = self.assigns
@@ -124,46 +124,46 @@ class ManualListenerAsWell(LitePull):
 # --- seeks ---------------------------------------------------------------------------------------------------
 
 
-@_mutant("D243", "A seek to max is refused.")
+@_mutant("D237", "A seek to max is refused.")
 class ManualRefusesMax(LitePull):
     def allows(self, offset: int, low: int, high: int) -> bool:
         return low <= offset < high
 
 
-@_mutant("D243", "A seek goes anywhere.")
+@_mutant("D237", "A seek goes anywhere.")
 class ManualSeeksAnywhere(LitePull):
     def allows(self, offset: int, low: int, high: int) -> bool:
         return True
 
 
-@_mutant("D243", "A seek leaves what is cached.")
+@_mutant("D237", "A seek leaves what is cached.")
 class ManualSeekLeavesCache(LitePull):
     def clear(self, queue: int) -> None:
         pass
 
 
-@_mutant("D243", "A seek clears the cache of all queues.")
+@_mutant("D237", "A seek clears the cache of all queues.")
 class ManualSeekClearsAll(LitePull):
     def clear(self, queue: int) -> None:
         for mine in self.tasks:
             super().clear(mine)
 
 
-@_mutant("D242", "A commit writes the offset of a seek at once.")
+@_mutant("D236", "A commit writes the offset of a seek at once.")
 class ManualSeekCommits(LitePull):
     def sought(self, task: Task, queue: int, offset: int) -> None:
         super().sought(task, queue, offset)
         task.consumed = offset
 
 
-@_mutant("D243", "A seek writes its offset into memory.")
+@_mutant("D237", "A seek writes its offset into memory.")
 class ManualSeekWrites(LitePull):
     def sought(self, task: Task, queue: int, offset: int) -> None:
         super().sought(task, queue, offset)
         self.write(queue, offset)
 
 
-@_mutant("D242", "The pull that takes a seek changes nothing of what a commit writes.")
+@_mutant("D236", "The pull that takes a seek changes nothing of what a commit writes.")
 class ManualSeekIsNotConsumed(LitePull):
     def take_seek(self, task: Task) -> int:
         consumed = task.consumed
@@ -172,7 +172,7 @@ class ManualSeekIsNotConsumed(LitePull):
         return offset
 
 
-@_mutant("D242", "A seek whose pull fails is tried again.")
+@_mutant("D236", "A seek whose pull fails is tried again.")
 class ManualKeepsSeek(LitePull):
     def failed(self, task: Task, asked: int) -> None:
         if task.consumed == asked:
@@ -185,7 +185,7 @@ class ManualSeekTakesLateAnswer(LitePull):
         return task is not self.tasks[queue]
 
 
-@_mutant("D243", "The end is the last message.")
+@_mutant("D237", "The end is the last message.")
 class ManualEndIsTheLast(LitePull):
     def seek_to(self, queue: int, bound: Callable[[int], int]) -> Result:
         if bound == self.positions.max:
@@ -193,7 +193,7 @@ class ManualEndIsTheLast(LitePull):
         return super().seek_to(queue, bound)
 
 
-@_mutant("D243", "The begin is 0, whatever has expired.")
+@_mutant("D237", "The begin is 0, whatever has expired.")
 class ManualBeginIsZero(LitePull):
     def seek_to(self, queue: int, bound: Callable[[int], int]) -> Result:
         if bound == self.min:
@@ -204,7 +204,7 @@ class ManualBeginIsZero(LitePull):
 # --- pulls and polls -----------------------------------------------------------------------------------------
 
 
-@_mutant("D243", "What is cached of a paused queue is not polled.")
+@_mutant("D237", "What is cached of a paused queue is not polled.")
 class ManualPauseHoldsBack(LitePull):
     def poll(self, patience: int) -> Result:
         held = [batch for batch in self.batches if self.is_paused(batch[0])]
@@ -217,19 +217,19 @@ class ManualPauseHoldsBack(LitePull):
         return queue in self.tasks and self.tasks[queue].paused
 
 
-@_mutant("D243", "A paused queue is pulled.")
+@_mutant("D237", "A paused queue is pulled.")
 class ManualPausePulls(LitePull):
     def may_pull(self, task: Task) -> bool:
         return not task.owned.dropped and len(task.owned.messages) <= MAX_CACHED
 
 
-@_mutant("D243", "A paused queue is pulled to take a seek.")
+@_mutant("D237", "A paused queue is pulled to take a seek.")
 class ManualPauseTakesSeek(LitePull):
     def may_pull(self, task: Task) -> bool:
         return super().may_pull(task) or (task.paused and task.seeks != NO_OFFSET and not task.owned.dropped)
 
 
-@_mutant("D243", "An assignment that forgets a queue leaves its pause.")
+@_mutant("D237", "An assignment that forgets a queue leaves its pause.")
 class ManualPauseStays(LitePull):
     def forget(self, queue: int) -> None:
         self.still_paused.discard(queue)
@@ -247,13 +247,13 @@ class ManualPauseStays(LitePull):
         self.still_paused: set[int] = set()
 
 
-@_mutant("D243", "A queue is not pulled at the threshold.")
+@_mutant("D237", "A queue is not pulled at the threshold.")
 class ManualStopsAtTheThreshold(LitePull):
     def may_pull(self, task: Task) -> bool:
         return super().may_pull(task) and len(task.owned.messages) < MAX_CACHED
 
 
-@_mutant("D243", "Any number of messages is cached.")
+@_mutant("D237", "Any number of messages is cached.")
 class ManualCachesAll(LitePull):
     def may_pull(self, task: Task) -> bool:
         return not task.paused and not task.owned.dropped
@@ -278,7 +278,7 @@ class ManualFailBeginsAgain(LitePull):
         task.pulls = NO_OFFSET
 
 
-@_mutant("D243", "A poll takes the newest messages first.")
+@_mutant("D237", "A poll takes the newest messages first.")
 class ManualPollsNewest(LitePull):
     def poll(self, patience: int) -> Result:
         self.batches.reverse()
@@ -363,19 +363,19 @@ class ManualNeverPersists(LitePull):
         pass
 
 
-@_mutant("D243", "Offsets of queues that are not assigned can be committed.")
+@_mutant("D237", "Offsets of queues that are not assigned can be committed.")
 class ManualCommitsAnyQueue(LitePull):
     def takes(self, queue: int, offset: int) -> bool:
         return offset != NO_OFFSET
 
 
-@_mutant("D243", "The offset -1 can be committed.")
+@_mutant("D237", "The offset -1 can be committed.")
 class ManualCommitsMinusOne(LitePull):
     def takes(self, queue: int, offset: int) -> bool:
         return queue in self.tasks and not self.tasks[queue].owned.dropped
 
 
-@_mutant("D243", "Polls go on where offsets were committed.")
+@_mutant("D237", "Polls go on where offsets were committed.")
 class ManualCommitMovesPolls(LitePull):
     def commit_offsets(self, offsets: tuple[tuple[int, int], ...], persist: bool) -> Result:
         result = super().commit_offsets(offsets, persist)
@@ -385,7 +385,7 @@ class ManualCommitMovesPolls(LitePull):
         return result
 
 
-@_mutant("D241", "What is committed is asked of the broker each time, over memory.")
+@_mutant("D235", "What is committed is asked of the broker each time, over memory.")
 class ManualAsksEachTime(LitePull):
     def read_committed(self, queue: int) -> int:
         return self.store.read_stored(queue)
@@ -405,7 +405,7 @@ class ManualPersistsTheOwned(LitePull):
         return None
 
 
-@_mutant("D243", "A time is looked up for queues that are assigned alone.")
+@_mutant("D237", "A time is looked up for queues that are assigned alone.")
 class ManualTimesOfMine(LitePull):
     def offset_for_time(self, queue: int, time: int) -> Result:
         return super().offset_for_time(queue, time) if queue in self.tasks or not self.runs() else REFUSED
@@ -414,19 +414,19 @@ class ManualTimesOfMine(LitePull):
 # --- the topic's listener ------------------------------------------------------------------------------------
 
 
-@_mutant("D243", "The listener of a topic is called at each look.")
+@_mutant("D237", "The listener of a topic is called at each look.")
 class ManualHearsEachLook(LitePull):
     def changed(self, before: tuple[int, ...] | None, queues: tuple[int, ...]) -> Result:
         return queues
 
 
-@_mutant("D243", "The listener of a topic is not called by the first look that succeeds.")
+@_mutant("D237", "The listener of a topic is not called by the first look that succeeds.")
 class ManualFirstLookIsSilent(LitePull):
     def changed(self, before: tuple[int, ...] | None, queues: tuple[int, ...]) -> Result:
         return None if before is None else super().changed(before, queues)
 
 
-@_mutant("D243", "The listener of a topic is called when queues come, not when they go.")
+@_mutant("D237", "The listener of a topic is called when queues come, not when they go.")
 class ManualHearsOfMore(LitePull):
     def changed(self, before: tuple[int, ...] | None, queues: tuple[int, ...]) -> Result:
         return None if before is not None and {*before} >= {*queues} else queues
