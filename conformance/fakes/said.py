@@ -32,18 +32,18 @@ class SaidMessages:
         brought: Sequence[Brought],
         carried: Mapping[Message, int],
         name: Callable[[int], int],
-        open_: Container[str] = (),
+        open_: Container[str | tuple[str, int]] = (),
     ) -> list[Brought]:
         """What clients were given: of what pulls ``brought`` in this step what they said they were given, and what they
-        said more often than pulls have ``carried`` it to them. ``name`` is how they name the queue of a number; clients
-        that are ``open_`` may say it later, or never.
+        said more often than pulls have ``carried`` it to them. ``name`` names the queue of a number. Clients,
+        or queues of them, that are ``open_`` may say it later, or never.
         """
         said = +self._step
         given: list[Brought] = []
         for client, queue, first, count in brought:
             for offset in range(first, first + count):
                 message = client, name(queue), offset
-                if client in open_ or queue == RETURNED or said[message]:
+                if client in open_ or (client, queue) in open_ or queue == RETURNED or said[message]:
                     said[message] -= 1
                     given.append((client, queue, offset, 1))
         again = (message for message in self._step if self._all[message] > carried.get(message, 0))

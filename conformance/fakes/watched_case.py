@@ -132,7 +132,7 @@ class WatchedCase(ABC):
         return found
 
     def given(
-        self, brought: Sequence[Brought], said: SaidMessages | None, open_: Container[str] = ()
+        self, brought: Sequence[Brought], said: SaidMessages | None, open_: Container[str | tuple[str, int]] = ()
     ) -> Sequence[Brought]:
         """What clients were given: what pulls ``brought``, and where they say so what they ``said`` of that."""
         return brought if said is None else said.among(brought, self.traffic.carried, said_queue, open_)

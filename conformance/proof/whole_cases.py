@@ -36,10 +36,14 @@ from rocketmq_conformance.models.client.whole_moves import (
     CommitNow,
     Expire,
     Fail,
+    Flood,
+    Free,
+    Hang,
     Hold,
     Join,
     Leave,
     LetGo,
+    Load,
     LockElsewhere,
     Look,
     Mend,
@@ -47,6 +51,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     ResetTo,
     Resume,
     Seek,
+    Stay,
     Subscribe,
     Suspend,
     UnlockElsewhere,
@@ -83,6 +88,11 @@ class TableCase(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}, {self.kind}"
+
+    @property
+    def threads(self) -> int:
+        """How many threads call a listener: others go on while one hangs."""
+        return 4 if any(isinstance(move, Hang | Flood | Load) for move in self.moves) else 1
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -143,6 +153,7 @@ def cases() -> Iterator[TableCase]:
     yield from _commits()
     for kind in KINDS:
         yield from _messages(kind)
+    yield from _loads()
     for fault in ("no-field", "SYSTEM_ERROR"):
         moves = _until_mended(Fail(QUERY, fault, later=True))
         yield TableCase(f"stored offset: the second answer is {fault}", ORDERLY, moves)
@@ -174,6 +185,21 @@ def _messages(kind: str) -> Iterator[TableCase]:
     for form in BODIES:
         moves: tuple[Move, ...] = (Join(), Look(), ArriveAs(form), Look(), Arrive(), Look())
         yield TableCase(f"a message arrives: {form}", kind, moves, since=since.get(form))
+
+
+def _loads() -> Iterator[TableCase]:
+    hung: tuple[Move, ...] = (Join("a"), Look(), Hang(0), Look(), Arrive(), Look())
+    returned: tuple[Move, ...] = (Free(), Look(), Arrive(), Look())
+    yield TableCase("a listener hangs", PUSH, (*hung, Stay(), Look(), *returned), queues=2)
+    yield TableCase(
+        "a listener hangs, and its member is shut down", PUSH, (*hung, Leave("a"), Look(), Join("b"), Look())
+    )
+    yield TableCase("a listener hangs, and its queue is reset", PUSH, (*hung, ResetTo(3), Look(), *returned))
+    moves = (Join("a"), Look(), Hang(1), Look(), Arrive(), Look(), Join("b"), Look(), *returned)
+    yield TableCase("a listener hangs, and its queue is lost", PUSH, moves, queues=2)
+    yield TableCase("too many messages", PUSH, (Join(), Look(), Flood(0), Look(), *returned), queues=2)
+    yield TableCase("messages too far apart", PUSH, (*hung, Flood(0, behind=True), Look(), *returned), queues=2)
+    yield TableCase("a steady load", PUSH, (Join(), Look(), Load(0), Look()), queues=3)
 
 
 def _subscriptions() -> Iterator[TableCase]:

@@ -25,6 +25,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
     Arrive,
     CommitNow,
+    Free,
     GivenMessages,
     Hold,
     Join,
@@ -36,6 +37,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Observation,
     Resume,
     Seek,
+    Stay,
     Subscribe,
     Suspend,
     UnlockElsewhere,
@@ -55,6 +57,8 @@ LOOK_LIMIT = 45.0
 _QUIET = 0.7
 #: How long a listener may be busy, and may take to be given a message (s).
 _HOLD_LIMIT, _GIVE_LIMIT = 60.0, 10.0
+#: More than half a minute (s).
+_LONG = 35.0
 #: Timeout of an in-flight poll (s).
 _POLL_TIME = 0.5
 #: Seconds between two observations.
@@ -83,6 +87,10 @@ class PlayedCase(Scoped):
         #: Is a consumer's listener free to return, and is it busy with a message? By name.
         self._free: dict[str, Event] = {}
         self._busy: dict[str, Event] = {}
+        #: The message that a listener hangs with, may it return, and is a queue set aside that is not to be pulled?
+        self._hung: tuple[int, int] | None = None
+        self._returns = Event()
+        self._aside: int | None = None
         #: Do consumers subscribe to the other topic?
         self._subscribed = False
         #: What is closed after the consumers.
@@ -90,6 +98,7 @@ class PlayedCase(Scoped):
 
     def close(self) -> None:
         """Shut down the consumers that still run, and close what they used."""
+        self._returns.set()
         with self._open:
             for name in list(self.consumers):
                 self.leave(name)
@@ -143,6 +152,13 @@ class PlayedCase(Scoped):
                     time.sleep(_POLL_TIME)
             case LetGo(name):
                 self._free[name].set()
+            case Free():
+                self._aside = None
+                self._returns.set()
+                for free in self._free.values():
+                    free.set()
+            case Stay():
+                time.sleep(_LONG)
             case Seek(queue, offset, name):
                 self.consumers[name].seek(queue, offset)
             case CommitNow(name):
@@ -180,6 +196,8 @@ class PlayedCase(Scoped):
             client,
             lambda: self.gate(name),
             on_demand=case.on_demand,
+            hang=self.hang,
+            threads=case.threads,
         )
         if self._subscribed:
             consumer.subscribe(OTHER_TOPIC, True)
@@ -191,6 +209,12 @@ class PlayedCase(Scoped):
         self._busy[name].set()
         self._free[name].wait(_HOLD_LIMIT)
         self._busy[name].clear()
+
+    def hang(self, queue: int, offset: int) -> None:
+        """The listener of a consumer calls it once it has taken a message."""
+        if self._hung == (queue, offset):
+            self._hung = None
+            self._returns.wait(_HOLD_LIMIT)
 
     def leave(self, name: str) -> None:
         """A member is shut down."""
@@ -217,12 +241,22 @@ class PlayedCase(Scoped):
     def _observed(self) -> Observation:
         """What can be observed now, once every consumer has committed."""
         shown = tuple(
-            (name, consumer.owned(), runs(consumer.given[self._known[name] :]))
+            (name, self.pulled(consumer), runs(self._given(name, consumer)))
             for name, consumer in self.consumers.items()
         )
         for consumer in self.consumers.values() if not self.case.on_demand else ():
             consumer.commit()
         return shown, self.stored()
+
+    def pulled(self, consumer: WholeConsumer) -> tuple[int, ...]:
+        """The queues that a consumer has, and pulls."""
+        return consumer.owned()
+
+    def _given(self, name: str, consumer: WholeConsumer) -> list[tuple[int, int]]:
+        """The messages that a consumer was given since the last look; several threads take them in any order."""
+        given = consumer.given[self._known[name] :]
+        given = [one for one in given if one[0] != self._aside]
+        return sorted(given) if self.case.threads > 1 else given
 
 
 def runs(places: Sequence[tuple[int, int]]) -> GivenMessages:

@@ -6,6 +6,7 @@ A look waits until the consumers show what is expected, and then a little longer
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -36,17 +37,25 @@ from rocketmq_conformance.models.client.whole import ORDERLY
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
+    FILLED,
     LATE,
+    LOADED,
     OTHER_QUEUES,
     PULL,
+    SPANNED,
+    STRETCHED,
     ArriveAs,
     Expire,
     Fail,
+    Flood,
+    Hang,
+    Load,
     LockElsewhere,
     Mend,
     Move,
     Observation,
     ResetTo,
+    Stay,
     Suspend,
     UnlockElsewhere,
     Unsubscribe,
@@ -57,6 +66,7 @@ from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, ORDINA
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
+    from rocketmq_conformance.conformance.targets.java_client.whole import WholeConsumer
 
 #: How long a look that expects nothing waits for requests that fail, and how many of them must have come.
 _MET_LIMIT, _MET = 10.0, 2
@@ -66,6 +76,8 @@ _PULL_LIMIT, _GATE_LIMIT = 6.0, 30.0
 HOLD, BRIEF_HOLD = 25_000, 1000
 #: By how much late answers are late (ms).
 _DELAY = 1000
+#: Seconds between two messages of a steady load.
+_EVERY = 0.02
 #: The number of the first queue of each topic.
 _FIRST = {TOPIC: 0, OTHER_TOPIC: OTHER_QUEUES}
 #: Faults after which a client waits for a response.
@@ -77,8 +89,10 @@ class Script:
     pull that finds nothing waits for a message."""
 
     def __init__(self, hold: int = HOLD) -> None:
-        #: Pulls of its topics so far that were answered correctly, by the number of the queue.
+        #: Pulls of its topics so far that were answered correctly, by the number of the queue; and the offset that the
+        #: last of them asked for.
         self.pulls: Counter[int] = Counter()
+        self.latest: dict[int, int] = {}
         script = self
 
         class ScriptedOffsets(Offsets):
@@ -95,7 +109,9 @@ class Script:
                 request.ext["suspendTimeoutMillis"] = str(hold)
                 first = _FIRST.get(request.ext["topic"])
                 if first is not None:
-                    script.pulls[first + int(request.ext["queueId"])] += 1
+                    number = first + int(request.ext["queueId"])
+                    script.pulls[number] += 1
+                    script.latest[number] = int(request.ext["queueOffset"])
                 return super().pull(peer, request)
 
         self.parts: Mapping[str, type] = {"offsets": ScriptedOffsets, "pulls": CountedPulls}
@@ -140,6 +156,8 @@ class ScriptedCase(PlayedCase):
         #: The ids of the queues that had an owner at the last look, and how often they had been pulled.
         self._owned: set[int] = set()
         self._pulled: Counter[int] = Counter()
+        #: The queues whose messages were not given while a load lasted.
+        self._starved: set[int] = set()
         #: Requests that a fault is planted for, and how many of each had come by then.
         self._planted: dict[int, int] = {}
 
@@ -196,6 +214,14 @@ class ScriptedCase(PlayedCase):
                 self._planted.clear()
             case ArriveAs(form, queue):
                 self.broker.send_together(between_plain(form, TOPIC, queue))
+            case Hang(queue):
+                self._hung = queue, self._max(queue)
+                self._returns.clear()
+                self.send(queue)
+            case Flood(queue, behind):
+                self._flood(queue, behind)
+            case Load(queue):
+                self._load(queue)
             case Expire(first):
                 self.broker.expire(TOPIC, 0, first)
             case ResetTo(offset):
@@ -219,6 +245,45 @@ class ScriptedCase(PlayedCase):
                 super().move(move)
             case _:
                 super().move(move)
+
+    def _flood(self, queue: int, behind: bool) -> None:
+        """More messages arrive than a member has at a time; ``behind`` one that hangs, after others were consumed."""
+        self._aside = queue
+        if behind:
+            self._send_many(queue, SPANNED)
+            last = queue, self._max(queue) - 1
+            wait_until(lambda: any(last in one.given for one in self.consumers.values()), self._limit, POLL_INTERVAL)
+        for free in self._free.values():
+            free.clear()
+        self._send_many(queue, STRETCHED if behind else FILLED)
+
+    def _send_many(self, queue: int, messages: int) -> None:
+        for _ in range(messages):
+            self.send(queue)
+
+    def _load(self, queue: int) -> None:
+        """Messages keep arriving in a queue; of those of the others what is given later does not show."""
+        others = {number for number in self.case.numbers if number != queue}
+        for number in others:
+            self.send(number)
+        for _ in range(LOADED - 1):
+            self.send(queue)
+            time.sleep(_EVERY)
+        given = {number for name, consumer in self.consumers.items() for number, _ in self._given(name, consumer)}
+        self._starved = others - given
+        self.send(queue)
+
+    def _given(self, name: str, consumer: WholeConsumer) -> list[tuple[int, int]]:
+        return [one for one in super()._given(name, consumer) if one[0] not in self._starved]
+
+    def pulled(self, consumer: WholeConsumer) -> tuple[int, ...]:
+        """The queues that a consumer has, but for one that is set aside and not pulled to its end."""
+        owned = consumer.owned()
+        aside = self._aside
+        return tuple(one for one in owned if one != aside or self._script.latest.get(one) == self._max(one))
+
+    def _max(self, queue: int) -> int:
+        return self.broker.state.logs[TOPIC, queue].max
 
     def _fail(self, move: Fail) -> None:
         # lite pull consumers of 5.x have a request of their own
@@ -307,7 +372,7 @@ def play_cases(
 
 def _weight(case: TableCase) -> int:
     """The rough duration of a case: resets and corrections take ten seconds, lost answers five."""
-    slow = any(isinstance(move, ResetTo | Expire) for move in case.moves)
+    slow = any(isinstance(move, ResetTo | Expire | Stay) for move in case.moves)
     lost = any(isinstance(move, Fail) and (move.later or move.fault in _UNANSWERED) for move in case.moves)
     return 100 * slow + 50 * lost + len(case.moves)
 

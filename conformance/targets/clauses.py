@@ -200,6 +200,7 @@ CLAUSES: tuple[Clause, ...] = (
         "the messages are given again",
         "Its steps see it, when a member ends and its last commit is lost; no mutant commits once more then.",
     ),
+    _seen("WHOLE-LOAD-STOP", AGAIN, "nothing is given again", "whole-load-starts-again"),
     _seen("WHOLE-MISTAKEN", AGAIN, "lost, or given again", "whole-push-not-found-fails"),
     _unseen(
         "WHOLE-MOVED",

@@ -22,6 +22,9 @@ import org.apache.rocketmq.common.message.MessageExt;
  */
 public class Consumer {
     private static String listener = "succeeds";
+    /** The message that the listener holds once, in the form of its place in a command; and how often it was told what to do. */
+    private static String hung = "";
+    private static int times;
 
     public static void main(String[] arguments) throws Exception {
         Map<String, String> told = System.getenv();
@@ -47,7 +50,7 @@ public class Consumer {
         if (told.get("ROCKETMQ_STRATEGY").equals("AVG_BY_CIRCLE")) {
             consumer.setAllocateMessageQueueStrategy(new AllocateMessageQueueAveragelyByCircle());
         }
-        System.out.println("{\"takes\": [\"listen\", \"strategy\", \"pause\", \"subscribe\"]}");
+        System.out.println("{\"takes\": [\"listen\", \"hold\", \"strategy\", \"pause\", \"subscribe\"]}");
         Thread commands = new Thread(() -> new Scanner(System.in).useDelimiter("\n").forEachRemaining(line -> obey(consumer, line)));
         commands.setDaemon(true);
         commands.start();
@@ -56,7 +59,10 @@ public class Consumer {
         new CountDownLatch(1).await();
     }
 
-    /** Does {"listen": "fails"}, {"pause": true}, {"pause": false}, {"subscribe": "U"} or {"unsubscribe": "U"}. */
+    /**
+     * Does {"listen": "fails"}, {"hold": ["T", 0, 7]}, {"pause": true}, {"pause": false}, {"subscribe": "U"} or
+     * {"unsubscribe": "U"}.
+     */
     private static void obey(DefaultMQPushConsumer consumer, String command) {
         if (command.contains("\"subscribe\"")) {
             try {
@@ -70,6 +76,8 @@ public class Consumer {
             consumer.suspend();
         } else if (command.contains("\"pause\": false")) {
             consumer.resume();
+        } else if (command.contains("\"hold\"")) {
+            hang(command);
         } else {
             listen(value(command));
         }
@@ -80,22 +88,34 @@ public class Consumer {
         return command.replaceAll(".*: \"([^\"]*)\".*", "$1");
     }
 
+    private static synchronized void hang(String command) {
+        hung = command.replaceAll(".*(\\[.*\\]).*", "$1");
+    }
+
     private static synchronized void listen(String to) {
         listener = to;
+        times++;
         Consumer.class.notifyAll();
     }
 
-    /** What the listener returns for these messages, as soon as it is not to hold. */
+    /** What the listener returns for these messages, as soon as it is not to hold, even if it is interrupted. */
     private static synchronized boolean succeeds(List<MessageExt> messages) {
         messages.forEach(Consumer::print);
-        while (listener.equals("holds")) {
+        int since = times;
+        boolean hangs = messages.stream().map(Consumer::place).anyMatch(hung::equals);
+        hung = hangs ? "" : hung;
+        while (listener.equals("holds") || hangs && times == since) {
             try {
                 Consumer.class.wait();
             } catch (InterruptedException ended) {
-                return false;
+                // a client that is shut down interrupts its threads
             }
         }
         return listener.equals("succeeds");
+    }
+
+    private static String place(MessageExt message) {
+        return String.format("[\"%s\", %d, %d]", message.getTopic(), message.getQueueId(), message.getQueueOffset());
     }
 
     static void print(MessageExt message) {

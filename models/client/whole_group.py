@@ -39,11 +39,15 @@ from rocketmq_conformance.models.client.whole_group_state import (
 )
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
+    FILLED,
     LATE,
+    LOADED,
     MEMBERS,
     PULL,
     QUERY,
     SEND_BACK,
+    SPANNED,
+    STRETCHED,
     Arrive,
     ArriveAs,
     CommitNow,
@@ -51,12 +55,16 @@ from rocketmq_conformance.models.client.whole_moves import (
     Deliver,
     Expire,
     Fail,
+    Flood,
+    Free,
     GivenMessages,
+    Hang,
     Hold,
     Join,
     Leave,
     LetGo,
     Listen,
+    Load,
     LockElsewhere,
     Look,
     Mend,
@@ -65,6 +73,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     ResetTo,
     Resume,
     Seek,
+    Stay,
     Subscribe,
     Suspend,
     Unsubscribe,
@@ -223,6 +232,12 @@ _BACK = {
     "copied": Reason(("CONS-1-BACK", "CONS-BACK-COPY"), "copied", beneath=("CONS-1-LATER",)),
 }
 _HELD = Reason(("CONS-1",), "held")
+_HANGS = reasons_by_kind(("WHOLE-LOAD-HANG",), "begins", "others go on", "returns", beneath=("CONS-1", "PULL-NON-1"))
+_ENDS_BUSY = Reason(("WHOLE-LOAD-END",), "shut down")
+_FLOODED = Reason(("WHOLE-LOAD-STOP",), "stops")
+_GOES_ON = Reason(("WHOLE-LOAD-STOP",), "goes on")
+_LONG = Reason(("WHOLE-LOAD-LONG",), "half a minute")
+_LOADED = Reason(("WHOLE-LOAD-FAIR",), "a steady load")
 _FORMED = {form: Reason((rule,), form) for form, rule in RULE_OF.items()}
 _REPEATED = Reason(("WHOLE-REPEAT",), "committed again", beneath=("OFF-R-PALL",))
 
@@ -270,6 +285,16 @@ class WholeGroupModel(WholeQueues):
                 return with_member(group, name, group.members[name]._replace(busy=isinstance(move, Hold)))
             case Listen(name, listener):
                 return self._listens(group, name, listener)
+            case Hang(number):
+                return self._hangs(group, number)
+            case Free():
+                return self._freed(group)
+            case Stay():
+                return with_reason(group, _LONG)
+            case Flood(number, behind):
+                return self._flooded(group, number, SPANNED + STRETCHED if behind else FILLED)
+            case Load(number):
+                return with_reason(self._arrived(self._many(group, number, LOADED - 1), None), _LOADED)
             case Deliver():
                 return self._delivered(group)
             case Crowd(others):
@@ -311,7 +336,8 @@ class WholeGroupModel(WholeQueues):
         for name in group.members:
             group, found = self._pull(group, name)
             given = tuple(sorted(found + late[name]))
-            owned = tuple(sorted(number_of(self.topology, queue) for queue in group.members[name].pulls))
+            pulled = group.members[name].pulls.keys() - group.flooded
+            owned = tuple(sorted(number_of(self.topology, queue) for queue in pulled))
             shown.append((name, owned, given))
         for name, member in group.members.items():
             for queue in member.pulls:
@@ -355,7 +381,7 @@ class WholeGroupModel(WholeQueues):
         member = group.members[name]
         if MEMBERS in group.fails:
             group = with_reason(group, _LIST["keeps" if member.pulls else "takes nothing"])
-        for queue in sorted(member.pulls.keys() - member.unlocked):
+        for queue in sorted(member.pulls.keys() - member.unlocked - group.flooded):
             group, found = self._pull_queue(group, name, queue)
             given += found
         return group, tuple(given)
@@ -401,7 +427,7 @@ class WholeGroupModel(WholeQueues):
         at = member.pulls[queue]
         if not group.pulls_end or group.kind == LITE or member.memory.get(queue) == at:
             return group
-        if queue in member.held:
+        if queue in member.held or queue in member.hung:
             return with_reason(group, _NOTHING_BESIDE)
         return with_reason(
             with_member(group, name, member._replace(memory={**member.memory, queue: at})), _FOUND_NOTHING
@@ -413,6 +439,10 @@ class WholeGroupModel(WholeQueues):
         if member.listener == HOLDS:
             held = {**member.held, queue: (member.held.get(queue, (first, end))[0], end)}
             return with_reason(with_member(group, name, member._replace(held=held)), _HELD)
+        if queue in member.hung:
+            # what is behind the message that hangs may be consumed, and is not committed
+            memory = {**member.memory, queue: member.hung[queue]}
+            return with_reason(with_member(group, name, member._replace(memory=memory)), _HANGS["others go on"])
         if group.on_demand:
             taken = {**member.taken, queue: end}
             return with_reason(with_member(group, name, member._replace(taken=taken)), _DEMAND["polled, not stored"])
@@ -436,6 +466,43 @@ class WholeGroupModel(WholeQueues):
         if listener == FAILS and member.held:
             return self._sent_back(group, sum(end - first for first, end in member.held.values()))
         return group
+
+    def _hangs(self, group: WholeGroup, number: int) -> WholeGroup:
+        """The group after a message arrived that its listener does not return from."""
+        queue = self._queue(number)
+        offset = log_of(self.topology, group.broker, queue).max
+        group = self._arrived(group, number)
+        for name, member in group.members.items():
+            if queue in member.pulls:
+                hung = member._replace(hung={**member.hung, queue: offset})
+                group = with_reason(with_member(group, name, hung), _HANGS["begins"])
+        return group
+
+    def _freed(self, group: WholeGroup) -> WholeGroup:
+        """The group after all listeners returned, also from messages of queues that were lost."""
+        for name, member in group.members.items():
+            if member.hung:
+                group = with_reason(group, _HANGS["returns"])
+            if member.discards:
+                group = with_reason(group, DISCARDED)
+            memory = {**member.memory, **{queue: member.pulls[queue] for queue in member.hung}}
+            group = with_member(group, name, member._replace(hung={}, discards=False, memory=memory))
+        return with_reason(group._replace(flooded=frozenset()), _GOES_ON) if group.flooded else group
+
+    def _flooded(self, group: WholeGroup, number: int, messages: int) -> WholeGroup:
+        """The group after a queue has more messages than a member has at a time."""
+        flooded = frozenset({self._queue(number)})
+        return with_reason(self._many(group, number, messages)._replace(flooded=flooded), _FLOODED)
+
+    def _many(self, group: WholeGroup, number: int, messages: int) -> WholeGroup:
+        """The group after so many messages arrived in a queue."""
+        times = (log_of(self.topology, group.broker, self._queue(number)).times or (0,))[-1:] * messages
+        broker = send(self.start.store.broker, group.broker, self.topology.topic, number, times)[0]
+        return group._replace(broker=broker)
+
+    def _queue(self, number: int) -> int:
+        """The key of a queue of the topic."""
+        return self.topology.places.index((self.topology.topic, number))
 
     def _delivered(self, group: WholeGroup) -> WholeGroup:
         """The group after the broker gave back what waited for its delay level."""
@@ -498,6 +565,8 @@ class WholeGroupModel(WholeQueues):
     def _left(self, group: WholeGroup, name: str) -> WholeGroup:
         for queue in group.members[name].pulls:
             group = self._commit(group, name, queue)
+        if group.members[name].hung:
+            group = with_reason(group, _ENDS_BUSY)
         if group.kind == ORDERLY and group.members[name].pulls:
             group = with_reason(group, _UNLOCKED)
         return group._replace(members={other: member for other, member in group.members.items() if other != name})

@@ -45,6 +45,8 @@ class WholeMember(NamedTuple):
     #: one after the last. Unlike a busy one it is given everything.
     listener: str = SUCCEEDS
     held: Mapping[int, tuple[int, int]] = MappingProxyType({})
+    #: The messages that its listener does not return from, beside others that it does, by queue.
+    hung: Mapping[int, int] = MappingProxyType({})
     #: Does it hold messages of a queue that was lost meanwhile?
     discards: bool = False
     #: What the listeners of an orderly one are at that fail or hold; it has pulled more than it has given them.
@@ -93,6 +95,8 @@ class WholeGroup(NamedTuple):
     unsubscribed: frozenset[str] = frozenset()
     #: The forms of messages that are not plain, by the number of their queue and their offset.
     forms: Mapping[tuple[int, int], str] = MappingProxyType({})
+    #: The queues that are not pulled before listeners return, as there are too many messages of them.
+    flooded: frozenset[int] = frozenset()
     #: The reasons of all steps so far.
     reasons: tuple[Reason, ...] = ()
     #: Why queues began where they did, by queue, where that shows: they were pulled from there, and not sent elsewhere.

@@ -23,6 +23,9 @@ CLOSING = frozenset({SILENT, CUT, GARBAGE})
 RETRIES = -1
 #: The number of the first queue of the other topic, which groups may subscribe to; theirs has no more queues then.
 OTHER_QUEUES = 4
+#: How many messages a steady load has, and a flood that fills a queue; and how many are consumed behind a message that
+#: hangs before listeners return from none, and how many come then.
+LOADED, FILLED, SPANNED, STRETCHED = 50, 1500, 2000, 500
 
 #: The holder of locks outside the group.
 STRANGER = "a stranger"
@@ -84,6 +87,34 @@ class Listen(NamedTuple):
 
     name: str = "a"
     listener: str = SUCCEEDS
+
+
+class Hang(NamedTuple):
+    """A message arrives in a queue, by its number, and its listener does not return from it."""
+
+    queue: int = 0
+
+
+class Free(NamedTuple):
+    """All listeners return."""
+
+
+class Stay(NamedTuple):
+    """More than half a minute passes."""
+
+
+class Flood(NamedTuple):
+    """Listeners return from nothing that they are given from now on, and so many messages arrive in a queue, by its
+    number, that its member pulls no more of it; ``behind``: as they are too far behind one that hangs."""
+
+    queue: int = 0
+    behind: bool = False
+
+
+class Load(NamedTuple):
+    """Messages keep arriving in a queue, by its number, until those were given that arrive in the others first."""
+
+    queue: int = 0
 
 
 class Deliver(NamedTuple):
@@ -165,6 +196,11 @@ Move = (
     | Hold
     | LetGo
     | Listen
+    | Hang
+    | Free
+    | Stay
+    | Flood
+    | Load
     | Deliver
     | Crowd
     | Expire

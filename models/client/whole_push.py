@@ -125,11 +125,11 @@ def _missed(state: object) -> int:
 def known_end(group: WholeGroup, name: str, end: Ended) -> Ended:
     """What is certain to be seen of how a member of a group ends that is shut down.
 
-    Nothing while the broker may not know it by its connection; and once that was closed, clients may for a while have
-    another one, over which they sent a heartbeat, too (WHOLE-CUT).
+    Nothing while the broker may not know it by its connection, or while its listener hangs, for which it may wait; and
+    once that was closed, clients may for a while have another one, over which they sent a heartbeat, too (WHOLE-CUT).
     """
     member = group.members[name]
-    if not member.registered or loses_connections(group.fails):
+    if not member.registered or member.hung or member.discards or loses_connections(group.fails):
         return NOT_ENDED
     return (None, *end[1:]) if member.cut else end
 

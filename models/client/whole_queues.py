@@ -189,13 +189,14 @@ class WholeQueues:
         memory = {other: offset for other, offset in member.memory.items() if other != queue}
         pulls = {other: offset for other, offset in member.pulls.items() if other != queue}
         fresh, unlocked = member.fresh - {queue}, member.unlocked - {queue}
-        discards = member.discards or queue in member.held
-        if queue in member.held:
+        busy = queue in member.held or queue in member.hung
+        if busy:
             group = with_reason(group, DISCARDED)
         held = {other: messages for other, messages in member.held.items() if other != queue}
+        hung = {other: offset for other, offset in member.hung.items() if other != queue}
         taken = {other: offset for other, offset in member.taken.items() if other != queue}
         kept = member._replace(memory=memory, pulls=pulls, fresh=fresh, unlocked=unlocked, held=held, taken=taken)
-        return with_member(group, name, kept._replace(discards=discards))
+        return with_member(group, name, kept._replace(hung=hung, discards=member.discards or busy))
 
 
 def is_known(begins: int | Err) -> bool:

@@ -31,6 +31,7 @@ from rocketmq_conformance.conformance.targets.client_program.lanes import Lanes
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.played_group import NOT_CONNECTED, PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.played_load import PlayedLoad
 from rocketmq_conformance.conformance.targets.client_program.played_messages import PlayedMessages
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
@@ -49,6 +50,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     whole_brokers,
     whole_commit,
+    whole_load,
     whole_messages,
     whole_pause,
     whole_subscriptions,
@@ -65,6 +67,7 @@ _PLAYED = {
     whole_subscriptions.SUITE.name: PlayedSubscriptions,
     whole_commit.SUITE.name: PlayedCommits,
     whole_messages.SUITE.name: PlayedMessages,
+    whole_load.SUITE.name: PlayedLoad,
 }
 #: How many times as many cases as there are lanes may be under way before the first of them has ended.
 _AHEAD = 4

@@ -180,7 +180,7 @@ class CaseBroker(Protocol):
         ...
 
     def given(
-        self, brought: Sequence[Brought], said: SaidMessages | None, open_: Container[str] = ()
+        self, brought: Sequence[Brought], said: SaidMessages | None, open_: Container[str | tuple[str, int]] = ()
     ) -> Sequence[Brought]:
         """What clients were given: what pulls ``brought``, and where they say so what they ``said`` of that; those
         that are ``open_`` may say it later, or never."""

@@ -28,7 +28,7 @@ _REQUIRED = ("start", "shutdown")
 #: The commands that are methods of a consumer, if it has them for the kit (``Host._own``).
 _METHODS = ("seek", "pause", "subscribe", "unsubscribe", "commit")
 _HELD = "holds"
-_LISTEN = "listen"
+_LISTEN, _HOLD = "listen", "hold"
 _CHUNK = 65536
 #: Seconds between two questions for the queues that a consumer has.
 _OFTEN = 0.05
@@ -74,6 +74,9 @@ class Listener:
     def __init__(self, say: Callable[[Mapping[str, object]], None]) -> None:
         self._say = say
         self._does = "succeeds"
+        #: The message that it holds once, and how often it was told what to do.
+        self._hung: tuple[str, int, int] | None = None
+        self._times = 0
         self._changed = threading.Condition()
         self._changed_async = asyncio.Event()
 
@@ -82,19 +85,33 @@ class Listener:
         the listener need not hold it any more."""
         self._say({"got": [topic, queue, offset, *read]})
         with self._changed:
-            self._changed.wait_for(lambda: self._does != _HELD)
+            returns = self._returns((topic, queue, offset))
+            self._changed.wait_for(returns)
             return self._does == "succeeds"
 
     async def consume_async(self, topic: str, queue: int, offset: int, *read: int | str) -> bool:
         """The same as a coroutine, on the event loop that awaits the consumer's own methods."""
         self._say({"got": [topic, queue, offset, *read]})
-        while self._does == _HELD:
+        returns = self._returns((topic, queue, offset))
+        while not returns():
             await self._changed_async.wait()
         return self._does == "succeeds"
+
+    def _returns(self, message: tuple[str, int, int]) -> Callable[[], bool]:
+        """When the listener may return that is given a message."""
+        hangs, since = message == self._hung, self._times
+        self._hung = None if hangs else self._hung
+        return lambda: self._does != _HELD and (not hangs or self._times > since)
+
+    def hold(self, topic: str, queue: int, offset: int) -> None:
+        """The first time that it is given this message it holds it until it is told what to do."""
+        with self._changed:
+            self._hung = topic, queue, offset
 
     def do(self, how: str) -> None:
         """From now on it "succeeds", "fails" or "holds"; on the event loop."""
         with self._changed:
+            self._times += 1
             self._does = how
             self._changed.notify_all()
         self._changed_async.set()
@@ -186,7 +203,7 @@ class Host:
         words = getattr(made, "takes", ())
         if isinstance(words, (list, tuple, set, frozenset)) and all(isinstance(word, str) for word in words):
             self._takes.update(words)
-        self._takes.update([_LISTEN] if listens else [])
+        self._takes.update([_LISTEN, _HOLD] if listens else [])
         self._homes = {module, make.__module__}
         self._takes.update(method for method in _METHODS if self._own(method))
         self._say({"takes": sorted(self._takes)})
@@ -241,6 +258,8 @@ class Host:
                 method = self._own(word) if word in _METHODS else None
                 if word == _LISTEN:
                     self._listener.do(value)
+                elif word == _HOLD:
+                    self._listener.hold(*value)
                 elif method:
                     try:
                         await _called(method, *(value if isinstance(value, list) else [value]))

@@ -43,12 +43,12 @@ class PlayedMessages(PlayedGroup):
                 return super()._do(operation)
 
     def _send_as(self, operation: Operation, queue: int, form: str) -> Outcome:
-        before = self._state
-        _, why = self._expect(operation)
-        for number in self.case.seen:
-            if queue in (number, EVERY):
-                self._formed.update((number, offset) for offset in self.case.send_as(form, number))
-        return self._look(operation.spec, None, self._limits(before, operation, why), None)
+        def arrive() -> None:
+            for number in self.case.seen:
+                if queue in (number, EVERY):
+                    self._formed.update((number, offset) for offset in self.case.send_as(form, number))
+
+        return self._played(operation, arrive)
 
     def _shown(self, brought: list[Brought]) -> Value:
         seen = super()._shown(brought)

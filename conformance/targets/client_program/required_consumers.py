@@ -11,6 +11,7 @@ from rocketmq_conformance.suites import (
     whole_commit,
     whole_listener,
     whole_lite,
+    whole_load,
     whole_messages,
     whole_orderly,
     whole_orderly_listener,
@@ -22,7 +23,8 @@ from rocketmq_conformance.suites import (
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 AUTOMATIC, ON_DEMAND = "AUTOMATIC", "ON_DEMAND"
 #: Commands that a program says that it takes, and what it says when it has strategies other than the first.
-LISTEN, PAUSE, COMMIT, SUBSCRIBE, STRATEGY = "listen", "pause", "commit", "subscribe", "strategy"
+LISTEN, HOLD, PAUSE, COMMIT = "listen", "hold", "pause", "commit"
+SUBSCRIBE, STRATEGY = "subscribe", "strategy"
 
 
 class RequiredConsumer(NamedTuple):
@@ -48,4 +50,5 @@ REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_commit.SUITE.name: (LITE._replace(commit=ON_DEMAND), COMMIT),
     whole_subscriptions.SUITE.name: (PUSH, SUBSCRIBE),
     whole_messages.SUITE.name: (PUSH, ""),
+    whole_load.SUITE.name: (PUSH, HOLD),
 }

@@ -7,7 +7,7 @@ time is over. What it answers is what was seen, not what was expected.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -372,13 +372,11 @@ class WatchedGroup:
         return self._points.unseen(known, self.case.traffic.sent)
 
     def _shown(self, brought: list[Brought]) -> Value:
-        brought += self.case.take_brought()
+        self._collect(brought)
         self.members.learn()
         running = self.members.numbers()
         if not self._shows_all and self._in_order is None:
-            # what a listener holds may wait for a thread, or never be given
-            held = {client for client, member in running.items() if self._listeners.get(member) == HOLDS}
-            seen = self.case.observed(running, self.case.given(brought, self._heard(), held))
+            seen = self.case.observed(running, self.case.given(brought, self._heard(), self._open_to(running)))
             return (*seen, self.case.retry_queue(running)) if self._retries else seen
         seen = self.case.observed(running, brought)
         locks = self.case.locks({client: member for member, client in self.members.ids.items()})
@@ -386,6 +384,15 @@ class WatchedGroup:
             return (*seen, locks, self._listened(brought))
         self._read_lines()
         return (*seen, locks, *self._in_order.shown(seen[0], self.says or not brought))
+
+    def _collect(self, brought: list[Brought]) -> None:
+        """Add what pulls have brought by now to what they brought in this step."""
+        brought += self.case.take_brought()
+
+    def _open_to(self, running: Mapping[str, int]) -> Container[str | tuple[str, int]]:
+        """The clients, or queues of them, that need not say that they were given something: what a listener holds may
+        wait for a thread, or never be given."""
+        return {client for client, member in running.items() if self._listeners.get(member) == HOLDS}
 
     def _heard(self) -> SaidMessages | None:
         """What members said that they were given; None when they do not say such things."""

@@ -99,7 +99,8 @@ class WholeConsumer:
     ``kind`` is PUSH, ORDERLY or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one
     ``client`` share their connections and timers; without one the group has a client of its own. A lite pull consumer
     may commit ``on_demand`` alone. ``gate`` is called by its listener before it takes messages, and before each poll.
-    ``pulls`` counts what it pulls and so shows when it begins.
+    ``pulls`` counts what it pulls and so shows when it begins. ``hang`` is called by a listener with the queue and the
+    offset of each message that it has taken, by one of so many ``threads``.
     """
 
     def __init__(
@@ -116,6 +117,8 @@ class WholeConsumer:
         pulls: PullCounter | None = None,
         broadcasting: bool = False,
         on_demand: bool = False,
+        hang: Callable[[int, int], None] = lambda queue, offset: None,
+        threads: int = 1,
     ) -> None:
         self.topic = topic
         #: The other topics that it has subscribed to at some time.
@@ -128,6 +131,7 @@ class WholeConsumer:
         self._push = kind != LITE
         self._pulls = pulls
         self._gate = gate
+        self._hang, self._threads = hang, threads
         self._stopping = threading.Event()
         self._polls = None if self._push else threading.Thread(target=self._poll, daemon=True)
         self._make: Callable[[], Any] = partial(
@@ -169,8 +173,8 @@ class WholeConsumer:
         consumer.subscribe(self.topic, "*")
         if self._push:
             consumer.setPersistConsumerOffsetInterval(PERSIST_INTERVAL)
-            consumer.setConsumeThreadMin(1)
-            consumer.setConsumeThreadMax(1)
+            consumer.setConsumeThreadMin(self._threads)
+            consumer.setConsumeThreadMax(self._threads)
             orderly = kind == ORDERLY
             form = f"client.consumer.listener.MessageListener{'Orderly' if orderly else 'Concurrently'}"
             listener = _Listener(release, orderly, self._gate, self._take)
@@ -325,7 +329,9 @@ class WholeConsumer:
     def _take(self, messages: Any) -> None:
         for message in messages:
             number = self._number(message.getTopic(), message.getQueueId())
-            self.given.append((int(message.getQueueId()) if number is None else number, int(message.getQueueOffset())))
+            place = int(message.getQueueId()) if number is None else number, int(message.getQueueOffset())
+            self.given.append(place)
+            self._hang(*place)
 
     def _poll(self) -> None:
         while not self._stopping.is_set():

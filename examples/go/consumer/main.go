@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -22,7 +23,11 @@ import (
 
 var (
 	listener = "succeeds"
-	changed  = sync.NewCond(&sync.Mutex{})
+	// hung is the message that the listener holds once, in the form of its place in a line; times is how often the
+	// listener was told what to do.
+	hung    string
+	times   int
+	changed = sync.NewCond(&sync.Mutex{})
 )
 
 func main() {
@@ -55,7 +60,7 @@ func main() {
 	)
 	exitOn(err)
 	exitOn(member.Subscribe(os.Getenv("ROCKETMQ_TOPIC"), consumer.MessageSelector{}, listen))
-	fmt.Println(`{"takes": ["listen", "strategy", "pause", "subscribe"]}`)
+	fmt.Println(`{"takes": ["listen", "hold", "strategy", "pause", "subscribe"]}`)
 	exitOn(member.Start())
 	// while it starts the client refuses to subscribe
 	go readCommands(member)
@@ -65,11 +70,13 @@ func main() {
 	exitOn(member.Shutdown())
 }
 
-// readCommands does {"listen": "fails"}, {"pause": true}, {"pause": false}, {"subscribe": "U"} and {"unsubscribe": "U"}.
+// readCommands does {"listen": "fails"}, {"hold": ["T", 0, 7]}, {"pause": true}, {"pause": false}, {"subscribe": "U"} and
+// {"unsubscribe": "U"}.
 func readCommands(member rocketmq.PushConsumer) {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		var command struct {
 			Listen, Subscribe, Unsubscribe string
+			Hold                           []any
 			Pause                          *bool
 		}
 		if json.Unmarshal(lines.Bytes(), &command) != nil {
@@ -82,8 +89,13 @@ func readCommands(member rocketmq.PushConsumer) {
 		} else if command.Listen != "" {
 			changed.L.Lock()
 			listener = command.Listen
+			times++
 			changed.L.Unlock()
 			changed.Broadcast()
+		} else if command.Hold != nil {
+			changed.L.Lock()
+			hung = fmt.Sprint(command.Hold...)
+			changed.L.Unlock()
 		} else if command.Subscribe != "" {
 			if err := member.Subscribe(command.Subscribe, consumer.MessageSelector{}, listen); err != nil {
 				fmt.Fprintln(os.Stderr, err)
@@ -98,18 +110,24 @@ func readCommands(member rocketmq.PushConsumer) {
 
 // listen is the listener.
 func listen(_ context.Context, messages ...*primitive.MessageExt) (consumer.ConsumeResult, error) {
+	places := make([]string, 0, len(messages))
 	for _, message := range messages {
+		places = append(places, fmt.Sprint(message.Topic, message.Queue.QueueId, message.QueueOffset))
 		fmt.Printf("{\"got\": [%q, %d, %d, %d, %q]}\n", message.Topic, message.Queue.QueueId, message.QueueOffset,
 			len(message.Body), message.GetKeys())
 	}
-	return result(), nil
+	return result(places), nil
 }
 
 // result is what the listener returns, as soon as it is not to hold.
-func result() consumer.ConsumeResult {
+func result(places []string) consumer.ConsumeResult {
 	changed.L.Lock()
 	defer changed.L.Unlock()
-	for listener == "holds" {
+	since, hangs := times, slices.Contains(places, hung)
+	if hangs {
+		hung = ""
+	}
+	for listener == "holds" || hangs && times == since {
 		changed.Wait()
 	}
 	if listener == "fails" {

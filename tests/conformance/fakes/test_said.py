@@ -14,7 +14,10 @@ CARRIED: dict[Message, int] = {(ME, 0, 7): 1, (ME, 0, 8): 1, (ME, 0, 9): 2}
 
 
 def given(
-    *offsets: int, brought: list[Brought] = BROUGHT, carried: dict[Message, int] = CARRIED, open_: tuple[str, ...] = ()
+    *offsets: int,
+    brought: list[Brought] = BROUGHT,
+    carried: dict[Message, int] = CARRIED,
+    open_: tuple[str | tuple[str, int], ...] = (),
 ) -> list[Brought]:
     """What a client was given that says so of these messages of queue 0."""
     said = SaidMessages()
@@ -41,6 +44,8 @@ def test_what_pulls_brought_is_given_as_often_as_it_is_said(offsets: tuple[int, 
 
 def test_one_that_is_open_may_say_it_later_or_never() -> None:
     assert given(7, open_=(ME,)) == BROUGHT
+    assert given(7, open_=((ME, 0),)) == BROUGHT
+    assert given(7, open_=((ME, 1),)) == [(ME, 0, 7, 1)]
 
 
 def test_the_retry_queue_is_named_by_its_id() -> None:
