@@ -41,7 +41,8 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
     )
 
 
-def _show(state: WholeBroadcastState) -> str:
+def show(state: WholeBroadcastState) -> str:
+    """The state of a case, in words."""
     members = [f"{name} waits at {dict(waits)}" for name, waits in state.members.items()]
     files = [f"file of {name} {dict(file)}" for name, file in state.files.items()]
     return "; ".join([str(state.setting), *(members or ["no member"]), *files])
@@ -54,7 +55,7 @@ SUITE = Suite(
     bind=partial(_bind, ORDINARY),
     steps=8,
     cases=40,
-    show=_show,
+    show=show,
     rules=(
         *("REB-BC-1", "REB-BC-STORE", "START-BC-1", "WHOLE-FIRST", "WHOLE-MOVED"),
         *whole_end.RULES_OF_BROADCAST_ENDS,

@@ -17,7 +17,7 @@ from rocketmq_conformance.models.client.broadcast import file_store
 from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.local_store import MISSING
 from rocketmq_conformance.models.client.member_settings import TIMESTAMP_TEXT
-from rocketmq_conformance.models.client.plan_words import EVERY
+from rocketmq_conformance.models.client.plan_words import EVERY, HOLDS
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole import BROADCAST, first_message
@@ -60,6 +60,9 @@ class WholeBroadcastState(NamedTuple):
     begun: bool = False
     #: The client ids of members, by name, as far as they were seen.
     clients: Mapping[str, str] = MappingProxyType({})
+    #: What listeners do that are not to succeed, and the first messages that they hold, by queue; by name.
+    listeners: Mapping[str, str] = MappingProxyType({})
+    held: Mapping[str, Offsets] = _NOTHING
 
     def client_of(self, name: str) -> str:
         """The client id of a member; its name, where none was seen."""
@@ -135,9 +138,9 @@ class WholeBroadcastModel:
         state, arrived, _ = self.send(state, EVERY)
         state, seen, why = self.join(state, member)
         _, by_others, *_ = cast(Seen, arrived)
-        places, by_itself, stored, locks, _ = cast(Seen, seen)
+        places, by_itself, stored, *locks = cast(Seen, seen)[:4]
         brought = tuple(sorted((*by_others, *by_itself)))
-        return state, (places, brought, stored, locks, brought), why
+        return state, (places, brought, stored, *locks, *(brought for _ in locks)), why
 
     def send(self, state: WholeBroadcastState, queue: int) -> Answer[WholeBroadcastState]:
         """A message arrives in a queue, if there is one, or in every queue."""
@@ -180,6 +183,7 @@ class WholeBroadcastModel:
         messages that listeners were given."""
         why = _SEEN["nothing is new" if state.members else "nobody is there"]
         members, files, names = dict(state.members), dict(state.files), self._topology.members
+        held = dict(state.held)
         given: list[tuple[int, int, int, int]] = []
         for name, pulls in state.members.items():
             waits = dict(pulls)
@@ -192,9 +196,11 @@ class WholeBroadcastModel:
                 if first < end:
                     why = why if why is _MOVED else _GIVEN
                     given.append((names.index(name), number, first, end - first))
+                    if state.listeners.get(name) == HOLDS:
+                        held[name] = {at: first, **held.get(name, {})}
                 waits[at] = max(first, end)
-            members[name], files[state.client_of(name)] = waits, waits
-        state = state._replace(members=members, files=files)
+            members[name], files[state.client_of(name)] = waits, {**waits, **held.get(name, {})}
+        state = state._replace(members=members, files=files, held=held)
         places = tuple(
             tuple((names.index(name), waits[at]) for name, waits in members.items()) for at in self._queues(state)
         )

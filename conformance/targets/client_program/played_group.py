@@ -94,18 +94,21 @@ class PlayedGroup(WatchedGroup):
             case whole_listener.Leave(member) if self._listeners.get(member) == HOLDS:
                 pass
             case operations.Leave(member) | whole_listener.Leave(member) if member in self.members.programs:
-                if not (self.stop(member) or self._may_wait(before, member)):
+                waits = self._may_wait(before, member)
+                if not (self.stop(member) or waits):
                     return self._still_running()
                 self.members.await_end(member)
-                if self._shows_ends:
+                if self._shows_ends and not waits:
                     end = self._end_of(before, member)
             case operations.Crash(member) if member in self.members.programs:
                 self._crash(member)
             case whole_broadcast.ComeBack(member, crashes) if member in self.members.programs:
                 if crashes:
                     self._crash(member)
-                elif not self.stop(member):
-                    return self._still_running()
+                else:
+                    waits = self._may_wait(before, member)
+                    if not (self.stop(member) or waits):
+                        return self._still_running()
                 self.members.await_end(member)
                 self._send(EVERY)
                 joined = self.start(member)
@@ -246,7 +249,7 @@ class PlayedGroup(WatchedGroup):
 
     def _may_wait(self, before: Any, member: int) -> bool:
         """May a member wait for its listener when it is shut down, however long that takes?"""
-        return False
+        return self._listeners.get(member) == HOLDS
 
     def _still_running(self) -> Err:
         return Err("STILL_RUNNING", detail=f"it did not end within {self._timing.end:g} s of SIGTERM")

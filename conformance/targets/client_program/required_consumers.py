@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rocketmq_conformance.suites import (
     whole_allocation,
     whole_broadcast,
+    whole_broadcast_listener,
     whole_brokers,
     whole_commit,
     whole_listener,
@@ -41,6 +42,7 @@ REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_push.SUITE.name: (PUSH, ""),
     whole_orderly.SUITE.name: (ORDERLY, ""),
     whole_broadcast.SUITE.name: (PUSH._replace(model=BROADCASTING), ""),
+    whole_broadcast_listener.SUITE.name: (PUSH._replace(model=BROADCASTING), LISTEN),
     whole_lite.SUITE.name: (LITE, ""),
     whole_listener.SUITE.name: (PUSH, LISTEN),
     whole_allocation.SUITE.name: (PUSH, ""),

@@ -50,6 +50,7 @@ from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites import (
     whole_allocation,
     whole_broadcast,
+    whole_broadcast_listener,
     whole_commit,
     whole_listener,
     whole_lite,
@@ -75,6 +76,7 @@ _STORED_AFTER = {
     whole_lite.SUITE.name: POLLED_COMMITS,
     whole_commit.SUITE.name: AT_ONCE,
     whole_broadcast.SUITE.name: AT_ONCE,
+    whole_broadcast_listener.SUITE.name: AT_ONCE,
 }
 
 
@@ -139,7 +141,7 @@ class WatchedGroup:
         #: What is to be seen of members before it means something that nothing happens.
         self._points = Points()
         self.case = make(self._broadcasts)
-        self.case.listeners_fail = self._listens
+        self.case.listeners_fail = self._listens and not self._broadcasts
         self.case.guard = access.guard(profile.broker)
         self.members = MemberPrograms(command, timing, self._clock, self.case)
         self._prepare(Setting())

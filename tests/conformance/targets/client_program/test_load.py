@@ -26,8 +26,8 @@ ME = ORDINARY.members[0]
 
 
 class Pulling(GroupCase):
-    """A broker whose one member has pulled all queues to offset 12, and pulls ``most`` messages of each from then on, but
-    nothing of those that it ``starves``."""
+    """A broker whose one member has pulled all queues to offset 12, and pulls ``most`` messages of each from then on,
+    but nothing of those that it ``starves``."""
 
     def __init__(self, most: int, starves: frozenset[int]) -> None:
         super().__init__(Profile())
