@@ -88,15 +88,15 @@ class PlayedLoad(PlayedGroup):
         """So many messages arrive, and are pulled, or not any more."""
         for _ in range(messages):
             self.case.send(queue)
-        pulled, since = -1, self._clock.now()
+        pulled, since = -1, self._clock.monotonic()
 
         def rests() -> bool:
             nonlocal pulled, since
             at = self.case.latest_pull(queue)
             offset = int(at.ext["queueOffset"]) if at is not None else 0
             if offset != pulled:
-                pulled, since = offset, self._clock.now()
-            return self._clock.now() - since > 2 * self._timing.quiet
+                pulled, since = offset, self._clock.monotonic()
+            return self._clock.monotonic() - since > 2 * self._timing.quiet
 
         self._wait(lambda: self.members.ended() or rests(), self._timing.look)
 

@@ -21,6 +21,7 @@ from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import (
     whole_allocation,
     whole_broadcast,
+    whole_broadcast_listener,
     whole_brokers,
     whole_commit,
     whole_listener,
@@ -63,6 +64,7 @@ STORED = [
     (whole_load, 5),
     (whole_commit, 0),
     (whole_broadcast, 0),
+    (whole_broadcast_listener, 0),
     (whole_orderly, 5),
     (whole_orderly_listener, 5),
     (whole_subscriptions, 5),
