@@ -56,7 +56,7 @@ class WholeLoadResetWaits(WholeLoad):
             super().moved_to(consumer, queue, offset)
 
 
-@_mutant("D242", "While a listener hangs its member takes no messages.")
+@_mutant("D240", "While a listener hangs its member takes no messages.")
 class WholeLoadHangsAll(WholeLoad):
     def answers(self, line: Line) -> list[tuple[Command, Command]]:
         if any(busy.line is line and self.takes(busy.owned) for busy in self.busy):
@@ -64,19 +64,19 @@ class WholeLoadHangsAll(WholeLoad):
         return super().answers(line)
 
 
-@_mutant("D242", "While a listener hangs its queue is not pulled.")
+@_mutant("D240", "While a listener hangs its queue is not pulled.")
 class WholeLoadHangsQueue(WholeLoad):
     def is_full(self, owned: OwnedQueue) -> bool:
         return bool(self.busy_with(owned))
 
 
-@_mutant("D242", "While a listener hangs nothing is committed.")
+@_mutant("D240", "While a listener hangs nothing is committed.")
 class WholeLoadHangsCommits(WholeLoad):
     def persist(self, consumer: Consumer) -> Result:
         return None if any(busy.consumer is consumer for busy in self.busy) else super().persist(consumer)
 
 
-@_mutant("D240", "A message whose listener hangs is given up after half a minute, and given once more.")
+@_mutant("D238", "A message whose listener hangs is given up after half a minute, and given once more.")
 class WholeLoadGivesAgain(WholeLoad):
     def stay(self) -> Result:
         for busy in self.busy:
@@ -84,33 +84,33 @@ class WholeLoadGivesAgain(WholeLoad):
         return super().stay()
 
 
-@_mutant("D240", "A message whose listener hangs counts as consumed after half a minute.")
+@_mutant("D238", "A message whose listener hangs counts as consumed after half a minute.")
 class WholeLoadGivesUp(WholeLoad):
     def stay(self) -> Result:
         self.listeners_return()
         return super().stay()
 
 
-@_mutant("D241", "A queue is pulled however many messages of it are waiting.")
+@_mutant("D239", "A queue is pulled however many messages of it are waiting.")
 class WholeLoadNeverStops(WholeLoad):
     def is_full(self, owned: OwnedQueue) -> bool:
         return False
 
 
-@_mutant("D241", "A queue is pulled however far its messages are apart.")
+@_mutant("D239", "A queue is pulled however far its messages are apart.")
 class WholeLoadIgnoresSpan(WholeLoad):
     def is_full(self, owned: OwnedQueue) -> bool:
         return sum(busy.following - busy.first for busy in self.busy_with(owned)) > MOST
 
 
-@_mutant("D241", "A queue that was left alone is pulled no more.")
+@_mutant("D239", "A queue that was left alone is pulled no more.")
 class WholeLoadStopsForGood(WholeLoad):
     def listeners_return(self) -> None:
         self.stopped.clear()
         super().listeners_return()
 
 
-@_mutant("D241", "A queue that was left alone is pulled on from what is committed.")
+@_mutant("D239", "A queue that was left alone is pulled on from what is committed.")
 class WholeLoadStartsAgain(WholeLoad):
     def listeners_return(self) -> None:
         for consumer, _, queue, owned in self.stopped:
@@ -118,14 +118,14 @@ class WholeLoadStartsAgain(WholeLoad):
         super().listeners_return()
 
 
-@_mutant("D241", "What comes when there is too much is thrown away.")
+@_mutant("D239", "What comes when there is too much is thrown away.")
 class WholeLoadThrowsAway(WholeLoad):
     def ask(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue) -> None:
         owned.offset += self.is_full(owned)
         super().ask(consumer, line, queue, owned)
 
 
-@_mutant("D243", "The first queue that has messages is served alone.")
+@_mutant("D241", "The first queue that has messages is served alone.")
 class WholeLoadServesOne(WholeLoad):
     def answers(self, line: Line) -> list[tuple[Command, Command]]:
         found = super().answers(line)
