@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.proof import whole_cases, whole_real, whol
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
 from rocketmq_conformance.conformance.proof.selection import Part
 from rocketmq_conformance.conformance.proof.unit import SCRIPTED, WHOLE, Unit
+from rocketmq_conformance.conformance.proof.whole_files import prove_files
 from rocketmq_conformance.conformance.proof.whole_real import prove_handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
 from rocketmq_conformance.conformance.remoting.client import Connection
@@ -238,6 +239,8 @@ def prove_scripted(text: str, only: str = "", rule: str = "") -> Tally:
         and (case.since is None or case.since.on(classes.release))
     ]
     prove_cases(tally, classes, [case for case in every if _is_about(rule, whole_scripted.expected(life, case)[1])])
+    if not only:
+        prove_files(tally, classes, rule)
     return tally
 
 

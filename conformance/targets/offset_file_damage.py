@@ -1,8 +1,12 @@
-"""Plays crashes on the files of a local offset store; shared by the adapters that play the suite ``local-store``."""
+"""Plays crashes on the files of a local offset store; shared by the adapters that play ``local-store`` and
+``whole-files``."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+
+from rocketmq_conformance.models.client.whole_files import CUT, EMPTIED, FOUND, LONGER, LOST, OLDER
 
 CLIENT_ID = "10.0.0.1@conformance"
 FILE_NAME = "offsets.json"
@@ -31,3 +35,38 @@ def damage_offset_file(folder: Path, which: str, how: str, name: str = FILE_NAME
         return
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
+
+
+#: How files are named that hold no offsets, or those of another time.
+_BESIDES = (BACKUP, ".tmp", ".lock", ".log", "~")
+#: An entry that no client knows, at the beginning of a file like JSON.
+_UNKNOWN = b'{"written": {"by": "a neighbour", "times": [1, 2]}, '
+
+
+def offset_files(folder: Path) -> list[Path]:
+    """The offset files of a client below a folder, whatever their names are, without backups."""
+    return sorted(file for file in folder.rglob("*") if file.is_file() and not file.name.endswith(_BESIDES))
+
+
+def backup_of(file: Path) -> Path:
+    """The backup of an offset file, which need not be there."""
+    return file.with_name(f"{file.name}{BACKUP}")
+
+
+def become(files: Mapping[Path, bytes], found: str) -> None:
+    """Let files and their backups become what ``whole-files`` has them ``found`` as; the mapping has what was in them
+    before the last message was consumed. A backup that is not there stays so, and only a file like JSON gets longer."""
+    for file, older in files.items():
+        for path, how in zip((file, backup_of(file)), FOUND[found], strict=True):
+            _become(path, how, older)
+
+
+def _become(file: Path, how: str, older: bytes) -> None:
+    if how == LOST:
+        file.unlink(missing_ok=True)
+    elif file.exists():
+        held = file.read_bytes()
+        after = {CUT: held[: len(held) // 2], EMPTIED: b"", OLDER: older}
+        if held.startswith(b"{"):
+            after[LONGER] = _UNKNOWN + held[1:]
+        file.write_bytes(after.get(how, held))

@@ -54,7 +54,12 @@ public class Consumer {
         Thread commands = new Thread(() -> new Scanner(System.in).useDelimiter("\n").forEachRemaining(line -> obey(consumer, line)));
         commands.setDaemon(true);
         commands.start();
-        consumer.start();
+        try {
+            consumer.start();
+        } catch (MQClientException refused) {
+            refused.printStackTrace();
+            System.exit(1); // threads of its own may go on
+        }
         Runtime.getRuntime().addShutdownHook(new Thread(consumer::shutdown));
         new CountDownLatch(1).await();
     }

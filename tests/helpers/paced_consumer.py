@@ -49,6 +49,7 @@ LITE, ON_DEMAND = os.environ["ROCKETMQ_KIND"] == "lite", os.environ["ROCKETMQ_CO
 ORDERLY, BROADCASTS = os.environ["ROCKETMQ_KIND"] == "orderly", os.environ["ROCKETMQ_MODEL"] == "BROADCASTING"
 #: The file of a broadcasting consumer.
 FILE = Path(os.environ["ROCKETMQ_OFFSETS"]) / f"{ME}.json"
+BACKUP = FILE.with_name(f"{ME}.json.bak")
 #: The standard timers, in seconds.
 ROUND, ROUTES, COMMIT, CORRECTION, NEXT_TRY, SUSPENSION = (seconds / PACE for seconds in (20, 30, 5, 10, 3, 1))
 #: After how long it asks again for a lock that was refused.
@@ -62,6 +63,21 @@ COMMITS, HELD = 1, 2
 
 #: A topic and a queue id.
 Queue = tuple[str, int]
+
+
+def kept_offsets() -> dict[str, int]:
+    """What the file holds, or its backup where that is missing or cut; the program ends where that is cut, too."""
+    texts = [file.read_text() if file.exists() else "" for file in (FILE, BACKUP)]
+    for text in filter(None, texts):
+        with contextlib.suppress(ValueError):
+            return dict(json.loads(text))
+    if texts[1]:
+        os._exit(1)
+    return {}
+
+
+if BROADCASTS:
+    kept_offsets()
 
 
 class Wire:
@@ -375,7 +391,7 @@ class Consumer:
     def start_of(self, one: Queue) -> int | None:
         """Where a queue begins; None when that cannot be had."""
         if BROADCASTS:
-            kept = dict(json.loads(FILE.read_text())) if FILE.exists() else {}
+            kept = kept_offsets()
             if str(one) in kept:
                 self.offsets[one] = kept[str(one)]
                 return self.offsets[one]
@@ -404,17 +420,23 @@ class Consumer:
 
     def commit(self, one: Queue) -> None:
         """Commit what was consumed of a queue."""
-        if one in self.offsets and BROADCASTS:
-            kept = dict(json.loads(FILE.read_text())) if FILE.exists() else {}
-            FILE.write_text(json.dumps({**kept, str(one): self.offsets[one]}))
+        if BROADCASTS:
+            self.write()
         elif one in self.offsets:
             ext = {"consumerGroup": GROUP, "topic": one[0], "queueId": str(one[1])}
             self.wire.tell(Request.UPDATE_CONSUMER_OFFSET, {**ext, "commitOffset": str(self.offsets[one])})
 
     def commit_all(self) -> None:
         """Commit what was consumed of every queue."""
-        for one in self.owned:
+        for one in list(self.owned)[:1] if BROADCASTS else self.owned:
             self.commit(one)
+
+    def write(self) -> None:
+        """Write the file of all queues, and what it held to the backup."""
+        kept = kept_offsets()
+        if FILE.exists():
+            BACKUP.write_bytes(FILE.read_bytes())
+        FILE.write_text(json.dumps({**kept, **{str(one): offset for one, offset in self.offsets.items()}}))
 
     def pull(self, one: Queue, token: object, offset: int) -> None:
         """Ask for the messages of a queue, if it is still its own."""

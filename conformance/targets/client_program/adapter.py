@@ -30,6 +30,7 @@ from rocketmq_conformance.conformance.targets.client_program.given_access import
 from rocketmq_conformance.conformance.targets.client_program.lanes import Lanes
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
+from rocketmq_conformance.conformance.targets.client_program.played_files import PlayedFiles
 from rocketmq_conformance.conformance.targets.client_program.played_group import NOT_CONNECTED, PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.played_load import PlayedLoad
 from rocketmq_conformance.conformance.targets.client_program.played_messages import PlayedMessages
@@ -50,6 +51,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     whole_brokers,
     whole_commit,
+    whole_files,
     whole_load,
     whole_messages,
     whole_pause,
@@ -68,6 +70,7 @@ _PLAYED = {
     whole_commit.SUITE.name: PlayedCommits,
     whole_messages.SUITE.name: PlayedMessages,
     whole_load.SUITE.name: PlayedLoad,
+    whole_files.SUITE.name: PlayedFiles,
 }
 #: How many times as many cases as there are lanes may be under way before the first of them has ended.
 _AHEAD = 4

@@ -44,6 +44,8 @@ class MemberPrograms:
         self._known: set[str] = set()
         #: How often members were asked for over connections without a heartbeat, before the last one joined.
         self.unnamed = 0
+        #: Did the last program that was started end by itself, without a heartbeat?
+        self.ended_at_start = False
         #: When each member was first known.
         self.known_since: dict[int, float] = {}
         #: The members that opened connections, as far as that was asked for and seen.
@@ -93,6 +95,7 @@ class MemberPrograms:
         def began() -> bool:
             return self.sent(_ROUTES).total() > asked if lost else bool(known() or twin(member))
 
+        self.ended_at_start = False
         with _STARTS:
             program = self._start_program(member, variables, commands, began)
             if program.unsupported:
@@ -122,6 +125,7 @@ class MemberPrograms:
                 reason = reason or self._not_connected(program)
             elif len(found) == 1:
                 reason = f"{self._command[0]} has signed nothing as it should ({guard.sentence}): {SIGN}"
+            self.ended_at_start = not found and program.code is not None
             # the rest of the case decides nothing, and is played without it
             self.programs.pop(member).kill()
             raise CannotRunError(reason)

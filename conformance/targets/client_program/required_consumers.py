@@ -10,6 +10,7 @@ from rocketmq_conformance.suites import (
     whole_broadcast_listener,
     whole_brokers,
     whole_commit,
+    whole_files,
     whole_listener,
     whole_lite,
     whole_load,
@@ -53,4 +54,5 @@ REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_subscriptions.SUITE.name: (PUSH, SUBSCRIBE),
     whole_messages.SUITE.name: (PUSH, ""),
     whole_load.SUITE.name: (PUSH, HOLD),
+    whole_files.SUITE.name: (PUSH._replace(model=BROADCASTING), ""),
 }

@@ -52,6 +52,7 @@ from rocketmq_conformance.suites import (
     whole_broadcast,
     whole_broadcast_listener,
     whole_commit,
+    whole_files,
     whole_listener,
     whole_lite,
     whole_orderly,
@@ -70,13 +71,14 @@ _NOBODY = (NO_OWNER, NOTHING)
 #: The strategies, that of every client first.
 STRATEGIES = tuple(RULE_OF)
 #: The suites whose answers show locks, and what listeners were given.
-_SHOW_ALL = (whole_orderly.SUITE.name, whole_broadcast.SUITE.name, whole_lite.SUITE.name, whole_commit.SUITE.name)
+_SHOW_ALL = tuple(one.SUITE.name for one in (whole_orderly, whole_broadcast, whole_files, whole_lite, whole_commit))
 #: How long (s) offsets take to be stored, where that is not the time of a timer.
 _STORED_AFTER = {
     whole_lite.SUITE.name: POLLED_COMMITS,
     whole_commit.SUITE.name: AT_ONCE,
     whole_broadcast.SUITE.name: AT_ONCE,
     whole_broadcast_listener.SUITE.name: AT_ONCE,
+    whole_files.SUITE.name: AT_ONCE,
 }
 
 
@@ -292,7 +294,7 @@ class WatchedGroup:
         # a reason may name nothing but what was given once members had the locks
         rules = {*why.rules, "REB-LOCK-3"} if isinstance(operation, whole_orderly.ExpireLocks) else why.rules
         promised = due(failed, fails, late, rules, _STORED_AFTER.get(self.suite.name, COMMITS), self._waits)
-        starts = 2 if isinstance(operation, (operations.Join, whole_broadcast.ComeBack)) else 1
+        starts = 2 if isinstance(operation, (operations.Join, whole_broadcast.ComeBack, whole_files.ComeBack)) else 1
         margin = paced = timing.margin * starts
         if isinstance(operation, operations.Join) and not self.case.queues:
             # clients may ask who is there once they have asked for the route again

@@ -14,7 +14,7 @@ from places import ROOT
 from rocketmq_conformance.conformance.proof import java
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.whole import RELEASES, cases, expected
-from rocketmq_conformance.models.client import whole_faults, whole_group, whole_load, whole_messages
+from rocketmq_conformance.models.client import whole_faults, whole_files, whole_group, whole_load, whole_messages
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.profile import Profile
@@ -64,7 +64,11 @@ def test_the_rows_that_are_kept_are_those_of_every_release() -> None:
     assert {row.release for row in scripted} == set(java.RELEASES)
     assert {row.rule for row in (*real, *scripted)} == {
         *HONEST,
-        *(rule.id for rule in (*whole_group.RULES, *whole_faults.RULES, *whole_messages.RULES, *whole_load.RULES)),
+        *(
+            rule.id
+            for part in (whole_group, whole_faults, whole_files, whole_messages, whole_load)
+            for rule in part.RULES
+        ),
     }
     assert [row for row in (*real, *scripted) if row.differences] == []
 

@@ -32,7 +32,7 @@ COMMAND, ODD = (f"{sys.executable} {ROOT / 'tests' / 'helpers' / name}_consumer.
     "suite",
     [
         *("whole-push", "whole-pause", "whole-subscriptions", "whole-lite", "whole-commit", "whole-orderly"),
-        "whole-broadcast",
+        *("whole-broadcast", "whole-files"),
     ],
 )
 def test_a_right_consumer_conforms(suite: str, tmp_path: Path) -> None:
