@@ -219,9 +219,13 @@ class GroupCase(WatchedCase):
 
     def resize(self, queues: int) -> None:
         """The topic has so many queues from now on, and its route names them."""
+        self.set_topic(Topic.of(queues))
+
+    def set_topic(self, settings: Topic) -> None:
+        """The topic has these settings from now on."""
         # without a TCP door requests come one by one anyway
         place = self.broker if self.broker.running else self.broker.storage
-        place.create_topic(TOPIC, Topic.of(queues))
+        place.create_topic(TOPIC, settings)
 
     def add_other_topic(self) -> None:
         """Have another topic, whose queues and stored offsets are like those of the first one."""

@@ -16,7 +16,7 @@ from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, shown_
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.models.broker.state import Topic
+from rocketmq_conformance.models.broker.state import WRITE, Topic
 from rocketmq_conformance.models.broker.wire import WireRules
 from rocketmq_conformance.models.client.plan_words import NOTHING
 from rocketmq_conformance.models.client.whole_brokers import MOST, SECOND, number_of, numbers, place_of
@@ -65,6 +65,8 @@ class WholeBrokers:
         self.first.named = self._named
         self.queues = 2, 2
         self.away = False
+        #: By how many more queues of each broker are written than read.
+        self.more_written = 0
 
     def open(self) -> str:
         """Open the TCP doors; the address of the name server."""
@@ -78,14 +80,15 @@ class WholeBrokers:
 
     def prepare(self, queues: tuple[int, int], shape: str, stored: int) -> None:
         """Have so many queues of a shape, with the same stored offset in each that a broker can have (-1: none)."""
-        self.queues, self.away = queues, False
+        self.queues, self.away, self.more_written = queues, False, 0
         for case, most in zip(self.cases, MOST, strict=True):
             case.prepare(most, shape, stored)
         self._resize()
 
-    def route(self, queues: tuple[int, int]) -> None:
-        """The brokers have so many queues from now on, and the route names them."""
-        self.queues = queues
+    def route(self, queues: tuple[int, int], more_written: int = 0) -> None:
+        """The brokers have so many queues from now on, and by so many more are written, and the route names them; what
+        a broker has no queues of may not be read there."""
+        self.queues, self.more_written = queues, more_written
         self._resize()
 
     def go_away(self) -> None:
@@ -161,10 +164,14 @@ class WholeBrokers:
     def _named(self) -> list[tuple[str, str, Topic]]:
         counts = self.queues[: 1 if self.away else 2]
         return [
-            (name, case.broker.address, Topic.of(count))
+            (name, case.broker.address, self._settings(count))
             for name, case, count in zip(NAMES, self.cases, counts, strict=False)
         ]
 
+    def _settings(self, count: int) -> Topic:
+        """The topic at a broker that has so many queues."""
+        return Topic(count, count + self.more_written) if count else Topic(1, 1, WRITE)
+
     def _resize(self) -> None:
         for case, count in zip(self.cases, self.queues, strict=True):
-            case.resize(count)
+            case.set_topic(self._settings(count))

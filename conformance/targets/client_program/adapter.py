@@ -36,6 +36,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_load import 
 from rocketmq_conformance.conformance.targets.client_program.played_messages import PlayedMessages
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
+from rocketmq_conformance.conformance.targets.client_program.played_topologies import PlayedTopologies
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced
 from rocketmq_conformance.conformance.targets.client_program.proxied_case import ProxiedCase
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import python_name
@@ -56,6 +57,7 @@ from rocketmq_conformance.suites import (
     whole_messages,
     whole_pause,
     whole_subscriptions,
+    whole_topologies,
 )
 from rocketmq_conformance.suites.declare.judged_step import drive
 from rocketmq_conformance.suites.declare.operation import Operation, Side
@@ -72,6 +74,7 @@ _PLAYED = {
     whole_load.SUITE.name: PlayedLoad,
     whole_files.SUITE.name: PlayedFiles,
 }
+_PLAYED_AT_TWO = {whole_brokers.SUITE.name: PlayedBrokers, whole_topologies.SUITE.name: PlayedTopologies}
 #: How many times as many cases as there are lanes may be under way before the first of them has ended.
 _AHEAD = 4
 #: Seconds that a case may take: every look has a limit of its own.
@@ -180,8 +183,9 @@ class ClientProgram:
         return group
 
     def _made(self, suite: Suite, interrupted: threading.Event) -> PlayedGroup:
-        if suite is whole_brokers.SUITE:
-            return PlayedBrokers(suite, self._profile, self._command, self._timing, interrupted, access=self._access)
+        at_two = _PLAYED_AT_TWO.get(suite.name)
+        if at_two is not None:
+            return at_two(suite, self._profile, self._command, self._timing, interrupted, access=self._access)
         make = _PLAYED.get(suite.name, PlayedGroup)
         return make(suite, self._profile, self._command, self._timing, interrupted, self._broker, access=self._access)
 

@@ -18,6 +18,7 @@ from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Ok, Outcome, Value
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_brokers as operations
+from rocketmq_conformance.suites import whole_topologies
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -65,25 +66,40 @@ class PlayedBrokers(PlayedGroup):
         """Change the brokers, and wait until members know it where they learn it by timers."""
         before = self._state
         _, why = self._expect(operation)
+        if self._change(operation):
+            self._learn_route()
+        return self._look(operation.spec, None, self._limits(before, operation, why), None)
+
+    def _change(self, operation: Operation) -> bool:
+        """Change the brokers; is there another route now?"""
         match operation:
-            case operations.Send(queue):
+            case operations.Send(queue) | whole_topologies.Send(queue):
                 for number in self.brokers.named:
                     if queue in (number, EVERY):
                         self.brokers.send(number)
+                return False
             case operations.Route(first, second):
-                if not self.brokers.away and self.brokers.queues != (first, second):
-                    self.brokers.route((first, second))
-                    self._learn_route()
-            case operations.GoAway():
-                if self.members.programs and not self.brokers.away:
-                    self.brokers.go_away()
-                    self._learn_route()
+                return self._route((first, second))
+            case operations.GoAway() | whole_topologies.GoAway():
+                if not self.members.programs or self.brokers.away:
+                    return False
+                self.brokers.go_away()
+                return True
             case _:
-                if self.brokers.away:
-                    self.brokers.come_back()
-                    self.brokers.reopen()
-                    self._learn_route()
-        return self._look(operation.spec, None, self._limits(before, operation, why), None)
+                return self._come_back()
+
+    def _route(self, queues: tuple[int, int], more_written: int = 0) -> bool:
+        if self.brokers.away or (self.brokers.queues, self.brokers.more_written) == (queues, more_written):
+            return False
+        self.brokers.route(queues, more_written)
+        return True
+
+    def _come_back(self) -> bool:
+        if not self.brokers.away:
+            return False
+        self.brokers.come_back()
+        self.brokers.reopen()
+        return True
 
     def _learn_route(self) -> None:
         """Wait until every member has learned the route, is known to all brokers, and had a round since."""

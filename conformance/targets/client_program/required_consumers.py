@@ -20,6 +20,7 @@ from rocketmq_conformance.suites import (
     whole_pause,
     whole_push,
     whole_subscriptions,
+    whole_topologies,
 )
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
@@ -54,5 +55,6 @@ REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_subscriptions.SUITE.name: (PUSH, SUBSCRIBE),
     whole_messages.SUITE.name: (PUSH, ""),
     whole_load.SUITE.name: (PUSH, HOLD),
+    whole_topologies.SUITE.name: (PUSH, ""),
     whole_files.SUITE.name: (PUSH._replace(model=BROADCASTING), ""),
 }

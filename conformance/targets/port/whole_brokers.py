@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.fakes.whole_brokers import NAMES, WholeBrokers
@@ -19,6 +20,7 @@ from rocketmq_conformance.conformance.targets.port.rebalance import LAST
 from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush, never
+from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
@@ -124,8 +126,12 @@ class WholeBrokersGroup(WholePush):
     def refresh(self, consumer: Consumer) -> Result:
         """Ask the name server for the route of the topic: its queues, by the names of brokers and their ids."""
         data = json.loads(self.transport.route(TOPIC))["queueDatas"]
-        self.routed(consumer, {one["brokerName"]: one["readQueueNums"] for one in data})
+        self.routed(consumer, {one["brokerName"]: self.readable(one) for one in data})
         return None
+
+    def readable(self, data: dict[str, Any]) -> int:
+        """How many queues of the topic are read at a broker, by what the route says of it."""
+        return int(data["readQueueNums"]) if data["perm"] & READ else 0
 
     def routed(self, consumer: Consumer, counts: dict[str, int]) -> None:
         """A route names so many queues of each broker."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.fakes.whole_brokers import NAMES
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.mutant import Mutant, declared
-from rocketmq_conformance.conformance.targets.port.group_member import Consumer
+from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
 from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_brokers import FIRST, WholeBrokersGroup, home_of
@@ -131,3 +131,26 @@ class BrokersLostAt0(WholeBrokersGroup):
     def hand_over(self, consumer: Consumer, queue: int) -> None:
         consumer.store.update(queue, 0, False)
         super().hand_over(consumer, queue)
+
+
+@_mutant("D95", "Queues are known by their ids: of two brokers with the same id one is pulled.")
+class BrokersOneTable(WholeBrokersGroup):
+    def gain(self, consumer: Consumer, queue: int, new_pulls: list[tuple[int, int]]) -> None:
+        if self.id_of(queue) not in [self.id_of(owned) for owned in consumer.table]:
+            super().gain(consumer, queue, new_pulls)
+
+    def id_of(self, queue: int) -> int:
+        """The id of a queue at its broker."""
+        number = of_topic(TOPIC).index(queue)
+        return number - FIRST[home_of(number)]
+
+
+@_mutant("D95", "Offsets are known by the ids of queues: what one broker's queue got to is committed at the other's, too.")
+class BrokersOneOffsetTable(BrokersOneTable):
+    def gain(self, consumer: Consumer, queue: int, new_pulls: list[tuple[int, int]]) -> None:
+        WholeBrokersGroup.gain(self, consumer, queue, new_pulls)
+
+    def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
+        for other in consumer.table:
+            if self.id_of(other) == self.id_of(queue):
+                super().result(consumer, other, consumer.table[other], following)
