@@ -21,8 +21,8 @@ MOVES = whole_brokers.MOVES
 
 @operation(
     "Before the first member joins: the topic has so many young queues at the first broker, the group has stored an "
-    "offset in each (-1: none), and consumers are configured with ConsumeFromWhere. The second broker, which is to have "
-    "so many, is not there yet, and no route names it. Later nothing happens.",
+    "offset in each (-1: none), and consumers are configured with ConsumeFromWhere. The second broker, which is to "
+    "have so many, is not there yet, and no route names it. Later nothing happens.",
     side=Side.WHOLE,
     weight=2,
 )

@@ -33,9 +33,7 @@ class WholeTopologiesModel(WholeBrokersModel):
         after, seen, why = super().prepare(state, first, second, "young", stored, where)
         return (after if state.begun else after._replace(away=True)), seen, why
 
-    def route_as(
-        self, state: WholeBrokersState, first: int, second: int, written: int
-    ) -> Answer[WholeBrokersState]:
+    def route_as(self, state: WholeBrokersState, first: int, second: int, written: int) -> Answer[WholeBrokersState]:
         """The brokers have so many queues that are read from now on, the second one perhaps none, and as many that are
         written, or one more or fewer; nothing happens while that is away."""
         before = state.queues

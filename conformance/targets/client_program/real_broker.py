@@ -33,13 +33,22 @@ from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import TIMESTAMP
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.release import Release
-from rocketmq_conformance.suites import whole_brokers, whole_listener, whole_orderly, whole_orderly_listener
+from rocketmq_conformance.suites import (
+    whole_brokers,
+    whole_listener,
+    whole_orderly,
+    whole_orderly_listener,
+    whole_topologies,
+)
 
 #: Suites that need what no real broker does when a plan says so.
 _FAKE_ALONE = {
     whole_listener.SUITE.name: "a real broker's delay levels cannot be made to pass when a plan says so",
     whole_orderly_listener.SUITE.name: "needs locks that expire when a plan says so, while a listener holds a message",
-    whole_brokers.SUITE.name: "needs two brokers under one name server, one of which goes away",
+    **dict.fromkeys(
+        (whole_brokers.SUITE.name, whole_topologies.SUITE.name),
+        "needs two brokers under one name server, one of which goes away",
+    ),
 }
 _ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}
 _TOO_NEW = "a running broker has no messages that are old enough, or have expired: go through broker:VERSION"

@@ -45,6 +45,19 @@ def test_a_route_names_the_brokers_that_are_there_and_their_queues() -> None:
     assert (route(made), made.named) == ({"broker-a": 1, "broker-b": 2}, (0, 3, 4))
 
 
+def test_a_route_says_how_many_queues_are_read_and_written_and_whether_they_may_be_read() -> None:
+    made = brokers()
+    command = Command(int(Request.GET_ROUTEINFO_BY_TOPIC), {"topic": TOPIC, "acceptStandardJsonOnly": "true"})
+    for queues, more, settings in (((2, 1), 1, [(2, 3, 6), (1, 2, 6)]), ((1, 0), 0, [(1, 1, 6), (1, 1, 2)])):
+        made.route(queues, more)
+        answer = made.first.handle(PEER, command)
+        assert answer is not None
+        data = json.loads(answer.body)["queueDatas"]
+        assert [(one["readQueueNums"], one["writeQueueNums"], one["perm"]) for one in data] == settings
+    made.prepare((2, 1), "young", 7)
+    assert made.more_written == 0
+
+
 def test_a_broker_is_found_by_the_topic_of_its_name() -> None:
     made = brokers()
     assert [route(made, name) for name in ("broker-a", "broker-b")] == [{"broker-a": 1}, {"broker-b": 1}]

@@ -145,7 +145,9 @@ class BrokersOneTable(WholeBrokersGroup):
         return number - FIRST[home_of(number)]
 
 
-@_mutant("D95", "Offsets are known by the ids of queues: what one broker's queue got to is committed at the other's, too.")
+@_mutant(
+    "D95", "Offsets are known by the ids of queues: what one broker's queue got to is committed at the other's, too."
+)
 class BrokersOneOffsetTable(BrokersOneTable):
     def gain(self, consumer: Consumer, queue: int, new_pulls: list[tuple[int, int]]) -> None:
         WholeBrokersGroup.gain(self, consumer, queue, new_pulls)

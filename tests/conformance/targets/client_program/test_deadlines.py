@@ -33,6 +33,7 @@ from rocketmq_conformance.suites import (
     whole_pause,
     whole_push,
     whole_subscriptions,
+    whole_topologies,
 )
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -71,6 +72,7 @@ STORED = [
     (whole_orderly_listener, 5),
     (whole_subscriptions, 5),
     (whole_brokers, 5),
+    (whole_topologies, 5),
 ]
 
 

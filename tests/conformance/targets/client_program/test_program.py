@@ -22,6 +22,7 @@ from rocketmq_conformance.conformance.targets.child_process import telling_lines
 from rocketmq_conformance.conformance.targets.client_program import connections
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.played_topologies import PlayedTopologies
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
@@ -38,6 +39,7 @@ from rocketmq_conformance.suites import (
     whole_lite,
     whole_orderly,
     whole_orderly_listener,
+    whole_topologies,
 )
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.judged_step import each_of
@@ -403,6 +405,25 @@ def test_a_case_of_two_brokers_shows_the_queues_of_both() -> None:
             *(whole_brokers.Crash(0), whole_brokers.Leave(0)),
         ):
             assert group.do(operation) == (said if isinstance(operation, whole_brokers.Join) else seen)
+
+
+def test_a_broker_that_is_to_come_listens_once_it_is_there() -> None:
+    seen = Ok((((-1, -1),) * 5, (), (7,) * 5))
+    with group_of(whole_topologies.SUITE, "sits") as group:
+        assert isinstance(group, PlayedTopologies)
+        second = group.brokers.second.broker
+        assert not second.running
+        assert group.do(whole_topologies.Prepare(2, 1, 7, "CONSUME_FROM_LAST_OFFSET")) == Ok()
+        assert isinstance(group.do(whole_topologies.Join(0)), Ok)
+        named = []
+        for operation in (
+            *(whole_topologies.Prepare(1, 1, 7, "CONSUME_FROM_LAST_OFFSET"), whole_topologies.Route(1, 1, 1)),
+            *(whole_topologies.Appear(), whole_topologies.Appear(), whole_topologies.Send(-1)),
+            *(whole_topologies.Route(1, 1, 1), whole_topologies.GoAway(), whole_topologies.GoAway()),
+        ):
+            assert group.do(operation) == (Ok() if isinstance(operation, whole_topologies.Prepare) else seen)
+            named.append((group.brokers.named, second.running))
+        assert named == [((0, 1), False)] * 2 + [((0, 1, 3), True)] * 3 + [((0, 3), True)] + [((0,), False)] * 2
 
 
 def test_one_that_says_what_it_is_given_in_one_case_leaves_that_open_in_none() -> None:
