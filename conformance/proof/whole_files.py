@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
@@ -18,6 +18,7 @@ from rocketmq_conformance.models.client.initial_broker import TIMES
 from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole import PUSH
+from rocketmq_conformance.models.client.whole_broadcast import Seen
 from rocketmq_conformance.models.client.whole_files import FOUND, WholeFilesModel
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
@@ -39,10 +40,8 @@ def expected(profile: Profile, found: str) -> tuple[Value, Reason]:
     state, _, _ = model.join(state, 0)
     state, _, _ = model.send(state, EVERY)
     state, seen, why = model.come_back(state, 0, found)
-    assert isinstance(seen, tuple)
-    runs = seen[1]
-    assert isinstance(runs, tuple)
-    given = tuple(at for _, _, first, count in runs for at in range(first, first + count))  # type: ignore[misc]
+    _, runs, *_ = cast(Seen, seen)
+    given = tuple(at for _, _, first, count in runs for at in range(first, first + count))
     rules = tuple(rule for rule in why.rules if rule.startswith("WHOLE-FILE"))
     return given if state.life.members else REFUSED, Reason(rules, found)
 
