@@ -98,6 +98,8 @@ class PlayedBrokers(PlayedGroup):
         if not self.brokers.away:
             return False
         self.brokers.come_back()
+        # members come to be known there at different times: who asks meanwhile would take the shares of the others
+        self.brokers.second.fail(Request.GET_CONSUMER_LIST_BY_GROUP, "SYSTEM_ERROR")
         self.brokers.reopen()
         return True
 
@@ -106,6 +108,7 @@ class PlayedBrokers(PlayedGroup):
         clients = [self.members.ids[member] for member in self.members.programs]
         self._wait_for_two_requests(Request.GET_ROUTEINFO_BY_TOPIC, self._timing.routes)
         self._wait(lambda: self.members.ended() or self.brokers.knows_all(clients), self._timing.routes)
+        self.brokers.second.mend()
         self._wait_for_two_requests(Request.GET_CONSUMER_LIST_BY_GROUP, 2 * self._timing.round)
 
     def _wait_for_two_requests(self, request: Request, limit: float) -> None:
