@@ -8,7 +8,7 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.offset_file_damage import backup_of, become, offset_files
 from rocketmq_conformance.models.client.plan_words import EVERY
-from rocketmq_conformance.models.client.whole_files import CUT, FOUND, WholeFilesState
+from rocketmq_conformance.models.client.whole_files import CUT, FOUND, KEPT, WholeFilesState
 from rocketmq_conformance.models.outcome import Err, Outcome
 from rocketmq_conformance.suites import whole_files as operations
 from rocketmq_conformance.suites.declare.operation import Operation
@@ -78,7 +78,7 @@ class PlayedFiles(PlayedGroup):
             return f"{ORDINARY.members[0]} has written no file below ROCKETMQ_OFFSETS"
         file_becomes, backup_becomes = FOUND[found]
         backups = [backup_of(file) for file in files]
-        if CUT == backup_becomes != file_becomes or found == "both cut":
+        if backup_becomes == CUT and file_becomes != KEPT:
             empty = [backup.name for backup in backups if not (backup.exists() and backup.stat().st_size)]
             if empty:
                 return f"there is no backup {' or '.join(empty)} that could be cut"
