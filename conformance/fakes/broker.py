@@ -28,7 +28,7 @@ from rocketmq_conformance.conformance.fakes.lifecycle import Lifecycle
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.own_topics import own_groups, own_topics
 from rocketmq_conformance.conformance.fakes.page_residency import PageResidency
-from rocketmq_conformance.conformance.fakes.pulls import Pulls
+from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
 from rocketmq_conformance.conformance.fakes.record import Record
 from rocketmq_conformance.conformance.fakes.replication import Replication
 from rocketmq_conformance.conformance.fakes.resets import Resets
@@ -423,17 +423,17 @@ class FakeBroker:
 
         self._between_requests(take)
 
-    def fail_held_pulls(self, topic: str | None = None) -> None:
-        """Answer every pull that waits for a message, or each of one topic, by an error."""
-        self._between_requests(lambda: self._pulls.fail_held(topic))
+    def fail_held_pulls(self, topic: str | None = None, queue: int | None = None) -> None:
+        """Answer every pull that waits for a message, or each of one topic or queue, by an error."""
+        self._between_requests(lambda: self._pulls.fail_held(topic, queue))
 
     def end_held_pulls(self, ends: Callable[[Command], bool]) -> None:
         """Answer pulls that wait for a message before their time is up: those that are to end."""
         self._between_requests(lambda: self._pulls.end_held(ends))
 
-    def forget_held_pulls(self) -> None:
-        """Never answer any of the pulls that wait for a message."""
-        self._between_requests(self._pulls.forget_held)
+    def forget_held_pulls(self, topic: str | None = None, queue: int | None = None) -> list[HeldPull]:
+        """Do not answer any of the pulls that wait for a message, or those of one topic or queue; which they were."""
+        return self._between_requests(lambda: self._pulls.forget_held(topic, queue))
 
     def later(self, seconds: float, action: Callable[[], object]) -> None:
         """Do something between two requests after a while, unless the TCP door is closed by then."""

@@ -23,6 +23,7 @@ from rocketmq_conformance.conformance.fakes.send_backs import SEND, SEND_BACK, S
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.models.client.plan_words import NEGATIVE_OFFSET, nth_assignment_fault
 from rocketmq_conformance.models.client.send_back import LOG_DISTANCE, is_refused
+from rocketmq_conformance.models.client.whole_moves import NO_BODY, NO_FIELD, STATUSES, UNKNOWN
 from rocketmq_conformance.suites.declare.domain import ANSWER, Requests
 
 _UPDATE = int(Request.UPDATE_CONSUMER_OFFSET)
@@ -43,6 +44,7 @@ KINDS: Mapping[Requests, tuple[int, ...]] = {
 _KIND_OF = {code: kind for kind, codes in KINDS.items() for code in codes}
 #: The responses of the other faults: any response code by its name, and these.
 _RESPONSES: Mapping[str, Answered] = {name: (code, "scripted", {}, b"") for name, code in CODES.items()} | {
+    UNKNOWN: (int(UNKNOWN), "scripted", {}, b""),
     "no-field": (0, "", {}, b""),
     "no-body": (0, "", {}, b""),
     "negative": (0, "", {"offset": str(NEGATIVE_OFFSET)}, b""),
@@ -151,3 +153,15 @@ def faulty(fault: str) -> Answered:
         raise ConnectionError("the fault script cuts the connection")
     code, remark, ext, body = _RESPONSES[fault]
     return code, remark, {**ext}, body
+
+
+def faulty_pull(fault: str, asked: str) -> Answered:
+    """The same for a pull from an offset, which may also have no messages where it has found some (no-body), and else
+    is not told where to go on (a status, no-field)."""
+    if fault not in (NO_BODY, NO_FIELD, *STATUSES):
+        return faulty(fault)
+    following = str(int(asked) + 1)
+    ext = {"suggestWhichBrokerId": "0", "minOffset": "0", "maxOffset": following}
+    if fault == NO_BODY:
+        ext["nextBeginOffset"] = following
+    return CODES.get(fault, 0), "scripted", ext, b""

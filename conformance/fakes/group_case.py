@@ -10,9 +10,10 @@ from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.consumers import locked
 from rocketmq_conformance.conformance.fakes.message_forms import between_plain
 from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
+from rocketmq_conformance.conformance.fakes.repeated_answers import RepeatedAnswers
 from rocketmq_conformance.conformance.fakes.responses import command, document
 from rocketmq_conformance.conformance.fakes.traffic import AGAIN, Traffic
-from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, WatchedCase
+from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, Failing, WatchedCase
 from rocketmq_conformance.conformance.remoting.client_requests import reset_body, reset_body_for_cpp
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -25,7 +26,7 @@ from rocketmq_conformance.models.client.whole_allocation import STORED, Crowded
 from rocketmq_conformance.models.client.whole_group_state import number_of, seen_queues
 from rocketmq_conformance.models.client.whole_listener import retry_begins
 from rocketmq_conformance.models.client.whole_moves import GARBAGE as NO_FRAME
-from rocketmq_conformance.models.client.whole_moves import LATE, OTHER_QUEUES, RETRIES, SILENT
+from rocketmq_conformance.models.client.whole_moves import LATE, OTHER_QUEUES, RETRIES, SILENT, TOO_LATE
 from rocketmq_conformance.models.client.whole_push import Setting, initial_broker
 from rocketmq_conformance.models.client.whole_subscriptions import with_other_topic
 from rocketmq_conformance.models.message_forms import offsets_of
@@ -72,9 +73,13 @@ class GroupCase(WatchedCase):
                 if not case.traffic.watches(request):
                     return super().pull(peer, request)
                 case.traffic.pull(peer, request)
+                if case.repeated.puts_off(peer, request):
+                    case.traffic.unanswered(case.traffic.number(request))
+                    return None
                 response = super().pull(peer, request)
                 if response is not None:
                     case.traffic.ended(peer, request, response)
+                    case.repeated.answered(peer, request, response)
                 return response
 
             def answered(self, peer: Peer, request: Command, response: Command) -> None:
@@ -84,8 +89,10 @@ class GroupCase(WatchedCase):
             def _end(self, held: HeldPull, response: Command) -> None:
                 if case.traffic.watches(held.request):
                     case.traffic.ended(held.peer, held.request, response)
+                    case.repeated.answered(held.peer, held.request, response)
                 super()._end(held, response)
 
+        self.repeated = RepeatedAnswers()
         #: How long the client waited for the last answer (s), in a case without a wire, where it did not.
         self.waited = 0.0
         #: Client ids that it lists beside those of its members.
@@ -105,7 +112,7 @@ class GroupCase(WatchedCase):
         self.broker.consumers.begin({})
         self.broker.retries.forget()
         self.traffic = Traffic(self._broadcasting, owner=self.owner, again=self._again)
-        self._failing = None
+        self.mend()
         self.loses_commits = False
         self._others = ()
         self._has_other = False
@@ -143,7 +150,7 @@ class GroupCase(WatchedCase):
         """Answer a request of a client; TimeoutError and ConnectionError as for any handler."""
         self.waited = 0.0
         self.traffic.request(peer, request)
-        fault = self._failing[1] if self._failing is not None and request.code == self._failing[0] else ""
+        fault = self._failing.fault if self._failing is not None and self._failing.meets(request) else ""
         if fault == LATE:
             return self._late(peer, request)
         if fault == NO_FRAME:
@@ -200,14 +207,24 @@ class GroupCase(WatchedCase):
         """Play every request of a kind by a fault from now on (``fault_script``; ``models.client.whole_moves`` has the
         others), and others no more. A pull does not commit while commits fail, and those that are held fail when pulls
         do, or are never answered when pulls are not."""
-        self._failing = request, fault
-        if fault == LATE or request is not Request.PULL_MESSAGE:
+        self._fail(Failing(request, fault))
+
+    def fail_alone(self, request: Request, fault: str, queue: int | None) -> None:
+        """Play those about a queue of the topic, or about the topic, by a fault from now on, and others no more; a pull
+        of that queue does not commit while its commits fail."""
+        self._fail(Failing(request, fault, self.topic, queue))
+
+    def _fail(self, failing: Failing) -> None:
+        self.mend()
+        self._failing = failing
+        _, fault, topic, queue = failing
+        if fault == LATE or failing.request is not Request.PULL_MESSAGE:
             return
         if fault == SILENT:
-            self.broker.forget_held_pulls()
-            self.traffic.unanswered()
+            self.broker.forget_held_pulls(topic, queue)
+            self.traffic.unanswered(queue)
         else:
-            self.broker.fail_held_pulls()
+            self.broker.fail_held_pulls(topic, queue)
 
     def members(self) -> tuple[str, ...]:
         """The client ids that the broker knows as members of the group."""
@@ -215,7 +232,8 @@ class GroupCase(WatchedCase):
 
     def mend(self) -> None:
         """Answer every request again."""
-        self._failing = None
+        self._failing, self.met = None, 0
+        self.repeated.disarm()
 
     def resize(self, queues: int) -> None:
         """The topic has so many queues from now on, and its route names them."""
@@ -237,6 +255,16 @@ class GroupCase(WatchedCase):
         """A message arrives in a queue."""
         other = self._has_other and queue >= OTHER_QUEUES
         self.broker.send(OTHER_TOPIC if other else TOPIC, b"x", queue - OTHER_QUEUES if other else queue)
+
+    def send_again(self, queue: int, how: str) -> None:
+        """A message arrives in a queue. If a pull waits there, the answer that brings it comes twice, or once the pull
+        was sent again, which is answered, too."""
+        if self.traffic.waiting(queue):
+            self.repeated.arm(TOPIC, queue, how)
+            if how == TOO_LATE:
+                self.repeated.put_off_held(self.broker.forget_held_pulls(TOPIC, queue))
+                self.traffic.unanswered(queue)
+        self.send(queue)
 
     def send_as(self, form: str, queue: int) -> range:
         """A message of a form arrives in a queue, between two plain ones; its offsets."""

@@ -235,10 +235,9 @@ class Pulls:
             for held in [held for held in waiting if held.peer is peer]:
                 self._drop(held)
 
-    def fail_held(self, topic: str | None = None) -> None:
-        """Answer every held pull, or each of one topic, by an error."""
-        for held in [held for queue, waiting in self._held.items() if topic in (None, queue[0]) for held in waiting]:
-            self._drop(held)
+    def fail_held(self, topic: str | None = None, queue: int | None = None) -> None:
+        """Answer every held pull, or each of one topic or queue, by an error."""
+        for held in self.forget_held(topic, queue):
             self._end(held, command(refused(Err("SYSTEM_ERROR"), "the broker does not hold pulls any more")))
 
     def end_held(self, ends: Callable[[Command], bool]) -> None:
@@ -246,10 +245,17 @@ class Pulls:
         for held in [held for waiting in self._held.values() for held in waiting if ends(held.request)]:
             self._wake(held)
 
-    def forget_held(self) -> None:
-        """Never answer any of the held pulls."""
-        for held in [held for waiting in self._held.values() for held in waiting]:
+    def forget_held(self, topic: str | None = None, queue: int | None = None) -> list[HeldPull]:
+        """Do not answer any of the held pulls, or those of one topic or queue; which they were."""
+        found = [
+            held
+            for place, waiting in self._held.items()
+            if topic in (None, place[0]) and queue in (None, place[1])
+            for held in waiting
+        ]
+        for held in found:
             self._drop(held)
+        return found
 
     def _wake(self, held: HeldPull) -> None:
         self._drop(held)

@@ -209,9 +209,9 @@ class Traffic:
         if answered is not None and offset > answered[2]:
             self.brought.append(answered)
 
-    def unanswered(self) -> None:
-        """No pull that waits is answered any more."""
-        self._waiting.clear()
+    def unanswered(self, queue: int | None = None) -> None:
+        """No pull that waits is answered any more, or none of a queue."""
+        self._waiting = {one: by for one, by in self._waiting.items() if queue not in (None, one[0])}
 
     def ended(self, peer: Peer, command: Command, response: Command) -> None:
         """A pull of the topic does not wait any more. One that found nothing is to be sent again at once."""

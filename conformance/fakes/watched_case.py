@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from typing import NamedTuple
 
-from rocketmq_conformance.conformance.fakes.fault_script import faulty
+from rocketmq_conformance.conformance.fakes.fault_script import faulty, faulty_pull
 from rocketmq_conformance.conformance.fakes.guard import OPEN, Guard
 from rocketmq_conformance.conformance.fakes.responses import command
 from rocketmq_conformance.conformance.fakes.said import SaidMessages
@@ -29,6 +30,35 @@ from rocketmq_conformance.models.outcome import Value
 STRANGER = -2
 
 
+class Failing(NamedTuple):
+    """Requests of a kind that are played by a fault: all of them, or those about a topic, or one of its queues."""
+
+    request: Request
+    fault: str
+    topic: str | None = None
+    queue: int | None = None
+
+    @property
+    def closes(self) -> bool:
+        """Do clients lose their connections?"""
+        return self.fault in CLOSING and self.request not in (Request.PULL_MESSAGE, Request.UPDATE_CONSUMER_OFFSET)
+
+    def meets(self, request: Command) -> bool:
+        """Is a request one of these?"""
+        return request.code == self.request and self.is_about(request)
+
+    def answer(self, request: Command) -> Command:
+        """How it is played; TimeoutError and ConnectionError as for any handler."""
+        if self.topic is not None and request.code == Request.PULL_MESSAGE:
+            return command(faulty_pull(self.fault, request.ext["queueOffset"]))
+        return command(faulty(self.fault))
+
+    def is_about(self, request: Command) -> bool:
+        """Is a request, of whichever kind, about what they are about?"""
+        queue = None if self.queue is None else str(self.queue)
+        return self.topic in (None, request.ext.get("topic")) and queue in (None, request.ext.get("queueId"))
+
+
 class WatchedCase(ABC):
     """A case that is known by its traffic, and by what its broker has stored."""
 
@@ -37,8 +67,9 @@ class WatchedCase(ABC):
         self.traffic = Traffic(broadcasting)
         #: What is asked of clients before anything is answered.
         self.guard: Guard = OPEN
-        #: The request that fails, and its fault.
-        self._failing: tuple[Request, str] | None = None
+        #: The requests that fail, and how many of them have come.
+        self._failing: Failing | None = None
+        self.met = 0
         #: Do commits fail beside it?
         self.loses_commits = False
         #: Who opened a connection without a heartbeat; set before the case begins.
@@ -48,26 +79,27 @@ class WatchedCase(ABC):
 
     def fails(self, request: Request) -> bool:
         """Does a request fail? One that is answered late does not."""
-        return self._failing is not None and self._failing[0] is request and self._failing[1] != LATE
+        return self._failing is not None and self._failing.request is request and self._failing.fault != LATE
 
     @property
     def keeps_waiting(self) -> bool:
         """Do clients wait for answers?"""
-        return self._failing is not None and self._failing[1] in (SILENT, LATE)
+        return self._failing is not None and self._failing.fault in (SILENT, LATE)
 
     @property
     def loses_members(self) -> bool:
         """Does a request fail so that the broker may not know every member?"""
-        if self._failing is None:
+        failing = self._failing
+        if failing is None or failing.topic is not None:
             return False
-        request, fault = self._failing
-        closes = fault in CLOSING and request not in (Request.PULL_MESSAGE, Request.UPDATE_CONSUMER_OFFSET)
-        return closes or (request in (Request.GET_ROUTEINFO_BY_TOPIC, Request.HEART_BEAT) and fault != LATE)
+        unknown = failing.request in (Request.GET_ROUTEINFO_BY_TOPIC, Request.HEART_BEAT) and failing.fault != LATE
+        return failing.closes or unknown
 
     @property
     def silent(self) -> bool:
         """Are pulls not answered?"""
-        return self._failing == (Request.PULL_MESSAGE, SILENT)
+        failing = self._failing
+        return failing is not None and (failing.request, failing.fault) == (Request.PULL_MESSAGE, SILENT)
 
     def _failure(self, request: Command) -> Command | None:
         """The answer to a request that is refused or fails, None to any other; pulls commit nothing while commits
@@ -78,13 +110,17 @@ class WatchedCase(ABC):
         refusal = self.guard.refusal(request)
         if refusal is not None:
             return refusal
-        if self._failing is not None and request.code == self._failing[0]:
-            return command(faulty(self._failing[1]))
-        if self.loses_commits or self.fails(Request.UPDATE_CONSUMER_OFFSET):
-            if request.code == Request.UPDATE_CONSUMER_OFFSET:
-                return command(faulty("SYSTEM_ERROR"))
-            if request.code in PULLS:
-                request.ext["sysFlag"] = str(int(request.ext["sysFlag"]) & ~COMMIT)
+        failing = self._failing
+        if failing is not None and failing.meets(request):
+            self.met += 1
+            return failing.answer(request)
+        lost = failing is not None and failing.request is Request.UPDATE_CONSUMER_OFFSET and failing.is_about(request)
+        if self.loses_commits and request.code == Request.UPDATE_CONSUMER_OFFSET:
+            return command(faulty("SYSTEM_ERROR"))
+        if (self.loses_commits or lost) and request.code in PULLS:
+            flags = int(request.ext["sysFlag"])
+            self.met += bool(flags & COMMIT)
+            request.ext["sysFlag"] = str(flags & ~COMMIT)
         return None
 
     def end_pulls(self, queues: Collection[int], first: bool = False) -> None:

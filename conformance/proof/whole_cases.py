@@ -12,6 +12,7 @@ from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.lifecycle import reopened
 from rocketmq_conformance.models.broker.state import BrokerState, Topic
 from rocketmq_conformance.models.client.initial_broker import log_of_shape
+from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP
 from rocketmq_conformance.models.client.switches import COMPRESSION_TYPES, INNER_BATCHES, LONG_NAMES
 from rocketmq_conformance.models.client.switches import LONG_HOSTS as ADDRESSES
@@ -20,18 +21,27 @@ from rocketmq_conformance.models.client.whole_group_state import WholeGroup
 from rocketmq_conformance.models.client.whole_moves import (
     COMMIT,
     CUT,
+    EMPTY,
     HEARTBEAT,
     LATE,
     LOCK,
     MAX,
     MEMBERS,
+    NO_BODY,
+    NO_FIELD,
+    NULL,
     OTHER_QUEUES,
     PULL,
     QUERY,
     ROUTE,
     SEARCH,
     SILENT,
+    STATUSES,
+    TOO_LATE,
+    TWICE,
+    UNKNOWN,
     Arrive,
+    ArriveAgain,
     ArriveAs,
     CommitNow,
     Expire,
@@ -151,6 +161,7 @@ def cases() -> Iterator[TableCase]:
         moves = (Join(), Look(), Seek(0, offset), Look(), Arrive(), Look())
         yield TableCase(f"seeks to {offset}", LITE, moves)
     yield from _commits()
+    yield from _answers()
     for kind in KINDS:
         yield from _messages(kind)
     yield from _loads()
@@ -173,6 +184,31 @@ def _commits() -> Iterator[TableCase]:
     yield TableCase("commits where it sought", LITE, moves, on_demand=True)
     moves = (*_TWO, Arrive(), Look(), CommitNow("b"), Look(), Leave("a"), Look(), CommitNow("b"), Look())
     yield TableCase("what was not committed is given again", LITE, moves, queues=2, on_demand=True)
+
+
+def _answers() -> Iterator[TableCase]:
+    """Answers that are unusual about one thing alone, of two queues or for a group that has two."""
+    refused = ("SYSTEM_ERROR", "NO_PERMISSION", "TOPIC_NOT_EXIST", "SUBSCRIPTION_GROUP_NOT_EXIST", UNKNOWN)
+    for fault in (*refused, SILENT, *STATUSES, NO_FIELD, NO_BODY):
+        moves: tuple[Move, ...] = (Join(), Look(), Fail(PULL, fault, queue=0), Arrive(), Look(), Mend(), Look())
+        yield TableCase(f"pulls of one queue: {fault}", PUSH, moves, queues=2)
+    for fault in (*refused, "SYSTEM_BUSY", "QUERY_NOT_FOUND", "PULL_NOT_FOUND", NO_FIELD):
+        moves = _until_mended(Fail(QUERY, fault, queue=0))
+        yield TableCase(f"stored offset of one queue: {fault}", PUSH, moves, queues=2)
+    for fault in (UNKNOWN, NO_FIELD):
+        moves = _until_mended(Fail(MAX, fault, queue=0))
+        yield TableCase(f"max of one queue: {fault}", PUSH, moves, stored=None, shape="expired", queues=2)
+        moves = _until_mended(Fail(SEARCH, fault, queue=0))
+        yield TableCase(f"search in one queue: {fault}", PUSH, moves, None, TIMESTAMP, "expired", 2)
+    for fault in (UNKNOWN, SILENT):
+        moves = (Fail(COMMIT, fault, queue=0), Join("a"), Look(), Leave("a"), Mend(), Join("b"), Look())
+        yield TableCase(f"commits of one queue: {fault}", PUSH, moves, queues=2)
+    for request, fault in ((MEMBERS, EMPTY), (MEMBERS, NULL), (MEMBERS, UNKNOWN), (ROUTE, "TOPIC_NOT_EXIST")):
+        moves = (Join(), Look(), Fail(request, fault, queue=EVERY), Arrive(), Look(), Mend(), Arrive(), Look())
+        yield TableCase(f"{request}: {fault}", PUSH, moves, queues=2)
+    for how in (TWICE, TOO_LATE):
+        moves = (Join(), Look(), ArriveAgain(how), Look(), Arrive(), Look())
+        yield TableCase(f"the answer to a pull comes {how}", PUSH, moves, queues=2)
 
 
 def _messages(kind: str) -> Iterator[TableCase]:

@@ -16,8 +16,10 @@ from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.broker import FakeBroker
 from rocketmq_conformance.conformance.fakes.message_forms import between_plain
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
-from rocketmq_conformance.conformance.fakes.pulls import Pulls
+from rocketmq_conformance.conformance.fakes.pulls import HeldPull, Pulls
+from rocketmq_conformance.conformance.fakes.repeated_answers import RepeatedAnswers
 from rocketmq_conformance.conformance.fakes.responses import document
+from rocketmq_conformance.conformance.fakes.watched_case import Failing
 from rocketmq_conformance.conformance.proof.evidence import Tally
 from rocketmq_conformance.conformance.proof.whole_cases import TableCase
 from rocketmq_conformance.conformance.proof.whole_played import LOOK_LIMIT, POLL_INTERVAL, PlayedCase, play_all
@@ -31,6 +33,7 @@ from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.waiting import wait_until
 from rocketmq_conformance.models.broker.lock import MAX_LIVE_TIME
 from rocketmq_conformance.models.client.initial_broker import TIMES, log_of_shape
+from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.client.start import StartModel
 from rocketmq_conformance.models.client.switches import RESETS_AT_ONCE
 from rocketmq_conformance.models.client.whole import ORDERLY
@@ -42,8 +45,12 @@ from rocketmq_conformance.models.client.whole_moves import (
     LOADED,
     OTHER_QUEUES,
     PULL,
+    ROUTE,
+    SILENT,
     SPANNED,
     STRETCHED,
+    TOO_LATE,
+    ArriveAgain,
     ArriveAs,
     Expire,
     Fail,
@@ -112,10 +119,23 @@ class Script:
                     number = first + int(request.ext["queueId"])
                     script.pulls[number] += 1
                     script.latest[number] = int(request.ext["queueOffset"])
-                return super().pull(peer, request)
+                if script.repeated.puts_off(peer, request):
+                    return None
+                response = super().pull(peer, request)
+                if response is not None:
+                    script.repeated.answered(peer, request, response)
+                return response
+
+            def _end(self, held: HeldPull, response: Command) -> None:
+                script.repeated.answered(held.peer, held.request, response)
+                super()._end(held, response)
 
         self.parts: Mapping[str, type] = {"offsets": ScriptedOffsets, "pulls": CountedPulls}
         self._arm: Callable[[], None] | None = None
+        #: The requests about one thing alone that fail, and how many of them have come.
+        self.lone: Failing | None = None
+        self.met = 0
+        self.repeated = RepeatedAnswers()
 
     def fail_later(self, arm: Callable[[], None]) -> None:
         """Answer one more query correctly; ``arm`` plants the fault for later ones."""
@@ -123,7 +143,8 @@ class Script:
 
     def mend(self) -> None:
         """Answer every query again."""
-        self._arm = None
+        self._arm = self.lone = None
+        self.repeated.disarm()
 
     def answered(self, answer: Answered) -> Answered:
         """The response to a query about the topic, after which the fault is planted."""
@@ -153,6 +174,7 @@ class ScriptedCase(PlayedCase):
         self._script = Script(BRIEF_HOLD if waits else HOLD)
         self._now = TIMES[0]
         self.broker = FakeBroker(profile, clock=lambda: self._now, parts={**self._script.parts, **parts})
+        self.broker.answer_by(self)
         #: The ids of the queues that had an owner at the last look, and how often they had been pulled.
         self._owned: set[int] = set()
         self._pulled: Counter[int] = Counter()
@@ -212,6 +234,11 @@ class ScriptedCase(PlayedCase):
                 self._script.mend()
                 self.broker.faults.disarm()
                 self._planted.clear()
+            case ArriveAgain(how, queue):
+                self._script.repeated.arm(TOPIC, queue, how)
+                if how == TOO_LATE:
+                    self._script.repeated.put_off_held(self.broker.forget_held_pulls(TOPIC, queue))
+                self.send(queue)
             case ArriveAs(form, queue):
                 self.broker.send_together(between_plain(form, TOPIC, queue))
             case Hang(queue):
@@ -285,7 +312,34 @@ class ScriptedCase(PlayedCase):
     def _max(self, queue: int) -> int:
         return self.broker.state.logs[TOPIC, queue].max
 
+    def handle(self, peer: Peer, request: Command) -> Command | None:
+        """Answer a request of a client; TimeoutError and ConnectionError as for any handler."""
+        script = self._script
+        if script.lone is None or not script.lone.meets(request):
+            return self.broker.dispatcher.handle(peer, request)
+        script.met += 1
+        return script.lone.answer(request)
+
+    def closed(self, peer: Peer) -> None:
+        """A connection was closed."""
+        self.broker.dispatcher.closed(peer)
+
+    def _fail_alone(self, move: Fail) -> None:
+        request = Request[move.request]
+        if move.queue == EVERY:
+            topic = TOPIC if move.request == ROUTE else None
+            self._script.lone, self._script.met = Failing(request, move.fault, topic), 0
+            return
+        self._script.lone, self._script.met = Failing(request, move.fault, TOPIC, move.queue), 0
+        if move.request == PULL and move.fault == SILENT:
+            self.broker.forget_held_pulls(TOPIC, move.queue)
+        elif move.request == PULL:
+            self.broker.fail_held_pulls(TOPIC, move.queue)
+
     def _fail(self, move: Fail) -> None:
+        if move.queue is not None:
+            self._fail_alone(move)
+            return
         # lite pull consumers of 5.x have a request of their own
         names = [move.request, "LITE_PULL_MESSAGE"] if move.request == PULL else [move.request]
 
@@ -322,6 +376,8 @@ class ScriptedCase(PlayedCase):
         wait_until(
             lambda: all(self._script.pulls[queue] > self._pulled[queue] for queue in taken), _PULL_LIMIT, POLL_INTERVAL
         )
+        if self._script.lone is not None:
+            wait_until(lambda: self._script.met >= _MET, _MET_LIMIT, POLL_INTERVAL)
         idle = not all(owned for _, owned, _ in expected[0])
         if self._planted and (idle or Request.PULL_MESSAGE in self._planted):
             wait_until(self._met, _MET_LIMIT, POLL_INTERVAL)

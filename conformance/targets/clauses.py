@@ -189,6 +189,7 @@ CLAUSES: tuple[Clause, ...] = (
     _seen("TIMER-ROUTE", TIME, "(30 s)", "routes-are-kept"),
     _seen("TIMER-ROUTE", AGAIN, ", once a topic", "routes-per-consumer"),
     _seen("TIMER-START", ORDER, "and then sends the heartbeat", "beats-before-routes"),
+    _seen("WHOLE-ANS-TWICE", AGAIN, "comes twice counts once", "whole-answers-takes-twice"),
     _seen("WHOLE-BUSY", TIME, "confirmed in the last 20 s", "ordered-lock-never-forced", "REB-REM-3"),
     _seen("WHOLE-LATE", TIME, "comes a second late", "whole-push-impatient"),
     _unseen("WHOLE-LATE", TIME, "wait 3 s for routes, members, max and searches", _LATER),

@@ -37,7 +37,9 @@ FIRST_COMMIT = 10.0
 #: What late answers, one after the other, may add to a round of five queues.
 _LATE_ROUND = 10.0
 #: What rules add for consumers of every kind.
-WAITS: Mapping[str, float] = MappingProxyType({"WHOLE-RESET": CORRECTION, "WHOLE-MOVED": CORRECTION + ROUND})
+WAITS: Mapping[str, float] = MappingProxyType(
+    {"WHOLE-RESET": CORRECTION, "WHOLE-MOVED": CORRECTION + ROUND, "WHOLE-ANS-LATE": PULL_END}
+)
 
 
 class Due(NamedTuple):

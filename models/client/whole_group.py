@@ -23,6 +23,7 @@ from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.lifecycle import expire
 from rocketmq_conformance.models.broker.send import send
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState
+from rocketmq_conformance.models.client.lone_answers import AGAIN
 from rocketmq_conformance.models.client.plan_words import FAILS, HOLDS
 from rocketmq_conformance.models.client.readable_messages import RULE_OF, readable
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH, SENT_ON, first_message
@@ -30,10 +31,12 @@ from rocketmq_conformance.models.client.whole_faults import LATE_ANSWERS, loses_
 from rocketmq_conformance.models.client.whole_group_state import (
     WholeGroup,
     WholeMember,
+    failing,
     hiding,
     log_of,
     number_of,
     seen_queues,
+    with_failure,
     with_member,
     with_reason,
 )
@@ -49,6 +52,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     SPANNED,
     STRETCHED,
     Arrive,
+    ArriveAgain,
     ArriveAs,
     CommitNow,
     Crowd,
@@ -281,6 +285,8 @@ class WholeGroupModel(WholeQueues):
                 return self._arrived(group, queue)
             case ArriveAs(form, number):
                 return self._arrived_as(group, form, number)
+            case ArriveAgain(how, number):
+                return self._arrived_again(group, how, number)
             case Hold(name) | LetGo(name):
                 return with_member(group, name, group.members[name]._replace(busy=isinstance(move, Hold)))
             case Listen(name, listener):
@@ -380,29 +386,30 @@ class WholeGroupModel(WholeQueues):
         given: list[tuple[int, int, int]] = []
         member = group.members[name]
         if MEMBERS in group.fails:
-            group = with_reason(group, _LIST["keeps" if member.pulls else "takes nothing"])
+            group = with_failure(group, group.fails[MEMBERS], _LIST["keeps" if member.pulls else "takes nothing"])
         for queue in sorted(member.pulls.keys() - member.unlocked - group.flooded):
             group, found = self._pull_queue(group, name, queue)
             given += found
         return group, tuple(given)
 
     def _pull_queue(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, GivenMessages]:
-        if queue in group.members[name].fresh and QUERY in group.fails:
+        if queue in group.members[name].fresh and failing(group, QUERY, queue):
             group, goes_on = self._first_pull(group, name, queue)
             if not goes_on:
                 return group, ()
         topic, number = self.topology.places[queue]
-        if PULL in group.fails or number >= group.broker.topics[topic].read_queues:
+        if failing(group, PULL, queue) or number >= group.broker.topics[topic].read_queues:
             # the broker does not let a queue be pulled that the topic has lost
-            return with_reason(hiding(group, queue), _PUT_OFF), ()
+            return with_failure(hiding(group, queue), failing(group, PULL, queue), _PUT_OFF), ()
         member, before = group.members[name], group.broker.stored
         broker, first, found = first_message(self.start, group.broker, group.kind, queue, member.pulls[queue])
         if first != member.pulls[queue]:
             group = hiding(group, queue)
-        if group.kind == PUSH and group.fails.keys() & {COMMIT, MEMBERS, QUERY} and _is_moved(found):
+        in_vain = any(failing(group, request, queue) for request in (COMMIT, MEMBERS, QUERY))
+        if group.kind == PUSH and in_vain and _is_moved(found):
             if self.start.client.begins_anew:
                 return self._moved(group._replace(reasons=(*group.reasons, *found, _ANEW)), broker, name, queue)
-            if COMMIT in group.fails:
+            if failing(group, COMMIT, queue):
                 broker = broker._replace(stored=before)
         group = group._replace(broker=broker, reasons=group.reasons + found)
         end = log_of(self.topology, broker, queue).max
@@ -515,7 +522,7 @@ class WholeGroupModel(WholeQueues):
     def _moved(self, group: WholeGroup, broker: BrokerState, name: str, queue: int) -> tuple[WholeGroup, GivenMessages]:
         """A push consumer was sent elsewhere, and has to begin anew while requests fail that it needs for that.
         ``broker`` has stored where it was sent."""
-        if COMMIT in group.fails:
+        if failing(group, COMMIT, queue):
             # nothing is stored, and so it begins at the same place and is sent away again and again
             return self._let_go(with_reason(group, LOST), name, queue), ()
         group = self._let_go(group._replace(broker=broker), name, queue)
@@ -561,6 +568,13 @@ class WholeGroupModel(WholeQueues):
         forms = {(queue, first + at): form for at in range(offsets_of(form))}
         group = group._replace(forms={**group.forms, **forms})
         return with_reason(group, _FORMED[form]) if group.members else group
+
+    def _arrived_again(self, group: WholeGroup, how: str, number: int) -> WholeGroup:
+        """The group after a message arrived in a queue, which comes again if a pull waits for it."""
+        before, group = group.broker, self._arrived(group, number)
+        queue = self.topology.topic_queues[self.topology.topic][number]
+        waits = any(queue in member.pulls for member in group.members.values()) and not failing(group, PULL, queue)
+        return with_reason(group, AGAIN[how]) if waits and group.broker is not before else group
 
     def _left(self, group: WholeGroup, name: str) -> WholeGroup:
         for queue in group.members[name].pulls:
@@ -612,7 +626,7 @@ class WholeGroupModel(WholeQueues):
                 broker = commit_offset(
                     self.start.store.broker, group.broker, *self.topology.stored_keys[queue], offset
                 )[0]
-                if COMMIT in group.fails:
+                if failing(group, COMMIT, queue):
                     group, broker = with_reason(group, LOST), group.broker
                 group = self._let_go(group._replace(broker=broker), name, queue)
         return group

@@ -11,8 +11,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, QueueLog
+from rocketmq_conformance.models.client.lone_answers import lone_reasons
 from rocketmq_conformance.models.client.orderly_work import OrderlyWork
-from rocketmq_conformance.models.client.plan_words import SUCCEEDS
+from rocketmq_conformance.models.client.plan_words import EVERY, SUCCEEDS
 from rocketmq_conformance.models.client.topology import Topology
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_moves import (
@@ -145,6 +146,12 @@ def number_of(topology: Topology, queue: int) -> int:
     return OTHER_QUEUES + number if topic == topology.other_topic else number
 
 
+def failing(group: WholeGroup, request: str, queue: int) -> Fail | None:
+    """How a request about a queue fails, if it does."""
+    move = group.fails.get(request)
+    return move if move and move.queue in (None, EVERY, number_of(group.topology, queue)) else None
+
+
 def locks_of(member: WholeMember) -> set[int]:
     """The queues that an orderly member has locked."""
     return (member.pulls.keys() - member.unlocked) | ({member.in_progress[0]} if member.in_progress else set())
@@ -158,6 +165,11 @@ def log_of(topology: Topology, broker: BrokerState, queue: int) -> QueueLog:
 def with_reason(group: WholeGroup, why: Reason) -> WholeGroup:
     """The group, for which one more rule has fired."""
     return group._replace(reasons=(*group.reasons, why))
+
+
+def with_failure(group: WholeGroup, move: Fail | None, why: Reason) -> WholeGroup:
+    """The group, for which a rule has fired because of how a request fails, if one does."""
+    return group._replace(reasons=(*group.reasons, *lone_reasons(move, why)))
 
 
 def with_member(group: WholeGroup, name: str, member: WholeMember) -> WholeGroup:

@@ -17,6 +17,13 @@ SEND_BACK = "CONSUMER_SEND_MSG_BACK"
 #: Faults beside response codes and ``no-field``: no answer; the connection is closed; bytes that are no frame, after
 #: which clients close it; the honest answer, a second late.
 SILENT, CUT, GARBAGE, LATE = "silent", "cut", "garbage", "late"
+#: SUCCESS without a field, or without a body where there is to be one; a list of members that is empty, or null; a
+#: code that nothing knows.
+NO_FIELD, NO_BODY, EMPTY, NULL, UNKNOWN = "no-field", "no-body", "empty", "null", "9999"
+#: The statuses of an answer to a pull other than SUCCESS; as faults they do not say where to go on.
+STATUSES = ("PULL_NOT_FOUND", "PULL_RETRY_IMMEDIATELY", "PULL_OFFSET_MOVED")
+#: How an answer comes that is as it should be: twice, and when its client has asked again.
+TWICE, TOO_LATE = "twice", "too late"
 #: The faults after which a client has no connection: Java clients close one on which they were not answered in time.
 CLOSING = frozenset({SILENT, CUT, GARBAGE})
 #: The number of the queue of the group's retry topic in observations.
@@ -32,11 +39,13 @@ STRANGER = "a stranger"
 
 
 class Fail(NamedTuple):
-    """From now on a request is played by a fault; ``later``: the next one about the topic is still answered."""
+    """From now on a request is played by a fault; ``later``: the next one about the topic is still answered. With a
+    ``queue``, by its number, those that are about it alone, or about the topic alone or its group (EVERY)."""
 
     request: str
     fault: str = "SYSTEM_ERROR"
     later: bool = False
+    queue: int | None = None
 
 
 class Mend(NamedTuple):
@@ -67,6 +76,13 @@ class ArriveAs(NamedTuple):
     """A message of a form (``models.message_forms``) arrives in a queue, by its number, between two plain ones."""
 
     form: str
+    queue: int = 0
+
+
+class ArriveAgain(NamedTuple):
+    """A message arrives in a queue, by its number, and the answer that brings it comes again: TWICE, or TOO_LATE."""
+
+    how: str
     queue: int = 0
 
 
@@ -193,6 +209,7 @@ Move = (
     | Leave
     | Arrive
     | ArriveAs
+    | ArriveAgain
     | Hold
     | LetGo
     | Listen

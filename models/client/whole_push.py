@@ -26,6 +26,7 @@ from rocketmq_conformance.models.client.whole_faults import loses_connections, l
 from rocketmq_conformance.models.client.whole_group import WholeGroupModel
 from rocketmq_conformance.models.client.whole_group_state import (
     WholeGroup,
+    failing,
     number_of,
     seen_queues,
     with_beneath,
@@ -276,12 +277,10 @@ class WholePushModel:
         """What is seen once the members have finished their work, and the rules that fired."""
         group, (shown, stored) = self._group.look(state.group)
         owners = {queue: name for name, owned, _ in shown for queue in owned if not group.members[name].suspended}
-        if PULL in group.fails:
-            # who has a queue is known by a pull that waits
-            owners = {}
         topology = self._topology
+        # who has a queue is known by a pull that waits
         places = tuple(
-            _place(group, owners.get(number_of(topology, queue)), queue)
+            _place(group, None if failing(group, PULL, queue) else owners.get(number_of(topology, queue)), queue)
             for queue in seen_queues(topology, group.broker)
         )
         given = tuple(
@@ -302,6 +301,8 @@ def shown(state: WholePushState, seen: Value, why: Reason) -> Answer[WholePushSt
 def reason_of(fired: tuple[str, ...], given: bool) -> Reason:
     """Why push consumers show what they show, by the rules that fired; ``given``: were messages given?"""
     fired = tuple(rule for rule in fired if rule.startswith(_SHOWN))
+    # what is unusual about one thing alone decides what is seen
+    fired = tuple(sorted(fired, key=lambda rule: not rule.startswith("WHOLE-ANS-")))
     if "WHOLE-MOVED-ANEW" in fired:
         first = dict.fromkeys(("WHOLE-MOVED-ANEW", *fired))
         return Reason(tuple(first), "sent elsewhere in vain", quirk=True, either=True)
@@ -318,9 +319,10 @@ def reason_of(fired: tuple[str, ...], given: bool) -> Reason:
     if "WHOLE-SHARE" in fired:
         return Reason(fired, "queues change hands")
     if given:
-        return Reason(
-            ("WHOLE-FIRST", "WHOLE-COMMIT", *(rule for rule in fired if rule in _TIMES)), "messages are given"
-        )
+        answers = tuple(rule for rule in fired if rule.startswith("WHOLE-ANS-"))
+        times = (rule for rule in fired if rule in _TIMES)
+        kind = answers[0] if answers else "messages are given"
+        return Reason((*answers, "WHOLE-FIRST", "WHOLE-COMMIT", *times), kind)
     if fired:
         return Reason(fired, "nothing is new")
     return _LEFT_BEHIND

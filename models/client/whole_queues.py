@@ -18,8 +18,10 @@ from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.client.whole_group_state import (
     WholeGroup,
     client_of,
+    failing,
     listed_clients,
     locks_of,
+    with_failure,
     with_member,
     with_reason,
 )
@@ -32,6 +34,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     QUERY,
     ROUTE,
     SEARCH,
+    Fail,
 )
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.rule import Reason, reasons_by_kind
@@ -74,10 +77,11 @@ class WholeQueues:
     def _register(self, group: WholeGroup) -> WholeGroup:
         if not group.members:
             return group
-        failing = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
+        refused = [request for request in (ROUTE, HEARTBEAT) if request in group.fails]
         unregistered = [name for name, member in group.members.items() if not member.registered]
-        if failing:
-            return with_reason(group, _NOT_REGISTERED[failing[0]] if unregistered else _REGISTERED[failing[0]])
+        if refused:
+            why = _NOT_REGISTERED if unregistered else _REGISTERED
+            return with_failure(group, group.fails[refused[0]], why[refused[0]])
         for name in unregistered:
             group = with_member(group, name, group.members[name]._replace(registered=True))
         return group
@@ -122,7 +126,8 @@ class WholeQueues:
             if group.kind == ORDERLY:
                 # it has the lock all the same
                 group = group._replace(kept={**group.kept, queue: name})
-            return with_reason(group, _UNREAD if QUERY in group.fails else _NO_START)
+            query = failing(group, QUERY, queue)
+            return with_failure(group, query or _bound(group, queue), _UNREAD if query else _NO_START)
         if not alone:
             group = with_reason(group, _TAKEN_OVER)
         member = group.members[name]
@@ -132,13 +137,13 @@ class WholeQueues:
     def _begins(self, group: WholeGroup, name: str, queue: int) -> tuple[WholeGroup, int | Err]:
         """The start of a queue: negative, or an error, when it cannot be computed."""
         fault = "answer"
-        failing = group.fails.get(QUERY)
-        if failing is not None and failing.later:
-            group = group._replace(fails={**group.fails, QUERY: failing._replace(later=False)})
-        elif failing is not None:
+        query = failing(group, QUERY, queue)
+        if query is not None and query.later:
+            group = group._replace(fails={**group.fails, QUERY: query._replace(later=False)})
+        elif query is not None:
             # bytes that are no frame make the client close the connection itself
-            fault = "cut" if failing.fault == "garbage" else failing.fault
-        bound = group.fails.get(SEARCH if group.where == TIMESTAMP else MAX)
+            fault = "cut" if query.fault == "garbage" else query.fault
+        bound = _bound(group, queue)
         decide = self.start.lite_pull if group.kind == LITE else self.start.push
         before = RemoteStore(group.members[name].memory, frozenset(), group.broker)
         store, found, why = decide(
@@ -160,7 +165,7 @@ class WholeQueues:
                 why = Reason((*why.rules, *read.rules), why.kind)
             group = group._replace(starts={**group.starts, queue: why})
         if fault != "answer" and is_known(begins):
-            group = with_reason(group, _MISTAKEN)
+            group = with_failure(group, query, _MISTAKEN)
         return group, begins
 
     def _relocked(self, group: WholeGroup, name: str) -> WholeGroup:
@@ -179,8 +184,9 @@ class WholeQueues:
         held = group.members[name].memory.get(queue)
         if held is None or held == group.broker.stored.get(self.topology.stored_keys[queue]):
             return group
-        if COMMIT in group.fails:
-            return with_reason(group, LOST)
+        lost = failing(group, COMMIT, queue)
+        if lost:
+            return with_failure(group, lost, LOST)
         key = self.topology.stored_keys[queue]
         return group._replace(broker=commit_offset(self.start.store.broker, group.broker, *key, held)[0])
 
@@ -197,6 +203,11 @@ class WholeQueues:
         taken = {other: offset for other, offset in member.taken.items() if other != queue}
         kept = member._replace(memory=memory, pulls=pulls, fresh=fresh, unlocked=unlocked, held=held, taken=taken)
         return with_member(group, name, kept._replace(hung=hung, discards=member.discards or busy))
+
+
+def _bound(group: WholeGroup, queue: int) -> Fail | None:
+    """How the question for max or a time fails by which a queue begins without a stored offset, if it does."""
+    return failing(group, SEARCH if group.where == TIMESTAMP else MAX, queue)
 
 
 def is_known(begins: int | Err) -> bool:

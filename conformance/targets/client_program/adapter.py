@@ -28,6 +28,7 @@ from rocketmq_conformance.conformance.targets.address_kinds import LANES
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.lanes import Lanes
+from rocketmq_conformance.conformance.targets.client_program.played_answers import PlayedAnswers
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.played_files import PlayedFiles
@@ -50,6 +51,7 @@ from rocketmq_conformance.conformance.targets.client_program.traffic_wait import
 from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
+    whole_answers,
     whole_brokers,
     whole_commit,
     whole_files,
@@ -73,6 +75,7 @@ _PLAYED = {
     whole_messages.SUITE.name: PlayedMessages,
     whole_load.SUITE.name: PlayedLoad,
     whole_files.SUITE.name: PlayedFiles,
+    whole_answers.SUITE.name: PlayedAnswers,
 }
 _PLAYED_AT_TWO = {whole_brokers.SUITE.name: PlayedBrokers, whole_topologies.SUITE.name: PlayedTopologies}
 #: How many times as many cases as there are lanes may be under way before the first of them has ended.

@@ -30,6 +30,8 @@ class CaseBroker(Protocol):
     owner: Owner
     #: May listeners fail, so that messages are sent back?
     listeners_fail: bool
+    #: How many requests that fail have come since one does.
+    met: int
 
     @property
     def group(self) -> str:
@@ -100,6 +102,15 @@ class CaseBroker(Protocol):
         """Play every request of a kind by a fault from now on, and others no more."""
         ...
 
+    def fail_alone(self, request: Request, fault: str, queue: int | None) -> None:
+        """Play those about a queue of the topic, or about the topic, by a fault from now on, and others no more."""
+        ...
+
+    def send_again(self, queue: int, how: str) -> None:
+        """A message arrives in a queue. If a pull waits there, the answer that brings it comes twice, or once the pull
+        was sent again, which is answered, too."""
+        ...
+
     def fails(self, request: Request) -> bool:
         """Does a request fail? One that is answered late does not."""
         ...
@@ -107,6 +118,11 @@ class CaseBroker(Protocol):
     @property
     def keeps_waiting(self) -> bool:
         """Do clients wait for answers, which come late or never?"""
+        ...
+
+    @property
+    def silent(self) -> bool:
+        """Are pulls not answered?"""
         ...
 
     @property

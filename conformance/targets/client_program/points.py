@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from rocketmq_conformance.conformance.remoting.codes import Request
-from rocketmq_conformance.suites import whole_allocation, whole_orderly
+from rocketmq_conformance.models.client.whole_moves import SILENT
+from rocketmq_conformance.suites import whole_allocation, whole_answers, whole_orderly
 from rocketmq_conformance.suites import whole_push as operations
 from rocketmq_conformance.suites.declare.operation import Operation
 
@@ -63,6 +64,10 @@ class Points:
                 self._failing, self._failure, self._nameless = Request.LOCK_BATCH_MQ, self._step, False
             case operations.Mend() | operations.Delay():
                 self._failing, self._nameless = None, False
+            case whole_answers.FailPulls(_, answer) if answer == SILENT:
+                self._failing, self._nameless = None, False
+            case _ if request := whole_answers.request_of(operation):
+                self._failing, self._failure, self._nameless = Request[request], self._step, False
 
     def unseen(self, clients: Collection[str], sent: Sent) -> str:
         """What was not yet seen of the members that run, as the end of a sentence, or ""."""

@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.fakes.fault_script import faulty
 from rocketmq_conformance.conformance.fakes.group_case import OUTSIDE
 from rocketmq_conformance.conformance.fakes.responses import command
 from rocketmq_conformance.conformance.fakes.traffic import PULLS, Traffic
-from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, WatchedCase
+from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, Failing, WatchedCase
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.codes import Request, Response
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -46,6 +46,7 @@ _TRIES = 50
 RESETS = "a real broker resets all queues of a topic, and to a time"
 NO_QUEUES = "a topic at a real broker keeps a queue at least"
 TOGETHER = "messages arrive at a real broker one by one, and a pull that waits finds the first of them alone"
+WAITS = "the proxy lets no pull of one queue wait that the broker has answered"
 FORGETS = "a real broker forgets members whose heartbeats fail, two minutes later"
 DELIVERS = "a real broker's delay levels cannot be made to pass"
 
@@ -216,13 +217,27 @@ class ProxiedCase(WatchedCase):
         if request is Request.HEART_BEAT and self.traffic.clients:
             raise UnsupportedMoveError(FORGETS)
         self._take_place()
-        self._failing = request, fault
+        self._failing, self.met = Failing(request, fault), 0
         if request is not Request.PULL_MESSAGE:
             return
         if fault == SILENT:
             self._forget_held_pulls()
         else:
             self._answer_pulls(lambda _: command(faulty("SYSTEM_ERROR")))
+
+    def fail_alone(self, request: Request, fault: str, queue: int | None) -> None:
+        """Let the proxy answer those about a queue of the topic, or about the topic, by a fault, and others no more."""
+        if request is Request.PULL_MESSAGE and fault == SILENT:
+            raise UnsupportedMoveError(WAITS)
+        failing = Failing(request, fault, self.topic, queue)
+        self._failing, self.met = failing, 0
+        if request is Request.PULL_MESSAGE:
+            refused = command(faulty("SYSTEM_ERROR"))
+            self._answer_pulls(lambda pull: refused if failing.is_about(pull) else None)
+
+    def send_again(self, queue: int, how: str) -> None:
+        """Not to be done."""
+        raise UnsupportedMoveError(WAITS)
 
     def mend(self) -> None:
         """Let the broker answer every request."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rocketmq_conformance.suites import (
     whole_allocation,
+    whole_answers,
     whole_broadcast,
     whole_broadcast_listener,
     whole_brokers,
@@ -57,4 +58,5 @@ REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_load.SUITE.name: (PUSH, HOLD),
     whole_topologies.SUITE.name: (PUSH, ""),
     whole_files.SUITE.name: (PUSH._replace(model=BROADCASTING), ""),
+    whole_answers.SUITE.name: (PUSH, ""),
 }

@@ -12,7 +12,7 @@ from rocketmq_conformance.suites.declare.topologies import ORDINARY
 @lru_cache(maxsize=256)
 def ids_of(body: bytes) -> tuple[str, ...]:
     """The client ids of a member list."""
-    return tuple(json.loads(body)["consumerIdList"])
+    return tuple(json.loads(body).get("consumerIdList") or ())
 
 
 @lru_cache(maxsize=256)

@@ -242,10 +242,14 @@ class WholePush(Rebalance):
         self.rebalance(consumer)
         for request, response in self.answers(line):
             queue = _POSITIONS[request.ext["topic"], int(request.ext["queueId"])]
-            owned = line.asked.pop(request.opaque)
-            if self.takes(owned):
+            owned = self.asked_for(line, request)
+            if owned is not None and self.takes(owned):
                 self.answered(consumer, line, queue, owned, response)
         self.persist(consumer)
+
+    def asked_for(self, line: Line, request: Command) -> OwnedQueue | None:
+        """The queue for which a pull was sent, when it has not been answered or given up yet."""
+        return line.asked.pop(request.opaque, None)
 
     def takes(self, owned: OwnedQueue) -> bool:
         """Does the answer to a pull count?"""
@@ -294,7 +298,7 @@ class WholePush(Rebalance):
 
     def answered(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue, response: Command) -> None:
         """A pull was answered: consume, and pull on."""
-        if "nextBeginOffset" not in response.ext:
+        if not self.is_answer(response):
             self.pull_failed(consumer, line, queue, owned)
             return
         following = int(response.ext["nextBeginOffset"])
@@ -307,6 +311,10 @@ class WholePush(Rebalance):
             self.found_nothing(consumer, queue, owned, following)
         owned.offset = following
         self.ask(consumer, line, queue, owned)
+
+    def is_answer(self, response: Command) -> bool:
+        """Is a response to a pull not a refusal, and complete?"""
+        return "nextBeginOffset" in response.ext and (response.code != 0 or bool(response.body))
 
     def found_nothing(self, consumer: Consumer, queue: int, owned: OwnedQueue, following: int) -> None:
         """A pull found nothing, up to an offset: everything before it is consumed."""

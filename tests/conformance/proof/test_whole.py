@@ -14,7 +14,14 @@ from places import ROOT
 from rocketmq_conformance.conformance.proof import java
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
 from rocketmq_conformance.conformance.proof.whole import RELEASES, cases, expected
-from rocketmq_conformance.models.client import whole_faults, whole_files, whole_group, whole_load, whole_messages
+from rocketmq_conformance.models.client import (
+    whole_answers,
+    whole_faults,
+    whole_files,
+    whole_group,
+    whole_load,
+    whole_messages,
+)
 from rocketmq_conformance.models.client.start import FIRST, LAST, TIMESTAMP, StartModel
 from rocketmq_conformance.models.client.whole import LITE, ORDERLY, PUSH
 from rocketmq_conformance.models.profile import Profile
@@ -66,7 +73,7 @@ def test_the_rows_that_are_kept_are_those_of_every_release() -> None:
         *HONEST,
         *(
             rule.id
-            for part in (whole_group, whole_faults, whole_files, whole_messages, whole_load)
+            for part in (whole_group, whole_faults, whole_files, whole_messages, whole_load, whole_answers)
             for rule in part.RULES
         ),
     }
