@@ -83,22 +83,22 @@ class _ReadsZero(WholeAnswers):
         super().answered(consumer, line, queue, owned, response)
 
 
-@_mutant("D230", "PULL_OFFSET_MOVED without an offset sends to 0.")
+@_mutant("D231", "PULL_OFFSET_MOVED without an offset sends to 0.")
 class WholeAnswersMovedToZero(_ReadsZero):
     statuses = (Response.PULL_OFFSET_MOVED,)
 
 
-@_mutant("D230", "PULL_NOT_FOUND without an offset sends to 0.")
+@_mutant("D231", "PULL_NOT_FOUND without an offset sends to 0.")
 class WholeAnswersNothingAtZero(_ReadsZero):
     statuses = (Response.PULL_NOT_FOUND,)
 
 
-@_mutant("D230", "PULL_RETRY_IMMEDIATELY without an offset sends to 0.")
+@_mutant("D231", "PULL_RETRY_IMMEDIATELY without an offset sends to 0.")
 class WholeAnswersRetriesAtZero(_ReadsZero):
     statuses = (Response.PULL_RETRY_IMMEDIATELY,)
 
 
-@_mutant("D230", "Messages are passed over that an answer has found and does not have.")
+@_mutant("D231", "Messages are passed over that an answer has found and does not have.")
 class WholeAnswersPassesOver(WholeAnswers):
     def answered(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue, response: Command) -> None:
         if response.code == 0 and "nextBeginOffset" in response.ext and not response.body:
@@ -118,25 +118,25 @@ class _GivesUp(WholeAnswers):
             super().answered(consumer, line, queue, owned, response)
 
 
-@_mutant("D231", "A queue whose topic is said not to exist is given up.")
+@_mutant("D232", "A queue whose topic is said not to exist is given up.")
 class WholeAnswersNoTopicEnds(_GivesUp):
     def ends(self, code: int) -> bool:
         return code == Response.TOPIC_NOT_EXIST
 
 
-@_mutant("D231", "A queue is given up whose group is said not to exist.")
+@_mutant("D232", "A queue is given up whose group is said not to exist.")
 class WholeAnswersNoGroupEnds(_GivesUp):
     def ends(self, code: int) -> bool:
         return code == Response.SUBSCRIPTION_GROUP_NOT_EXIST
 
 
-@_mutant("D231", "A queue that may not be pulled is given up.")
+@_mutant("D232", "A queue that may not be pulled is given up.")
 class WholeAnswersForbiddenEnds(_GivesUp):
     def ends(self, code: int) -> bool:
         return code == Response.NO_PERMISSION
 
 
-@_mutant("D231", "A queue is given up whose pull is refused by an unknown code.")
+@_mutant("D232", "A queue is given up whose pull is refused by an unknown code.")
 class WholeAnswersUnknownEnds(_GivesUp):
     def ends(self, code: int) -> bool:
         return code not in set(Response)
@@ -164,7 +164,7 @@ class WholeAnswersNoFieldIsZero(_ReadsAs):
         return _ZERO if answered[0] == 0 and "offset" not in answered[2] else answered
 
 
-@_mutant("D231", "A stored offset is 0 that is refused by an unknown code.")
+@_mutant("D232", "A stored offset is 0 that is refused by an unknown code.")
 class WholeAnswersUnknownIsZero(_ReadsAs):
     def read_as(self, answered: Answered) -> Answered:
         return answered if answered[0] in set(Response) else _ZERO
@@ -214,13 +214,13 @@ class _GivesWhatCame(WholeAnswers):
         super().answered(consumer, line, queue, owned, response)
 
 
-@_mutant("D232", "An answer that comes twice is taken twice.")
+@_mutant("D233", "An answer that comes twice is taken twice.")
 class WholeAnswersTakesTwice(_GivesWhatCame):
     def asked_for(self, line: Line, request: Command) -> OwnedQueue | None:
         return line.asked.get(request.opaque)
 
 
-@_mutant("D232", "The answer to a pull that was given up is taken, too.")
+@_mutant("D233", "The answer to a pull that was given up is taken, too.")
 class WholeAnswersTakesLate(_GivesWhatCame):
     def forget_pull(self, line: Line, opaque: int) -> None:
         pass
