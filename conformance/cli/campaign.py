@@ -91,9 +91,11 @@ def campaign() -> None:
 @click.option("--master", metavar="URL", help="Where Spark runs: local[N], spark://HOST:PORT …  [default: local[*]]")
 @click.option("--partitions", type=click.IntRange(min=1), help="Partitions of every Spark job.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the campaign; all workers must see it.")
-@click.option("--resume", is_flag=True, help="Go on with the campaign in --out.")
-@click.option("--max-time", type=Number(min=0), help="Begin no block of cases after so many seconds.")
-@click.option("--max-divergences", type=click.IntRange(min=1), help="Begin none after so many cases that diverge.")
+@click.option("--resume", is_flag=True, help="Resume the campaign in --out.")
+@click.option("--max-time", type=Number(min=0), help="Begin no block of cases after this many seconds.")
+@click.option(
+    "--max-divergences", type=click.IntRange(min=1), help="Begin no block after this many cases that diverge."
+)
 @click.option("--sample", type=Number(0, 1), help="Share of the cases that conform whose steps are stored.")
 @click.option("--steer", type=Number(0, 0.9), help="Share of the cases for suites that still find something new.")
 @click.option("--memory", type=click.IntRange(min=64), help="MiB that a worker's player may take.  [default: 2048]")

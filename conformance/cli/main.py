@@ -78,7 +78,9 @@ COMMANDS = {
         "Judge an address: generate plans, run them, and compare.",
         "run broker:5.5.0 -k broker-offsets --seed 5",
     ),
-    "scenario": Lazy(f"{_HERE}.scenario:scenario", "Play a plan that is told step by step.", "scenario new-group port"),
+    "scenario": Lazy(
+        f"{_HERE}.scenario:scenario", "Play a story step by step, and show each answer.", "scenario new-group port"
+    ),
     "serve": Lazy(
         f"{_HERE}.serve:serve",
         "Run a fake name server and broker, answered by the model.",

@@ -92,8 +92,8 @@ address_argument = click.argument("address", default="port")
 through_option = click.option(
     "--through",
     metavar="BROKER",
-    help="Let the programs of client:COMMAND, or consumers in Python, go to this real broker, by a proxy that watches "
-    "them: broker:VERSION or broker:HOST:PORT. The fake one by default.",
+    help="Connect the programs of client:COMMAND, or consumers in Python, to this real broker instead of the fake one: "
+    "broker:VERSION or broker:HOST:PORT. A proxy between them watches the traffic.",
 )
 plan_argument = click.argument("plan", type=click.Path(path_type=Path))
 case_option = click.option("--case", "number", type=int, help="Only this case of the plan.")
@@ -101,8 +101,8 @@ out_option = click.option("--out", type=click.Path(path_type=Path), help="Folder
 max_time_option = click.option(
     "--max-time",
     type=Number(min=0),
-    help="Begin no case after so many seconds of playing, and look for no shorter plan any more. What is being played "
-    "is played to its end, and what differs twice more.",
+    help="After this many seconds of playing begin no case, and search for no shorter plan. What is being played is "
+    "finished, and what differs is played twice more.",
 )
 stop_option = click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first divergence.")
 suites_option = click.option(

@@ -108,7 +108,7 @@ def work_options(command: Callable[..., None]) -> Callable[..., None]:
 
     for option in (
         start_timeout_option,
-        click.option("--max-time", type=Number(min=0), help="Begin no release after so many seconds."),
+        click.option("--max-time", type=Number(min=0), help="Begin no release after this many seconds."),
         click.option("--resume", is_flag=True, help="Leave out what the rows say was confirmed on this commit."),
         click.option("--shard", callback=_shard, metavar="I/N", help="Only part I of N equal parts of the releases."),
         click.option(

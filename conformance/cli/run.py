@@ -49,8 +49,8 @@ from rocketmq_conformance.reports.tiers import CORPUS, COVER, HYPOTHESIS, SEEDED
     callback=worker_count,
     default="1",
     metavar="N|auto",
-    help="Play so many suites at a time, each in a process that opens ADDRESS for itself; auto: as many as there are "
-    "processors.",
+    help="How many suites are played at a time, each in a process that opens ADDRESS for itself; auto: one for each "
+    "processor.",
 )
 @click.option(
     "--corpus",

@@ -1,4 +1,4 @@
-"""The command ``scenario``: a plan that is told step by step, at any addresses."""
+"""The command ``scenario``: a story that is played step by step, at any addresses."""
 
 from __future__ import annotations
 

@@ -59,12 +59,14 @@ def smoke(
     rulebook: str | None,
     judging: Judging,
 ) -> None:
-    """Run a few short cases of every suite, to check that the adapter at ADDRESS is wired up.
+    """Check that the adapter at ADDRESS is wired up, by a few short cases of every suite.
 
-    Every operation is asked for, and every rule that covering plans show; what differs is not shrunk. Of exec:COMMAND
-    every line to (>) and from (<) the program is printed, on standard error. Of client:COMMAND, and of a consumer in
-    Python, one member is started, of the kind that the chosen suites are about, and what was seen and what was missed
-    is printed: nothing is judged.
+    The cases have every operation, and every rule that covering plans show. What differs is not shrunk.
+
+    Of exec:COMMAND every line to (>) and from (<) the program is printed, on standard error.
+
+    Of client:COMMAND, and of a consumer in Python, nothing is judged. One member is started, of the kind that the
+    chosen suites are about, and what was seen and what was missed is printed.
     """
     address = address_through(address, through)
     suites = chosen_suites(patterns, rule_id)
