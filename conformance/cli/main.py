@@ -126,7 +126,9 @@ def cli() -> None:
     broker:VERSION?set=NAME=VALUE with that property.
 
     client?through=broker:VERSION:COMMAND (or --through broker:VERSION) gives the program that real broker instead of
-    the fake one. client?tls=on&credentials=on:COMMAND has its broker ask for TLS and for signed requests.
+    the fake one.
+
+    client?tls=on&credentials=on:COMMAND has its broker ask for TLS and for signed requests.
 
     With ?clock=real&pace=N behind it a port, a mutant of one or a java-client has a real clock, N times faster.
     """
