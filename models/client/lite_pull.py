@@ -317,12 +317,13 @@ class LitePullModel(LitePullCommits):
             store = self.store.remove(store, queue)[0]
             sent += commits  # type: ignore[operator]
             dropped |= {table.pop(queue)}
-        gained = [queue for queue in share if queue not in table]
-        for queue in gained:
-            store = self.store.remove(store, queue)[0]
-            store = self._start_of(store, queue, "answer", "answer")[0]
-            made += 1
-            table[queue] = made
+        gained = False
+        for queue in [queue for queue in share if queue not in table]:
+            store, begins = self._start_of(self.store.remove(store, queue)[0], queue, "answer", "answer")
+            if isinstance(begins, int) and begins >= 0:
+                gained = True
+                made += 1
+                table[queue] = made
         after = state._replace(store=store, table=table, dropped=dropped, made=made)
         heard = None
         if not lost and not gained:

@@ -232,6 +232,16 @@ def test_a_round_gives_queues_and_takes_them_with_their_offsets() -> None:
     assert assigned.do("rebalance", (1,)) == ((), (0,), None, ())
 
 
+def test_a_queue_without_a_start_is_pulled_and_not_owned() -> None:
+    """Client 5.0.0-ALPHA alone takes the answer that there is no offset for a failure."""
+    play = Play("5.0.0-ALPHA")
+    play.do("subscribe", "T")
+    assert play.do("rebalance", (1, 5)) == ((1,), (1, 5), None, ())
+    assert play.do("rebalance", (1, 5)) == ((1,), (1, 5), None, ())
+    assert play.kind == "same"
+    assert play.pull(5) == -1
+
+
 @every(("client", "asked"), [("4.7.0", 2), ("4.7.1", -1), ("5.0.0-PREVIEW", -1), ("5.5.0", -1)])
 def test_a_listener_that_is_set_later_takes_the_place_of_what_assigns(client: str, asked: int) -> None:
     play = Play(client)
