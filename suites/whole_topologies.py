@@ -44,7 +44,7 @@ class Leave(whole_push.Leave):
 
 
 @MOVES.move("A message arrives in a queue that the route names, or in every one (-1).", weight=4)
-class Send(Operation):
+class Send(whole_brokers.Send):
     queue: Annotated[int, Values(EVERY, 0, 3)]
 
 

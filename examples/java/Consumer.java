@@ -30,27 +30,9 @@ public class Consumer {
         Map<String, String> told = System.getenv();
         System.setProperty("rocketmq.client.localOffsetStoreDir", told.get("ROCKETMQ_OFFSETS"));
         Access.encrypt();
-        DefaultMQPushConsumer consumer =
-            new DefaultMQPushConsumer(told.get("ROCKETMQ_GROUP"), Access.signing(), new AllocateMessageQueueAveragely());
-        consumer.setNamesrvAddr(told.get("ROCKETMQ_NAME_SERVER"));
-        consumer.setInstanceName(told.get("ROCKETMQ_INSTANCE"));
-        consumer.setConsumeFromWhere(ConsumeFromWhere.valueOf(told.get("ROCKETMQ_CONSUME_FROM")));
-        consumer.setConsumeTimestamp(told.get("ROCKETMQ_CONSUME_TIMESTAMP"));
-        // the package of this enumeration depends on the release
-        consumer.setMessageModel(Enum.valueOf(consumer.getMessageModel().getDeclaringClass(), told.get("ROCKETMQ_MODEL")));
-        consumer.setVipChannelEnabled(false);
-        consumer.subscribe(told.get("ROCKETMQ_TOPIC"), "*");
-        if (told.get("ROCKETMQ_KIND").equals("orderly")) {
-            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) ->
-                succeeds(messages) ? ConsumeOrderlyStatus.SUCCESS : ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT);
-        } else {
-            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) ->
-                succeeds(messages) ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER);
-        }
-        if (told.get("ROCKETMQ_STRATEGY").equals("AVG_BY_CIRCLE")) {
-            consumer.setAllocateMessageQueueStrategy(new AllocateMessageQueueAveragelyByCircle());
-        }
-        System.out.println("{\"takes\": [\"listen\", \"hold\", \"strategy\", \"pause\", \"subscribe\"]}");
+        DefaultMQPushConsumer consumer = consumer(told.get("ROCKETMQ_NAME_SERVER"), told.get("ROCKETMQ_GROUP"),
+            told.get("ROCKETMQ_TOPIC"), told.get("ROCKETMQ_INSTANCE"));
+        System.out.println("{\"takes\": [\"listen\", \"hold\", \"strategy\", \"pause\", \"subscribe\", \"also\"]}");
         Thread commands = new Thread(() -> new Scanner(System.in).useDelimiter("\n").forEachRemaining(line -> obey(consumer, line)));
         commands.setDaemon(true);
         commands.start();
@@ -64,12 +46,52 @@ public class Consumer {
         new CountDownLatch(1).await();
     }
 
+    /** A consumer that is not started. */
+    private static DefaultMQPushConsumer consumer(String nameServer, String group, String topic, String instance)
+        throws MQClientException {
+        Map<String, String> told = System.getenv();
+        DefaultMQPushConsumer consumer =
+            new DefaultMQPushConsumer(group, Access.signing(), new AllocateMessageQueueAveragely());
+        consumer.setNamesrvAddr(nameServer);
+        consumer.setInstanceName(instance);
+        consumer.setConsumeFromWhere(ConsumeFromWhere.valueOf(told.get("ROCKETMQ_CONSUME_FROM")));
+        consumer.setConsumeTimestamp(told.get("ROCKETMQ_CONSUME_TIMESTAMP"));
+        // the package of this enumeration depends on the release
+        consumer.setMessageModel(Enum.valueOf(consumer.getMessageModel().getDeclaringClass(), told.get("ROCKETMQ_MODEL")));
+        consumer.setVipChannelEnabled(false);
+        consumer.subscribe(topic, "*");
+        if (told.get("ROCKETMQ_KIND").equals("orderly")) {
+            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) ->
+                succeeds(messages) ? ConsumeOrderlyStatus.SUCCESS : ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT);
+        } else {
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) ->
+                succeeds(messages) ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER);
+        }
+        if (told.get("ROCKETMQ_STRATEGY").equals("AVG_BY_CIRCLE")) {
+            consumer.setAllocateMessageQueueStrategy(new AllocateMessageQueueAveragelyByCircle());
+        }
+        return consumer;
+    }
+
+    /** Starts another consumer, by {"also": [name server, group, topic, instance]}. */
+    private static void startAlso(String[] values) {
+        try {
+            DefaultMQPushConsumer other = consumer(values[0], values[1], values[2], values[3]);
+            other.start();
+            Runtime.getRuntime().addShutdownHook(new Thread(other::shutdown));
+        } catch (MQClientException refused) {
+            refused.printStackTrace();
+        }
+    }
+
     /**
-     * Does {"listen": "fails"}, {"hold": ["T", 0, 7]}, {"pause": true}, {"pause": false}, {"subscribe": "U"} or
-     * {"unsubscribe": "U"}.
+     * Does {"listen": "fails"}, {"hold": ["T", 0, 7]}, {"pause": true}, {"pause": false}, {"subscribe": "U"},
+     * {"unsubscribe": "U"} or "also".
      */
     private static void obey(DefaultMQPushConsumer consumer, String command) {
-        if (command.contains("\"subscribe\"")) {
+        if (command.contains("\"also\"")) {
+            startAlso(command.replaceAll(".*\\[\"(.*)\"\\].*", "$1").split("\", \""));
+        } else if (command.contains("\"subscribe\"")) {
             try {
                 consumer.subscribe(value(command), "*");
             } catch (MQClientException refused) {

@@ -30,6 +30,7 @@ from rocketmq_conformance.conformance.targets.client_program.given_access import
 from rocketmq_conformance.conformance.targets.client_program.lanes import Lanes
 from rocketmq_conformance.conformance.targets.client_program.played_answers import PlayedAnswers
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
+from rocketmq_conformance.conformance.targets.client_program.played_clusters import PlayedClusters
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
 from rocketmq_conformance.conformance.targets.client_program.played_files import PlayedFiles
 from rocketmq_conformance.conformance.targets.client_program.played_group import NOT_CONNECTED, PlayedGroup
@@ -53,6 +54,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     whole_answers,
     whole_brokers,
+    whole_clusters,
     whole_commit,
     whole_files,
     whole_load,
@@ -77,7 +79,11 @@ _PLAYED = {
     whole_files.SUITE.name: PlayedFiles,
     whole_answers.SUITE.name: PlayedAnswers,
 }
-_PLAYED_AT_TWO = {whole_brokers.SUITE.name: PlayedBrokers, whole_topologies.SUITE.name: PlayedTopologies}
+_PLAYED_AT_TWO = {
+    whole_brokers.SUITE.name: PlayedBrokers,
+    whole_topologies.SUITE.name: PlayedTopologies,
+    whole_clusters.SUITE.name: PlayedClusters,
+}
 #: How many times as many cases as there are lanes may be under way before the first of them has ended.
 _AHEAD = 4
 #: Seconds that a case may take: every look has a limit of its own.

@@ -26,7 +26,7 @@ NO_CONSUMER = 4
 #: The methods that a consumer must have.
 _REQUIRED = ("start", "shutdown")
 #: The commands that are methods of a consumer, if it has them for the kit (``Host._own``).
-_METHODS = ("seek", "pause", "subscribe", "unsubscribe", "commit")
+_METHODS = ("seek", "pause", "subscribe", "unsubscribe", "commit", "also")
 _HELD = "holds"
 _LISTEN, _HOLD = "listen", "hold"
 _CHUNK = 65536

@@ -44,6 +44,8 @@ class MemberPrograms:
         self._known: set[str] = set()
         #: How often members were asked for over connections without a heartbeat, before the last one joined.
         self.unnamed = 0
+        #: May a member make other clients of the group?
+        self.several = False
         #: Did the last program that was started end by itself, without a heartbeat?
         self.ended_at_start = False
         #: When each member was first known.
@@ -236,6 +238,8 @@ class MemberPrograms:
         """CannotRunError when a member has made another client of the group since it counted as started, or it cannot
         be seen which member is which client."""
         self.learn()
+        if self.several:
+            return
         strangers = self._case.traffic.in_group.intersection(self._connected()) - self._known
         if not strangers:
             return

@@ -36,8 +36,9 @@ class PlayedBrokers(PlayedGroup):
         timing: Timing,
         interrupted: threading.Event,
         access: GivenAccess,
+        brokers: WholeBrokers | None = None,
     ) -> None:
-        self.brokers = WholeBrokers(profile)
+        self.brokers = brokers or WholeBrokers(profile)
         super().__init__(suite, profile, command, timing, interrupted, lambda _: self.brokers.first, access)
 
     def close(self) -> None:
@@ -73,7 +74,7 @@ class PlayedBrokers(PlayedGroup):
     def _change(self, operation: Operation) -> bool:
         """Change the brokers; is there another route now?"""
         match operation:
-            case operations.Send(queue) | whole_topologies.Send(queue):
+            case operations.Send(queue):
                 for number in self.brokers.named:
                     if queue in (number, EVERY):
                         self.brokers.send(number)

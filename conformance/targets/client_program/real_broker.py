@@ -35,6 +35,7 @@ from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import (
     whole_brokers,
+    whole_clusters,
     whole_listener,
     whole_orderly,
     whole_orderly_listener,
@@ -46,8 +47,8 @@ _FAKE_ALONE = {
     whole_listener.SUITE.name: "a real broker's delay levels cannot be made to pass when a plan says so",
     whole_orderly_listener.SUITE.name: "needs locks that expire when a plan says so, while a listener holds a message",
     **dict.fromkeys(
-        (whole_brokers.SUITE.name, whole_topologies.SUITE.name),
-        "needs two brokers under one name server, one of which goes away",
+        (whole_brokers.SUITE.name, whole_topologies.SUITE.name, whole_clusters.SUITE.name),
+        "needs two brokers, one of which comes or goes away",
     ),
 }
 _ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}

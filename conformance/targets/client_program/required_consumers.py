@@ -10,6 +10,7 @@ from rocketmq_conformance.suites import (
     whole_broadcast,
     whole_broadcast_listener,
     whole_brokers,
+    whole_clusters,
     whole_commit,
     whole_files,
     whole_listener,
@@ -29,6 +30,7 @@ AUTOMATIC, ON_DEMAND = "AUTOMATIC", "ON_DEMAND"
 #: Commands that a program says that it takes, and what it says when it has strategies other than the first.
 LISTEN, HOLD, PAUSE, COMMIT = "listen", "hold", "pause", "commit"
 SUBSCRIBE, STRATEGY = "subscribe", "strategy"
+LISTEN, PAUSE, COMMIT, SUBSCRIBE, STRATEGY, ALSO = "listen", "pause", "commit", "subscribe", "strategy", "also"
 
 
 class RequiredConsumer(NamedTuple):
@@ -57,6 +59,7 @@ REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_messages.SUITE.name: (PUSH, ""),
     whole_load.SUITE.name: (PUSH, HOLD),
     whole_topologies.SUITE.name: (PUSH, ""),
+    whole_clusters.SUITE.name: (PUSH, ALSO),
     whole_files.SUITE.name: (PUSH._replace(model=BROADCASTING), ""),
     whole_answers.SUITE.name: (PUSH, ""),
 }

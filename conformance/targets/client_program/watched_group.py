@@ -51,6 +51,7 @@ from rocketmq_conformance.suites import (
     whole_allocation,
     whole_broadcast,
     whole_broadcast_listener,
+    whole_clusters,
     whole_commit,
     whole_files,
     whole_listener,
@@ -80,6 +81,10 @@ _STORED_AFTER = {
     whole_broadcast_listener.SUITE.name: AT_ONCE,
     whole_files.SUITE.name: AT_ONCE,
 }
+
+
+#: The operations that start a consumer.
+_STARTS = (operations.Join, whole_broadcast.ComeBack, whole_files.ComeBack, whole_clusters.Also)
 
 
 class _Followed(NamedTuple):
@@ -294,7 +299,7 @@ class WatchedGroup:
         # a reason may name nothing but what was given once members had the locks
         rules = {*why.rules, "REB-LOCK-3"} if isinstance(operation, whole_orderly.ExpireLocks) else why.rules
         promised = due(failed, fails, late, rules, _STORED_AFTER.get(self.suite.name, COMMITS), self._waits)
-        starts = 2 if isinstance(operation, (operations.Join, whole_broadcast.ComeBack, whole_files.ComeBack)) else 1
+        starts = 2 if isinstance(operation, _STARTS) else 1
         margin = paced = timing.margin * starts
         if isinstance(operation, operations.Join) and not self.case.queues:
             # clients may ask who is there once they have asked for the route again

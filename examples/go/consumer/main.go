@@ -28,6 +28,7 @@ var (
 	hung    string
 	times   int
 	changed = sync.NewCond(&sync.Mutex{})
+	others  []rocketmq.PushConsumer
 )
 
 func main() {
@@ -37,6 +38,24 @@ func main() {
 	if os.Getenv("ROCKETMQ_TLS") == "on" {
 		unsupported("rocketmq-client-go has no TLS")
 	}
+	member, err := newConsumer(os.Getenv("ROCKETMQ_NAME_SERVER"), os.Getenv("ROCKETMQ_GROUP"), os.Getenv("ROCKETMQ_TOPIC"),
+		os.Getenv("ROCKETMQ_INSTANCE"))
+	exitOn(err)
+	fmt.Println(`{"takes": ["listen", "hold", "strategy", "pause", "subscribe", "also"]}`)
+	exitOn(member.Start())
+	// while it starts the client refuses to subscribe
+	go readCommands(member)
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM)
+	<-ended
+	for _, other := range others {
+		exitOn(other.Shutdown())
+	}
+	exitOn(member.Shutdown())
+}
+
+// newConsumer makes a consumer that is not started.
+func newConsumer(nameServer, group, topic, instance string) (rocketmq.PushConsumer, error) {
 	where := map[string]consumer.ConsumeFromWhere{
 		"CONSUME_FROM_LAST_OFFSET":  consumer.ConsumeFromLastOffset,
 		"CONSUME_FROM_FIRST_OFFSET": consumer.ConsumeFromFirstOffset,
@@ -46,10 +65,10 @@ func main() {
 	if os.Getenv("ROCKETMQ_STRATEGY") == "AVG_BY_CIRCLE" {
 		strategy = consumer.AllocateByAveragelyCircle
 	}
-	member, err := rocketmq.NewPushConsumer(
-		consumer.WithNameServer(primitive.NamesrvAddr{os.Getenv("ROCKETMQ_NAME_SERVER")}),
-		consumer.WithGroupName(os.Getenv("ROCKETMQ_GROUP")),
-		consumer.WithInstance(os.Getenv("ROCKETMQ_INSTANCE")),
+	made, err := rocketmq.NewPushConsumer(
+		consumer.WithNameServer(primitive.NamesrvAddr{nameServer}),
+		consumer.WithGroupName(group),
+		consumer.WithInstance(instance),
 		consumer.WithConsumeFromWhere(where[os.Getenv("ROCKETMQ_CONSUME_FROM")]),
 		consumer.WithConsumeTimestamp(os.Getenv("ROCKETMQ_CONSUME_TIMESTAMP")),
 		consumer.WithStrategy(strategy),
@@ -58,31 +77,41 @@ func main() {
 			SecretKey: os.Getenv("ROCKETMQ_SECRET_KEY"),
 		}),
 	)
-	exitOn(err)
-	exitOn(member.Subscribe(os.Getenv("ROCKETMQ_TOPIC"), consumer.MessageSelector{}, listen))
-	fmt.Println(`{"takes": ["listen", "hold", "strategy", "pause", "subscribe"]}`)
-	exitOn(member.Start())
-	// while it starts the client refuses to subscribe
-	go readCommands(member)
-	ended := make(chan os.Signal, 1)
-	signal.Notify(ended, syscall.SIGTERM)
-	<-ended
-	exitOn(member.Shutdown())
+	if err == nil {
+		err = made.Subscribe(topic, consumer.MessageSelector{}, listen)
+	}
+	return made, err
 }
 
-// readCommands does {"listen": "fails"}, {"hold": ["T", 0, 7]}, {"pause": true}, {"pause": false}, {"subscribe": "U"} and
-// {"unsubscribe": "U"}.
+// startAlso starts another consumer.
+func startAlso(nameServer, group, topic, instance string) {
+	other, err := newConsumer(nameServer, group, topic, instance)
+	if err == nil {
+		err = other.Start()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	others = append(others, other)
+}
+
+// readCommands does {"listen": "fails"}, {"hold": ["T", 0, 7]}, {"pause": true}, {"pause": false}, {"subscribe": "U"},
+// {"unsubscribe": "U"} and "also".
 func readCommands(member rocketmq.PushConsumer) {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		var command struct {
 			Listen, Subscribe, Unsubscribe string
 			Hold                           []any
 			Pause                          *bool
+			Also                           []string
 		}
 		if json.Unmarshal(lines.Bytes(), &command) != nil {
 			continue
 		}
-		if command.Pause != nil && *command.Pause {
+		if len(command.Also) == 4 {
+			startAlso(command.Also[0], command.Also[1], command.Also[2], command.Also[3])
+		} else if command.Pause != nil && *command.Pause {
 			member.Suspend()
 		} else if command.Pause != nil {
 			member.Resume()

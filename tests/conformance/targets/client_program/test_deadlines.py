@@ -23,6 +23,7 @@ from rocketmq_conformance.suites import (
     whole_broadcast,
     whole_broadcast_listener,
     whole_brokers,
+    whole_clusters,
     whole_commit,
     whole_files,
     whole_listener,
@@ -73,6 +74,7 @@ STORED = [
     (whole_subscriptions, 5),
     (whole_brokers, 5),
     (whole_topologies, 5),
+    (whole_clusters, 5),
 ]
 
 

@@ -45,6 +45,8 @@ SAMPLES = {
     '{"subscribe": ["U"]}': False,
     '{"unsubscribe": "U"}': True,
     '{"unsubscribe": true}': False,
+    '{"also": ["127.0.0.1:1", "G", "T", "member-0"]}': True,
+    '{"also": ["127.0.0.1:1"]}': False,
 }
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from command_log import CommandLog
 from places import ROOT
 from waiting import alive, wait_until
 
@@ -21,6 +22,7 @@ from rocketmq_conformance.conformance.targets.address import AddressError
 from rocketmq_conformance.conformance.targets.child_process import telling_lines
 from rocketmq_conformance.conformance.targets.client_program import connections
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.played_clusters import PlayedClusters
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.played_topologies import PlayedTopologies
 from rocketmq_conformance.conformance.targets.client_program.program import Program
@@ -35,6 +37,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     whole_broadcast,
     whole_brokers,
+    whole_clusters,
     whole_listener,
     whole_lite,
     whole_orderly,
@@ -405,6 +408,25 @@ def test_a_case_of_two_brokers_shows_the_queues_of_both() -> None:
             *(whole_brokers.Crash(0), whole_brokers.Leave(0)),
         ):
             assert group.do(operation) == (said if isinstance(operation, whole_brokers.Join) else seen)
+
+
+def test_a_second_consumer_is_asked_for_by_a_command() -> None:
+    with group_of(whole_clusters.SUITE, "sits") as group:
+        assert isinstance(group, PlayedClusters)
+        group._needs = ""
+        assert group.do(whole_clusters.Prepare(2, 1, 7, "CONSUME_FROM_LAST_OFFSET")) == Ok()
+        assert isinstance(group.do(whole_clusters.Join(0)), Ok)
+        log = CommandLog()
+        group.members.programs[0].send = log.send  # type: ignore[method-assign]
+        named = []
+        for operation in (whole_clusters.Twin(), whole_clusters.Also(), whole_clusters.Also(), whole_clusters.Send(-1)):
+            assert group.do(operation) == Ok((((-1, -1),) * 5, (), (7,) * 5))
+            named.append(group.brokers.named)
+        assert named == [(0, 1), *[(0, 1, 3)] * 3]
+        asked = [(group.address, "member-0"), (group.brokers.other_address, "member-0-other")]
+        assert log.commands == [{"also": [address, "G", "T", instance]} for address, instance in asked]
+        assert isinstance(group.do(whole_clusters.Leave(0)), Ok)
+        assert group.brokers.away
 
 
 def test_a_broker_that_is_to_come_listens_once_it_is_there() -> None:
