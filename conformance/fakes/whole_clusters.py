@@ -29,7 +29,7 @@ class WholeClusters(WholeBrokers):
     def in_process(self, client: str, brought: Sequence[Brought]) -> list[Brought]:
         """What both consumers of a process were given, as messages of its first one."""
         others = self.second.traffic.in_group
-        return [(client if who in others else who, *message) for who, *message in brought]
+        return [(client if who in others else who, at, first, count) for who, at, first, count in brought]
 
     def given_to(self, client: str, brought: Sequence[Brought], said: SaidMessages | None) -> Sequence[Brought]:
         """The same, where it says what listeners were given, of that."""

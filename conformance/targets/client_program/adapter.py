@@ -79,7 +79,7 @@ _PLAYED = {
     whole_files.SUITE.name: PlayedFiles,
     whole_answers.SUITE.name: PlayedAnswers,
 }
-_PLAYED_AT_TWO = {
+_PLAYED_AT_TWO: dict[str, type[PlayedBrokers]] = {
     whole_brokers.SUITE.name: PlayedBrokers,
     whole_topologies.SUITE.name: PlayedTopologies,
     whole_clusters.SUITE.name: PlayedClusters,

@@ -20,7 +20,6 @@ from rocketmq_conformance.conformance.targets.port.rebalance import LAST
 from rocketmq_conformance.conformance.targets.port.routes import of_topic
 from rocketmq_conformance.conformance.targets.port.transport import Transport
 from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush, never
-from rocketmq_conformance.models.broker.state import READ
 from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.outcome import Result, Value
 from rocketmq_conformance.models.profile import Profile
@@ -30,6 +29,8 @@ from rocketmq_conformance.suites.declare.topologies import GROUP, TOPIC
 
 #: The number of the first queue of each broker.
 FIRST = {NAMES[0]: 0, NAMES[1]: 3}
+#: The bit of a permission by which a topic may be read.
+_READABLE = 4
 #: Requests that go to every broker.
 _TO_ALL = int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)
 
@@ -131,7 +132,7 @@ class WholeBrokersGroup(WholePush):
 
     def readable(self, data: dict[str, Any]) -> int:
         """How many queues of the topic are read at a broker, by what the route says of it."""
-        return int(data["readQueueNums"]) if data["perm"] & READ else 0
+        return int(data["readQueueNums"]) if data["perm"] & _READABLE else 0
 
     def routed(self, consumer: Consumer, counts: dict[str, int]) -> None:
         """A route names so many queues of each broker."""
