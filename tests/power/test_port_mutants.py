@@ -33,6 +33,7 @@ BREAKS = {
     "CONS-1-LATER": "whole-listener-failures-lost",
     "LITE-PULL": "whole-lite-begins-anew",
     "MQ-ORD-1": "brokers-by-id",
+    "OFF-L-LOAD": "whole-files-missing-is-empty",
     "OFF-L-PALL": "whole-broadcast-file-of-one",
     "OFF-L-PATH": "whole-broadcast-one-file",
     "OFF-L-READ": "whole-broadcast-no-file",

@@ -14,17 +14,17 @@ MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-files")
 
 
-@_mutant("D35", "No backup is written.")
+@_mutant("D35", "A member writes no backup.")
 class WholeFilesNoBackup(WholeFiles):
     store = stores.LocalNoBackup
 
 
-@_mutant("D35", "The backup is written when there is none, and never again.")
+@_mutant("D35", "A member writes the backup when there is none, and never again.")
 class WholeFilesBackupOnce(WholeFiles):
     store = stores.LocalBackupOnce
 
 
-@_mutant("D35", "The backup is written and never read.")
+@_mutant("D35", "A member writes the backup and never reads it.")
 class WholeFilesBackupNeverRead(WholeFiles):
     store = stores.LocalBackupNeverRead
 

@@ -58,7 +58,7 @@ class TopologiesKnowsFirst(WholeTopologies):
         super().routed(consumer, {name: count for name, count in counts.items() if name in known})
 
 
-@_mutant("D95", "Heartbeats go to the first broker alone.")
+@_mutant("D95", "A broker that comes is sent no heartbeats.")
 class TopologiesBeatsFirst(WholeTopologies):
     def registered_at(self) -> tuple[str, ...]:
         return NAMES[:1]
