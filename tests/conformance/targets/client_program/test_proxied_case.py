@@ -300,6 +300,22 @@ def test_members_that_do_not_exist_are_listed_by_the_broker(
     wait_until(lambda: len(behind.members(case.group)) == 0)
 
 
+def test_what_is_about_one_queue_alone_is_answered_by_the_proxy(case: ProxiedCase, member: Member) -> None:
+    for queue in (0, 1):
+        member.pull(queue, 12)
+    wait_until(lambda: len(case.pullers()) == 2)
+    case.fail_alone(Request.PULL_MESSAGE, "PULL_OFFSET_MOVED", 0)
+    # the pull that the broker held, and then another one; that of the other queue goes on
+    assert member.line.collect().code == Response.SYSTEM_ERROR
+    member.pull(0, 12)
+    moved = member.line.collect()
+    assert (moved.code, moved.ext.get("nextBeginOffset")) == (Response.PULL_OFFSET_MOVED, None)
+    assert {queue for _, queue in case.pullers()} == {1}
+    case.fail_alone(Request.UPDATE_CONSUMER_OFFSET, "SYSTEM_BUSY", 1)
+    codes = [member.ask(requests.commit(case.group, case.topic, queue, 9)) for queue in (0, 1)]
+    assert (codes, case.met) == ([Response.SUCCESS, Response.SYSTEM_BUSY], 1)
+
+
 def test_what_a_real_broker_cannot_do_is_unsupported(case: ProxiedCase) -> None:
     topic = case.topic
     for fault in ("late", "garbage"):
@@ -308,7 +324,10 @@ def test_what_a_real_broker_cannot_do_is_unsupported(case: ProxiedCase) -> None:
     with pytest.raises(UnsupportedMoveError, match="keeps a queue"):
         case.resize(0)
     assert not case.fails(Request.PULL_MESSAGE)
-    for move in (lambda: case.reset(3), case.deliver, case.add_retry_topic, lambda: case.retry_queue({})):
+    for move in (
+        *(lambda: case.reset(3), case.deliver, case.add_retry_topic, lambda: case.retry_queue({})),
+        *(lambda: case.send_again(0, "twice"), lambda: case.fail_alone(Request.PULL_MESSAGE, "silent", 0)),
+    ):
         with pytest.raises(UnsupportedMoveError):
             move()
     for shape, where in (("gone", LAST), ("expired", LAST), ("young", TIMESTAMP)):
