@@ -24,6 +24,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
     Arrive,
     Fail,
+    Hang,
     Hold,
     Join,
     LetGo,
@@ -201,6 +202,9 @@ def test_no_message_is_lost_or_given_twice_but_by_a_rule(release: str) -> None:
     judged = 0
     for case in EVERY + HANDOVERS:
         if case.kind == LITE and not life(release).start.client.lite_starts:
+            continue
+        if Join("b") in case.moves and any(isinstance(move, Hang) for move in case.moves):
+            # who takes the queue of a message that hangs is given it again
             continue
         looks, why = played(release, case)
         if UNSOUND.intersection(why.rules) or (case.stored is None and case.where != FIRST):
