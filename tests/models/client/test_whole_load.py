@@ -44,6 +44,7 @@ def test_behind_a_message_that_hangs_messages_are_given_and_none_is_committed() 
     assert after(*BEHIND, (MODEL.send, 3))[1][2] == (12, 12, 12, 13)
     assert queue_0(*BEHIND, (MODEL.look,)) == ((0, 14), (), 12, "WHOLE-FIRST")
     assert queue_0(*BEHIND, FREE) == ((0, 14), (), 14, "WHOLE-LOAD-HANG")
+    assert after(JOIN, (MODEL.join, 2), (MODEL.hang, 3), (MODEL.free,))[1][2] == (12, 12, 12, 13)
     assert queue_0(*BEHIND, (MODEL.stay,)) == ((0, 14), (), 12, "WHOLE-LOAD-LONG")
 
 
