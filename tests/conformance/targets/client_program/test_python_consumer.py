@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import hosted_consumers
@@ -16,6 +18,7 @@ from rocketmq_conformance import Err, Ok, Operation, Outcome, run
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.targets.address import AddressError, going_through, parse_address
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
+from rocketmq_conformance.conformance.targets.client_program.host import Listener
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.python_consumer import command
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
@@ -83,7 +86,10 @@ def test_a_factory_says_that_it_has_no_consumer_of_this_kind() -> None:
 
 
 def test_a_listener_says_what_it_is_given_and_does_what_commands_say() -> None:
-    for factory, takes in {"listening": {"listen", "seek"}, "on_a_loop": {"listen", "strategy"}}.items():
+    for factory, takes in {
+        "listening": {"hold", "listen", "seek"},
+        "on_a_loop": {"hold", "listen", "strategy"},
+    }.items():
         program = hosted(factory, **({"word": "x"} if factory == "on_a_loop" else {}))
         # three messages succeed at once: what comes next is decided by the command before it
         wait_until(lambda program=program: len(program.got) == 3)
@@ -92,6 +98,31 @@ def test_a_listener_says_what_it_is_given_and_does_what_commands_say() -> None:
         assert ("made x" in noted(program)) == (factory == "on_a_loop")
         assert program.stop(LIMIT)
         assert noted(program)[-1] == "shut down"
+
+
+def test_a_message_hangs_the_first_time_until_the_next_command_to_listen() -> None:
+    listener = Listener(lambda line: None)
+    listener.hold("T", 0, 7)
+    with ThreadPoolExecutor() as pool:
+        hung = pool.submit(listener.consume, "T", 0, 7)
+        wait_until(lambda: listener._hung is None)
+        assert [listener.consume("T", 0, 8), listener.consume("T", 0, 7), hung.done()] == [True, True, False]
+        listener.do("fails")
+        assert hung.result(LIMIT) is False
+
+
+def test_a_message_hangs_on_the_event_loop_as_in_a_thread() -> None:
+    async def play() -> list[bool]:
+        listener = Listener(lambda line: None)
+        listener.hold("T", 0, 7)
+        hung = asyncio.ensure_future(listener.consume_async("T", 0, 7))
+        await asyncio.sleep(0)
+        given = [await listener.consume_async("T", 0, offset) for offset in (8, 7)]
+        before = hung.done()
+        listener.do("fails")
+        return [*given, before, await hung]
+
+    assert asyncio.run(play()) == [True, True, False, False]
 
 
 def test_commands_are_calls_and_one_that_is_refused_changes_nothing() -> None:

@@ -48,8 +48,8 @@ ALLOWED = {
     "models.client.topology": {"Topology"},
     # the names of what arrives
     "models.message_forms": {"BATCH", "LONG_HOSTS", "LONG_NAME"},
-    # how an answer numbers the queues of another topic
-    "models.client.whole_moves": {"OTHER_QUEUES"},
+    # how an answer numbers the queues of another topic, and how many messages a load has
+    "models.client.whole_moves": {"FILLED", "LOADED", "OTHER_QUEUES", "SPANNED", "STRETCHED"},
     "models.profile": {"Profile"},
     # by which release a case is judged
     "models.release": {"Release"},
