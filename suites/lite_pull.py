@@ -7,7 +7,6 @@ from rocketmq_conformance.models.client.initial_broker import EPOCH, GAP
 from rocketmq_conformance.models.client.lite_pull import LitePullModel
 from rocketmq_conformance.models.client.lite_pull_state import (
     ANEW,
-    ENDED,
     NOTHING,
     SEEKS,
     LitePullState,
@@ -52,11 +51,6 @@ def _commits_queues(profile: Profile) -> bool:
 
 def _commits_offsets(profile: Profile) -> bool:
     return LITE_COMMITS_OFFSETS.on(profile.client)
-
-
-def _has_not_ended(state: LitePullState) -> bool:
-    """Whether a client sends anything after its shutdown depends on the machine."""
-    return state.phase != ENDED
 
 
 def _asked(value: Any) -> Worded:
@@ -243,7 +237,6 @@ class Commit(Operation):
     weight=3,
     effect=True,
     offered=_commits_queues,
-    guard=_has_not_ended,
 )
 class CommitQueues(Operation):
     queues: Annotated[tuple[int, ...], QUEUES]
@@ -255,7 +248,6 @@ class CommitQueues(Operation):
     weight=3,
     effect=True,
     offered=_commits_offsets,
-    guard=_has_not_ended,
 )
 class CommitOffsets(Operation):
     offsets: Annotated[

@@ -147,8 +147,9 @@ class LitePullCommits:
         self, state: LitePullState, given: Mapping[int, int], queues: tuple[int, ...], persist: bool, why: Reason
     ) -> Answer[LitePullState]:
         """LP-COMMIT-PERSIST."""
-        if state.phase == NEW and (given or (persist and queues)):
-            return state, NOT_RUNNING, NOT_THERE["new"]
+        if state.phase != RUNNING:
+            refused = bool(given) or (state.phase == NEW and persist and bool(queues))
+            return state, NOT_RUNNING if refused else (), NOT_THERE[state.phase]
         memory, frozen, broker = state.store
         store = remote_store(({**memory, **given}, frozen, broker)) if given else state.store
         if not persist or not queues:

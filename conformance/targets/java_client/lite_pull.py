@@ -59,8 +59,16 @@ class _Network(LitePullNetwork, HeartbeatCalls):
     def __init__(self, release: JavaRelease) -> None:
         super().__init__(release)
         self.meanwhile: Callable[[], Result] | None = None
+        #: A consumer that was shut down has closed its connections.
+        self.closed = False
         #: The response code, how many messages are found, and where to go on; no code: no answer.
         self.answers: tuple[int | None, int, int] = (0, 0, 0)
+
+    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
+        """Answer what arrives."""
+        if self.closed:
+            raise ConnectionError("the client was shut down")
+        return super().respond(address, code, ext, body, one_way)
 
     def answer_pull(self, ext: dict[str, str]) -> Answered:
         """Answer a pull."""
@@ -151,6 +159,7 @@ class JavaLitePull(Part):
     def restart(self) -> Result:
         """The process ends, and there is a new consumer."""
         self.clients.forget()
+        self.network.closed = False
         self._due = -1
         self.consumer = consumer = self._class(GROUP)
         consumer.setNamesrvAddr("127.0.0.1:1")
@@ -179,20 +188,27 @@ class JavaLitePull(Part):
     @_returning_errors
     def start(self) -> Result:
         """``start``."""
-        self.consumer.start()
-        (client,) = self.clients.clients()
-        client.updateTopicRouteInfoFromNameServer(TOPIC)  # it knows the broker then
+        try:
+            self.consumer.start()
+            (client,) = self.clients.clients()
+            client.updateTopicRouteInfoFromNameServer(TOPIC)  # it knows the broker then
+        finally:
+            self.network.closed = self._state() == "SHUTDOWN_ALREADY"
         return None
 
     @_returning_errors
     def shut_down(self) -> Result:
         """``shutdown``."""
         self.consumer.shutdown()
+        self.network.closed = self._state() == "SHUTDOWN_ALREADY"
         return None
 
     def runs(self) -> bool:
         """Does the consumer run?"""
-        return str(self.release.get(self.inside, "serviceState")) == "RUNNING"
+        return self._state() == "RUNNING"
+
+    def _state(self) -> str:
+        return str(self.release.get(self.inside, "serviceState"))
 
     # --- queues ---------------------------------------------------------------------------------------------
 

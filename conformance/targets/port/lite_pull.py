@@ -6,7 +6,7 @@ Pull tasks run when the plan says so, and what the broker answers to a pull is g
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.remoting.codes import Request
@@ -421,8 +421,9 @@ class LitePull:
 
     def commit_queues(self, queues: tuple[int, ...], persist: bool) -> Result:
         """Commit some queues."""
-        if self.phase == NEW and persist and queues:
-            return NOT_RUNNING
+        if not self.runs():
+            mine = [queue for queue in queues if queue in self.tasks and self.tasks[queue].consumed != NO_OFFSET]
+            return self.not_running(mine, queues, persist)
         for queue in queues:
             self.commit_one(queue)
         self.persist_some(queues, persist)
@@ -431,12 +432,16 @@ class LitePull:
     def commit_offsets(self, offsets: tuple[tuple[int, int], ...], persist: bool) -> Result:
         """Commit given offsets."""
         mine = [(queue, offset) for queue, offset in offsets if self.takes(queue, offset)]
-        if self.phase == NEW and (mine or (persist and offsets)):
-            return NOT_RUNNING
+        if not self.runs():
+            return self.not_running(mine, offsets, persist)
         for queue, offset in mine:
             self.write(queue, offset)
         self.persist_some(tuple([queue for queue, _ in offsets]), persist)
         return None
+
+    def not_running(self, mine: Sequence[object], given: Sequence[object], persist: bool) -> Result:
+        """A commit of a consumer that does not run fails where it has something to write, or nowhere to persist."""
+        return NOT_RUNNING if mine or (self.phase == NEW and persist and given) else None
 
     def takes(self, queue: int, offset: int) -> bool:
         """Can this offset be committed?"""

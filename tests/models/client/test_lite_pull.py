@@ -529,6 +529,12 @@ def test_a_consumer_that_never_ran_has_nowhere_to_persist() -> None:
     assert play.do("commit_offsets", ((0, 7),), False) == NOT_RUNNING
     assert play.do("commit_queues", (0,), True) == NOT_RUNNING
     assert play.do("commit_queues", (0,), False) == ()
+    play.do("start")
+    play.polled()
+    play.do("shutdown")
+    assert play.do("commit_queues", (0,), False) == NOT_RUNNING
+    assert play.do("commit_offsets", ((1, 7),), True) == ()
+    assert play.kind == "ended"
 
 
 def test_what_is_committed_is_in_memory_then_at_the_broker() -> None:
