@@ -272,19 +272,24 @@ class JavaLitePull(Part):
     @_returning_errors
     def seek(self, queue: int, offset: int) -> Result:
         """``seek``."""
-        self.consumer.seek(self.queues[queue], offset)
-        return None
+        return self._uninterrupted(lambda: self.consumer.seek(self.queues[queue], offset))
 
     @_returning_errors
     def seek_to_begin(self, queue: int) -> Result:
         """``seekToBegin``."""
-        self.consumer.seekToBegin(self.queues[queue])
-        return None
+        return self._uninterrupted(lambda: self.consumer.seekToBegin(self.queues[queue]))
 
     @_returning_errors
     def seek_to_end(self, queue: int) -> Result:
         """``seekToEnd``."""
-        self.consumer.seekToEnd(self.queues[queue])
+        return self._uninterrupted(lambda: self.consumer.seekToEnd(self.queues[queue]))
+
+    def _uninterrupted(self, seek: Callable[[], Any]) -> Result:
+        """Seek: that interrupts the thread in which the queue was pulled last, which is here the application's, too."""
+        try:
+            seek()
+        finally:
+            self._interrupted()
         return None
 
     # --- pulls ----------------------------------------------------------------------------------------------
@@ -299,7 +304,6 @@ class JavaLitePull(Part):
             return self._turn(queue, int(Response.SUCCESS), messages, 0)
         finally:
             self.network.meanwhile = None
-            self._interrupted()  # a seek interrupts the thread of the pull
 
     def _assign_anew(self, queue: int) -> Result:
         """Assign another queue alone, and then the same again."""
