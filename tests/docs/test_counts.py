@@ -55,7 +55,7 @@ def shown_with(command: str, *suites: str) -> set[str]:
 
 def counts_of_programs() -> Iterator[tuple[str, object]]:
     """The same of docs/client.md."""
-    pushes = shown_with("", "whole-push", "whole-answers", "whole-brokers", "whole-allocation")
+    pushes = shown_with("", "whole-push", "whole-answers", "whole-brokers", "whole-topologies", "whole-allocation")
     answers = {"WHOLE-ANS-TWICE", "WHOLE-ANS-LATE"} & pushes
     messages = {rule for rule in shown_with("", "whole-messages") if rule.startswith("WHOLE-MSG-")}
     read = {"WHOLE-MSG-READ", "WHOLE-MSG-TYPE"} & messages
@@ -66,8 +66,9 @@ def counts_of_programs() -> Iterator[tuple[str, object]]:
     yield r"(?<=bodies and keys another )\d+", len(read)
     yield r"(?<=up to )\d+(?= rules more)", len(shown_with("listen") - plain)
     yield r"(?<=the other cases of `whole-allocation`, )\d+", len(STRATEGY & plain)
-    for command in ("pause", "subscribe", "commit"):
-        suite = {"subscribe": "subscriptions"}.get(command, command)
+    yield r"(?<=`whole-load`: )\d+(?= rules more)", len(shown_with("hold") - plain)
+    for command in ("pause", "subscribe", "commit", "also"):
+        suite = {"subscribe": "subscriptions", "also": "clusters"}.get(command, command)
         yield rf"(?<=`whole-{suite}`, )\d+", len(shown_with(command) - plain)
     yield r"(?<=with `got` lines )\d+(?= rules more)", len(plain - pushes - messages)
 
@@ -81,8 +82,9 @@ def counts_of_traffic() -> Iterator[tuple[str, object]]:
     yield r"(?<=Of the )\d+(?= that are listed)", len(listed)
     yield r"(?<=the traffic shows )\d+(?= of a program)", len(plain)
     yield r"\d+(?= more show with a listener)", len(shown_with("listen") - plain)
-    for command in ("pause", "subscribe", "commit"):
-        form = rf"\d+(?= with (?:a program|one) that\s+takes `{command}`)"
+    yield r"\d+(?= with one that also takes `hold`)", len(shown_with("hold") - plain - shown_with("listen"))
+    for command in ("pause", "subscribe", "commit", "also"):
+        form = rf"\d+(?= with (?:a program|one)\s+that\s+takes `{command}`)"
         yield form, len(shown_with(command) - plain)
     stepped = sum("in single steps" in one.unseen for one in listed)
     nowhere = sum("no suite reaches it" in one.unseen for one in listed)

@@ -29,8 +29,7 @@ CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 AUTOMATIC, ON_DEMAND = "AUTOMATIC", "ON_DEMAND"
 #: Commands that a program says that it takes, and what it says when it has strategies other than the first.
 LISTEN, HOLD, PAUSE, COMMIT = "listen", "hold", "pause", "commit"
-SUBSCRIBE, STRATEGY = "subscribe", "strategy"
-LISTEN, PAUSE, COMMIT, SUBSCRIBE, STRATEGY, ALSO = "listen", "pause", "commit", "subscribe", "strategy", "also"
+SUBSCRIBE, ALSO, STRATEGY = "subscribe", "also", "strategy"
 
 
 class RequiredConsumer(NamedTuple):
