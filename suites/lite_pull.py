@@ -24,7 +24,7 @@ from rocketmq_conformance.suites.declare.domain import Fault, Requests, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, arguments, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.topologies import LOST_QUEUE, ORDINARY, OTHER_TOPIC, TOPIC
-from rocketmq_conformance.suites.declare.wording import OFFSETS, Worded, numbers, plain
+from rocketmq_conformance.suites.declare.wording import OFFSETS, Worded, numbers
 from rocketmq_conformance.suites.values import environment
 
 #: Queues of two topics, one whose first messages have expired, and one without a broker.
@@ -57,6 +57,10 @@ def _asked(value: Any) -> Worded:
     if value is None:
         return "no pull task"
     return "asks for nothing" if value == -1 else f"asks for {value}"
+
+
+def _called_with(value: Any) -> Worded:
+    return "not called" if value is None else numbers(value)
 
 
 # --- life -------------------------------------------------------------------------------------------------------
@@ -115,7 +119,7 @@ class Listen(Operation):
     offered=_offered,
     sets=(0, 1, 2),
     answer={"owned": (), "pulled": (), "listener": ("LP-LISTEN",), "commits": ()},
-    words={"owned": numbers, "pulled": numbers, "listener": plain, "commits": OFFSETS},
+    words={"owned": numbers, "pulled": numbers, "listener": _called_with, "commits": OFFSETS},
 )
 class Rebalance(Operation):
     share: Annotated[tuple[int, ...], SHARE]
@@ -309,6 +313,7 @@ class ListenToTopic(Operation):
     weight=3,
     offered=_offered,
     sets=(-1,),
+    words=_called_with,
 )
 class Look(Operation):
     pass
@@ -380,7 +385,7 @@ def _show(state: LitePullState) -> str:
         f"{state.phase}, {state.mode or 'no queues yet'}; assigned {'; '.join(assigned) or 'none'}; owned "
         f"{sorted(state.table)}; to be polled {cached}; memory {dict(state.store.memory)}, stored {stored}; "
         f"commits by itself {state.commits}, due {state.due}, clock {state.now}; route of {OTHER_TOPIC} {state.route}, "
-        f"known {state.known}"
+        f"known {'nothing' if state.known is None else list(state.known)}"
     )
 
 
