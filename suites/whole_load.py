@@ -161,7 +161,7 @@ SUITE = Suite(
         *whole_end.RULES_OF_ENDS,
     ),
     beneath=(
-        *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1", "CONS-1", "RST-PUSH", "RST-RESUME"),
+        *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1", "RST-PUSH", "RST-RESUME"),
         *("PULL-NON-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
     ),
     beginning="A topic of four young queues, a group that has stored nothing, and no member.",

@@ -236,7 +236,7 @@ _BACK = {
     "copied": Reason(("CONS-1-BACK", "CONS-BACK-COPY"), "copied", beneath=("CONS-1-LATER",)),
 }
 _HELD = Reason(("CONS-1",), "held")
-_HANGS = reasons_by_kind(("WHOLE-LOAD-HANG",), "begins", "others go on", "returns", beneath=("CONS-1", "PULL-NON-1"))
+_HANGS = reasons_by_kind(("WHOLE-LOAD-HANG",), "begins", "others go on", "returns", beneath=("PULL-NON-1",))
 _ENDS_BUSY = Reason(("WHOLE-LOAD-END",), "shut down")
 _FLOODED = Reason(("WHOLE-LOAD-STOP",), "stops")
 _GOES_ON = Reason(("WHOLE-LOAD-STOP",), "goes on")

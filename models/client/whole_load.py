@@ -134,6 +134,8 @@ class WholeLoadModel(WholePushModel):
     def stretch(self, state: WholePushState) -> Answer[WholePushState]:
         """So many messages are consumed behind one with which a listener hangs that those which come next, from which
         no listener returns, are too far from it."""
+        if not hangs(state):
+            return self._look(state)
         move = Flood(hung_queues(state)[0], behind=True)
         return self._look(state._replace(group=self._group.move(state.group, move)))
 

@@ -75,6 +75,7 @@ def test_a_queue_with_too_much_is_pulled_on_once_listeners_return() -> None:
     assert queue_0(*full) == ((-1, -1), (), 12, "WHOLE-LOAD-STOP")
     assert queue_0(*full, FREE) == ((0, 1512), ((0, 0, 12, 1500),), 1512, "WHOLE-LOAD-STOP")
     far = *BEHIND, (MODEL.stretch,)
+    assert queue_0(JOIN, (MODEL.stretch,)) == queue_0(JOIN, (MODEL.look,))
     assert queue_0(*far) == ((-1, -1), (), 12, "WHOLE-LOAD-STOP")
     assert queue_0(*far, FREE) == ((0, 2514), ((0, 0, 14, 2500),), 2514, "WHOLE-LOAD-STOP")
 
