@@ -266,7 +266,7 @@ class ManualCorrectionIsConsumed(LitePull):
         task.consumed = following
 
 
-@_mutant("D44", "An illegal offset is not corrected.")
+@_mutant("D44", "An illegal offset is not corrected, in the hands of its application.")
 class ManualNeverCorrects(LitePull):
     def correct(self, queue: int, task: Task, following: int) -> None:
         pass
@@ -329,13 +329,13 @@ class ManualCommitsLater(LitePull):
 # --- offsets -------------------------------------------------------------------------------------------------
 
 
-@_mutant("D41", "A commit never lowers the offset.")
+@_mutant("D41", "A commit of polled messages never lowers the offset in memory.")
 class ManualCommitsOnlyUp(LitePull):
     def write(self, queue: int, offset: int) -> None:
         self.store.update(queue, offset, True)
 
 
-@_mutant("D198", "A commit is sent without waiting for the timer.")
+@_mutant("D198", "A commit is sent at once, and waits for no timer.")
 class ManualCommitsAtOnce(LitePull):
     def write(self, queue: int, offset: int) -> None:
         super().write(queue, offset)
