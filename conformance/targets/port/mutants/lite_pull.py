@@ -266,7 +266,7 @@ class ManualCorrectionIsConsumed(LitePull):
         task.consumed = following
 
 
-@_mutant("D44", "An illegal offset is not corrected, in the hands of its application.")
+@_mutant("D44", "A pull goes on at the illegal offset that it asked for.")
 class ManualNeverCorrects(LitePull):
     def correct(self, queue: int, task: Task, following: int) -> None:
         pass
