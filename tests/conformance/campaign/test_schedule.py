@@ -118,7 +118,7 @@ def test_no_case_is_there_twice_and_none_is_forgotten(
         (("port",), 6, 1_000_000, 2604),
         (("port", "mutant:asks-no-zero", "python:mine:Mine"), 1, 10_000_000, LARGEST),
         (("port", "broker:5.5.0"), 1, 10_000_000, LARGEST_SLOW),
-        (("java-client:5.5.0?via=jpype",), 1, 10_000_000, LARGEST_SLOW),
+        (("java-client:5.5.0?via=call",), 1, 10_000_000, LARGEST_SLOW),
     ],
 )
 def test_blocks_are_neither_many_nor_long(addresses: tuple[str, ...], suites: int, cases: int, size: int) -> None:

@@ -219,7 +219,7 @@ def test_every_named_answer_of_the_models_has_its_parts() -> None:
         judge, draw = Judge(suite, Profile()), sampler(suite, Profile())
         seen = {
             step.row[0]
-            for number in range(30)
+            for number in range(120)
             for step in judge.expected(draw.case(3, number, suite.steps))
             if named_parts(suite.operations[step.row[0]].spec, step.expected)
         }

@@ -31,7 +31,7 @@ def test_a_class_within_a_part_changes_the_part() -> None:
     class Changed:
         pass
 
-    within = declared(found, "consume", lambda changed: type(changed.__name__, (), {"queue": changed}))
+    within = declared(found, "consume").of(lambda changed: type(changed.__name__, (), {"queue": changed}))
     assert within("D01", "Changed.")(Changed) is Changed
     assert found[0].parts["consume"].queue is Changed
 
