@@ -62,7 +62,7 @@ def alone(owns: bool, stored: int, *given: int) -> Observation:
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("table", "count"), [(EVERY, 178), (HANDOVERS, 32)], ids=["scripted", "handovers"])
+@pytest.mark.parametrize(("table", "count"), [(EVERY, 185), (HANDOVERS, 32)], ids=["scripted", "handovers"])
 def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[TableCase], count: int) -> None:
     assert len(table) == count
     assert len({str(case) for case in table}) == count
