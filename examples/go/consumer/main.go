@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -152,7 +151,10 @@ func listen(_ context.Context, messages ...*primitive.MessageExt) (consumer.Cons
 func result(places []string) consumer.ConsumeResult {
 	changed.L.Lock()
 	defer changed.L.Unlock()
-	since, hangs := times, slices.Contains(places, hung)
+	since, hangs := times, false
+	for _, place := range places {
+		hangs = hangs || place == hung
+	}
 	if hangs {
 		hung = ""
 	}
