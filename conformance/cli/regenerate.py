@@ -59,9 +59,9 @@ def regenerate(
     from rocketmq_conformance.conformance.cli.regenerating import (
         checkout,
         keep_up_to_date,
+        lacking_when_up_to_date,
         stale_files,
         state_of,
-        was_up_to_date,
         write_documentation,
     )
     from rocketmq_conformance.suites.declare.discovery import SUITES
@@ -75,8 +75,11 @@ def regenerate(
         return
     searched = tuple(SUITES) if searches else named
     state = state_of(root)
-    if not (searched or asks_brokers or reads_sources) and was_up_to_date(root, state):
-        say("Nothing has changed since every file was up to date, and nothing was missing.")
+    before = None if searched or asks_brokers or reads_sources else lacking_when_up_to_date(root, state)
+    if before is not None:
+        for sentence in before:
+            say(f"missing  {sentence}")
+        say("Nothing has changed since every file was up to date.")
         return
     stale = False
     for path, why in stale_files(
@@ -87,8 +90,9 @@ def regenerate(
     lacking = missing.everything(root)
     for sentence in lacking:
         say(f"missing  {sentence}")
-    if not stale and not lacking:
-        keep_up_to_date(root, state)
-        say("Every file is up to date, and nothing is missing.")
+    if not stale:
+        keep_up_to_date(root, state, lacking)
+        if not lacking:
+            say("Every file is up to date, and nothing is missing.")
     if stale and check:
         raise click.exceptions.Exit(1)

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
@@ -73,17 +73,18 @@ def state_of(root: Path) -> str:
     return digest.hexdigest()
 
 
-def was_up_to_date(root: Path, state: str) -> bool:
-    """Was every file up to date in this state of the checkout, and nothing missing?"""
+def lacking_when_up_to_date(root: Path, state: str) -> list[str] | None:
+    """What was missing in this state of the checkout, if every file was up to date in it; None otherwise."""
     with suppress(OSError, ValueError):
-        return _kept(root).read_text("utf-8") == state
-    return False
+        kept, *lacking = _kept(root).read_text("utf-8").splitlines()
+        return lacking if kept == state else None
+    return None
 
 
-def keep_up_to_date(root: Path, state: str) -> None:
-    """Keep that in this state of the checkout every file was up to date, and nothing missing."""
+def keep_up_to_date(root: Path, state: str, lacking: Sequence[str]) -> None:
+    """Keep that in this state of the checkout every file was up to date, and what was missing."""
     with suppress(OSError):
-        keep(_kept(root), state)
+        keep(_kept(root), "\n".join((state, *lacking)))
 
 
 def _kept(root: Path) -> Path:

@@ -190,7 +190,7 @@ def parse_address(text: str) -> Address:
 
 def _read(text: str) -> Address:
     if program := _PROGRAM.fullmatch(text):
-        options = dict(parse_qsl(program[1] or "", keep_blank_values=True))
+        options = dict(_pairs(program[1] or ""))
         known = PROGRAM_OPTIONS
         refuse_unknown("client", options, known, f"{PROGRAM_FORMS}, before the colon")
         return ClientAddress(program[2], program_settings(options))
@@ -202,7 +202,17 @@ def _read(text: str) -> Address:
     if read is None:
         near = did_you_mean(kind, (*_KINDS, "client", "exec"))
         raise AddressError(f"{text!r} is no address{near}; write one of {', '.join(FORMS)}.")
-    return read(name if colon else None, parse_qsl(query, keep_blank_values=True))
+    return read(name if colon else None, _pairs(query))
+
+
+def _pairs(query: str) -> Pairs:
+    """The options, in their order; a plus is one, as in a path. ValueError for one that stands twice, but ``set``."""
+    pairs = parse_qsl(query.replace("+", "%2B"), keep_blank_values=True)
+    names = [name for name, _ in pairs if name != "set"]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"The option {name} stands {names.count(name)} times; write it once.")
+    return pairs
 
 
 def _port(name: str | None, pairs: Pairs) -> Address:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Concatenate, cast
@@ -12,6 +11,7 @@ from rocketmq_conformance.conformance.targets.broker.case_names import CaseNames
 from rocketmq_conformance.conformance.targets.broker.jobs import LOOK, Requests
 from rocketmq_conformance.conformance.targets.broker.part import Need, Part
 from rocketmq_conformance.conformance.targets.broker.process_control import ProcessControl
+from rocketmq_conformance.conformance.waiting import looks
 from rocketmq_conformance.models.broker.broker_process import DOWN
 from rocketmq_conformance.models.broker.broker_slave import MASTER_NODE, OTHER_QUEUES, OTHER_TOPIC
 from rocketmq_conformance.models.broker.lifecycle import KILL
@@ -65,14 +65,14 @@ def send(process: ProcessControl, at: str, queue: int, count: int) -> Outcome:
     sent = _at(jobs.send, _REFUSALS)(process, at, 0, queue, count)
     if at == MASTER_NODE and isinstance(sent, Ok) and isinstance(sent.value, tuple):
         last = max(cast("tuple[int, ...]", sent.value))
-        until = time.monotonic() + process.managed.slave.arrives
-        process.connection.slave_job(lambda names: _arrived(names.topic(0), queue, last, until))
+        limit = process.managed.slave.arrives
+        process.connection.slave_job(lambda names: _arrived(names, queue, last, limit))
     return sent
 
 
-def _arrived(topic: str, queue: int, offset: int, until: float) -> Requests:
-    while time.monotonic() < until:
-        (answer,) = yield [requests.max_offset(topic, queue)]
+def _arrived(names: CaseNames, queue: int, offset: int, limit: float) -> Requests:
+    for _ in looks(limit, names.clock):
+        (answer,) = yield [requests.max_offset(names.topic(0), queue)]
         shown = responses.number(answer)
         if isinstance(shown, Err) or shown > offset:
             break

@@ -61,7 +61,8 @@ def test_an_address_is_a_value_of_its_kind(text: str, value: kinds.Address) -> N
         ("client?lanes=12&pace=1&tls=off:c", "client:c"),
         ("client?rebalance=2.0&pace=20.0:c", "client?pace=20&rebalance=2:c"),
         ("broker:5.5.0?count=1&via=jars", "broker:5.5.0"),
-        ("broker:5.5.0?set=a=b+c&java=8", "broker:5.5.0?java=8&set=a=b%20c"),
+        ("broker:5.5.0?set=a=b%20c&java=8", "broker:5.5.0?java=8&set=a=b%20c"),
+        ("java-client:5.5.0?classpath=/a+b", "java-client:5.5.0?classpath=/a%2Bb"),
     ],
 )
 def test_what_is_written_otherwise_may_be_the_same_value(text: str, other: str) -> None:
@@ -86,6 +87,12 @@ def test_what_is_written_otherwise_may_be_the_same_value(text: str, other: str) 
 )
 def test_what_is_there_tomorrow(text: str, release: Release | None, lasting: bool) -> None:
     assert (parse_address(text).published, parse_address(text).lasting) == (release, lasting)
+
+
+@pytest.mark.parametrize("text", ["port?via=tcp&via=call", "client?lanes=2&lanes=3:c", "python:m:f?a=1&a=2"])
+def test_an_option_stands_once(text: str) -> None:
+    with pytest.raises(AddressError, match="stands 2 times; write it once"):
+        parse_address(text)
 
 
 @pytest.mark.parametrize("text", ["", "client", "exec", "brokerx", "clients:./c", "5.5.0", "ports?via=tcp"])
