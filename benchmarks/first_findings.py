@@ -24,6 +24,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any, cast
@@ -64,6 +65,7 @@ class PlantedPort:
             suite: chosen.choice(by_suite[suite]) for suite in sorted(chosen.sample(sorted(by_suite), FAULTS))
         }
         self._parts = {suite: PORT_MUTANTS[name].parts[suite] for suite, name in self.faults.items()}
+        self._folders = tempfile.TemporaryDirectory(prefix="rocketmq-conformance-")
         self._speed = speed
         self._one: _Lane | None = None
         self._pool = ThreadPoolExecutor(2 * LANES)
@@ -82,7 +84,7 @@ class PlantedPort:
         return suite.case_seconds / self._speed
 
     def reset(self, case: Case) -> None:
-        self._one = _Lane(self._parts, case, self._speed)
+        self._one = self._lane(case)
 
     def apply(self, operation: Operation) -> Outcome:
         assert self._one is not None
@@ -90,6 +92,10 @@ class PlantedPort:
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
+        self._folders.cleanup()
+
+    def _lane(self, case: Case) -> _Lane:
+        return _Lane(self._parts, case, self._speed, Path(tempfile.mkdtemp(dir=self._folders.name)))
 
     def stream(self, suite: Suite, cases: Iterable[Play[T]]) -> Generator[Future[T], None, None]:
         for ended in self._stream(suite, cases, waits=True):
@@ -125,7 +131,7 @@ class PlantedPort:
     def _played(self, suite: Suite, play: Play[T]) -> T:
         try:
             case = Case(suite, 0, Profile(), lambda: "", lambda *_: None, Path)  # type: ignore[arg-type, return-value]
-            lane, given = _Lane(self._parts, case, self._speed), cast(Any, play)
+            lane, given = self._lane(case), cast(Any, play)
             if signature(given).parameters:  # versions before gave a play what does operations
                 return cast(T, given(lane.apply))
             from rocketmq_conformance.suites.declare.judged_step import drive  # versions before have it elsewhere
@@ -138,11 +144,13 @@ class PlantedPort:
 class _Lane:
     """A case: of the port with faults, and of the one without, which says how long a step waits."""
 
-    def __init__(self, parts: Mapping[str, type[Part]], case: Case, speed: float) -> None:
+    def __init__(self, parts: Mapping[str, type[Part]], case: Case, speed: float, folder: Path) -> None:
         self._ports = Port(parts), Port()
-        for port in self._ports:
+        for port, name in zip(self._ports, ("planted", "right"), strict=True):
+            own = folder / name
+            own.mkdir()
             port.hello()
-            port.reset(case)
+            port.reset(replace(case, folder=lambda own=own: own))
         plans = covering_plans.cases(case.suite, Profile())
         steps = sum(len(plan.rows) for plan in plans) / len(plans)
         self._speed, self._wait = speed, case.suite.case_seconds / steps

@@ -44,8 +44,9 @@ _UNKNOWN = b'{"written": {"by": "a neighbour", "times": [1, 2]}, '
 
 
 def offset_files(folder: Path) -> list[Path]:
-    """The offset files of a client below a folder, whatever their names are, without backups."""
-    return sorted(file for file in folder.rglob("*") if file.is_file() and not file.name.endswith(_BESIDES))
+    """The offset files of a client below a folder of its own, whatever their names are, without backups. Links are left
+    out: what one leads to may belong to others."""
+    return sorted(file for file in folder.rglob("*") if _is_file(file) and not file.name.endswith(_BESIDES))
 
 
 def backup_of(file: Path) -> Path:
@@ -61,10 +62,14 @@ def become(files: Mapping[Path, bytes], found: str) -> None:
             _become(path, how, older)
 
 
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
 def _become(file: Path, how: str, older: bytes) -> None:
     if how == LOST:
         file.unlink(missing_ok=True)
-    elif file.exists():
+    elif _is_file(file):
         held = file.read_bytes()
         after = {CUT: held[: len(held) // 2], EMPTIED: b"", OLDER: older}
         if held.startswith(b"{"):

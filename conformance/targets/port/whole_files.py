@@ -27,7 +27,7 @@ class WholeFiles(WholeBroadcast):
         self.folder = Path()
 
     def begin_case(self, case: Case) -> None:
-        """Begin a case: nobody runs, and there is no file."""
+        """Begin a case: no member runs, and there is no file."""
         self.folder = case.directory
         super().begin_case(case)
 
@@ -49,7 +49,9 @@ class WholeFiles(WholeBroadcast):
     def come_back_to(self, member: int, found: str) -> Result:
         """If a member runs, it is given messages and ends; others arrive, its files are damaged, and it is started."""
         if self.members[member] is not None:
-            older = {file: file.read_bytes() for file in offset_files(self.folder)}
+            store = self.file_store(ORDINARY.members[member])
+            # those of its store alone: the folder of the case may have others
+            older = {file: file.read_bytes() for file in offset_files(store.folder)}
             self.send_all()
             self.look()
             self.end(member)
