@@ -36,6 +36,7 @@ from rocketmq_conformance.conformance.targets.port.adapter import Port
 from rocketmq_conformance.conformance.targets.port.part import Part
 from rocketmq_conformance.models.outcome import Outcome
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.reports.markdown_table import markdown_table
 from rocketmq_conformance.suites.declare.discovery import SUITES
 from rocketmq_conformance.suites.declare.operation import Operation, Side
 from rocketmq_conformance.suites.declare.suite import Suite
@@ -224,10 +225,10 @@ def main() -> None:
         for curve in curves.values():
             curve.end()
     longest = max(curve.seconds for curve in curves.values())
-    print(f"\n| s | {' | '.join(curves)} |\n|--:|{'--:|' * len(curves)}")
-    for point in range(1, POINTS + 1):
-        seconds = longest * 2.0 ** (point - POINTS)
-        print(f"| {seconds:.1f} |", " | ".join(str(curve.shown(seconds)) for curve in curves.values()), "|")
+    times = [longest * 2.0 ** (point - POINTS) for point in range(1, POINTS + 1)]
+    rows = ((f"{seconds:.1f}", *(str(curve.shown(seconds)) for curve in curves.values())) for seconds in times)
+    heads = ("s", *curves)
+    print("", *markdown_table(heads, rows, heads), sep="\n")
     kinds = set().union(*(curve.kinds for curve in curves.values()))
     wanted = -(-9 * len(kinds) // 10)
     until = {name: sorted(curve.kinds.values())[wanted - 1 : wanted] for name, curve in curves.items()}

@@ -157,7 +157,7 @@ def faulty(fault: str) -> Answered:
 
 def faulty_pull(fault: str, asked: str) -> Answered:
     """The same for a pull from an offset, which may also have no messages where it has found some (no-body), and else
-    is not told where to go on (a status, no-field)."""
+    does not say where to go on (a status, no-field)."""
     if fault not in (NO_BODY, NO_FIELD, *STATUSES):
         return faulty(fault)
     following = str(int(asked) + 1)

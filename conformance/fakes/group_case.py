@@ -215,8 +215,8 @@ class GroupCase(WatchedCase):
         self._fail(Failing(request, fault, self.topic, queue))
 
     def _fail(self, failing: Failing) -> None:
-        self.mend()
-        self._failing = failing
+        self.repeated.disarm()
+        self._play(failing)
         _, fault, topic, queue = failing
         if fault == LATE or failing.request is not Request.PULL_MESSAGE:
             return
@@ -232,7 +232,7 @@ class GroupCase(WatchedCase):
 
     def mend(self) -> None:
         """Answer every request again."""
-        self._failing, self.met = None, 0
+        super().mend()
         self.repeated.disarm()
 
     def resize(self, queues: int) -> None:

@@ -81,6 +81,14 @@ class WatchedCase(ABC):
         """Does a request fail? One that is answered late does not."""
         return self._failing is not None and self._failing.request is request and self._failing.fault != LATE
 
+    def mend(self) -> None:
+        """Answer every request again."""
+        self._play(None)
+
+    def _play(self, failing: Failing | None) -> None:
+        """Play these requests by their fault from now on, and others no more."""
+        self._failing, self.met = failing, 0
+
     @property
     def keeps_waiting(self) -> bool:
         """Do clients wait for answers?"""

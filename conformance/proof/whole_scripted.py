@@ -325,16 +325,13 @@ class ScriptedCase(PlayedCase):
         self.broker.dispatcher.closed(peer)
 
     def _fail_alone(self, move: Fail) -> None:
-        request = Request[move.request]
-        if move.queue == EVERY:
-            topic = TOPIC if move.request == ROUTE else None
-            self._script.lone, self._script.met = Failing(request, move.fault, topic), 0
-            return
-        self._script.lone, self._script.met = Failing(request, move.fault, TOPIC, move.queue), 0
+        queue = None if move.queue == EVERY else move.queue
+        topic = TOPIC if queue is not None or move.request == ROUTE else None
+        self._script.lone, self._script.met = Failing(Request[move.request], move.fault, topic, queue), 0
         if move.request == PULL and move.fault == SILENT:
-            self.broker.forget_held_pulls(TOPIC, move.queue)
+            self.broker.forget_held_pulls(topic, queue)
         elif move.request == PULL:
-            self.broker.fail_held_pulls(TOPIC, move.queue)
+            self.broker.fail_held_pulls(topic, queue)
 
     def _fail(self, move: Fail) -> None:
         if move.queue is not None:

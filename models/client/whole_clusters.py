@@ -2,35 +2,25 @@
 
 The second one has a name server, an instance name and so a client of its own (CID-SHARE); group and topic are called
 alike in both clusters. A second consumer of the first one's group and instance does not start, and the first one goes
-on (CID-TAKEN). To the model the second cluster is the second broker of ``whole_brokers``, which the only member knows
-once its second consumer runs.
+on (CID-TAKEN). To the model the second cluster is the second broker of ``whole_topologies``, which is not there at
+first, and which the only member knows once its second consumer runs.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketmq_conformance.models.client.whole_brokers import WholeBrokersModel, WholeBrokersState
+from rocketmq_conformance.models.client.whole_brokers import WholeBrokersState
+from rocketmq_conformance.models.client.whole_topologies import WholeTopologiesModel
 from rocketmq_conformance.models.rule import Answer
 
 _TAKEN = "the group is taken"
 
 
-class WholeClustersModel(WholeBrokersModel):
+class WholeClustersModel(WholeTopologiesModel):
     """The observations of a process with up to two consumers; every method is pure."""
 
     __slots__ = ()
-
-    def initial(self) -> WholeBrokersState:
-        """Before anything happened."""
-        return super().initial()._replace(away=True)
-
-    def choose(
-        self, state: WholeBrokersState, first: int, second: int, stored: int, where: str
-    ) -> Answer[WholeBrokersState]:
-        """Choose how the case begins; nothing happens once the process has run."""
-        after, seen, why = super().prepare(state, first, second, "young", stored, where)
-        return (after if state.begun else after._replace(away=True)), seen, why
 
     def leave(self, state: WholeBrokersState, member: int) -> Answer[WholeBrokersState]:
         """The process ends, if it runs, and both consumers with it."""

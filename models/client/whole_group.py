@@ -572,7 +572,7 @@ class WholeGroupModel(WholeQueues):
     def _arrived_again(self, group: WholeGroup, how: str, number: int) -> WholeGroup:
         """The group after a message arrived in a queue, which comes again if a pull waits for it."""
         before, group = group.broker, self._arrived(group, number)
-        queue = self.topology.topic_queues[self.topology.topic][number]
+        queue = self._queue(number)
         waits = any(queue in member.pulls for member in group.members.values()) and not failing(group, PULL, queue)
         return with_reason(group, AGAIN[how]) if waits and group.broker is not before else group
 
@@ -588,7 +588,7 @@ class WholeGroupModel(WholeQueues):
     def _sought(self, group: WholeGroup, name: str, number: int, offset: int) -> WholeGroup:
         """The group after a lite pull consumer sought: its next pull asks there, and its next commit says so."""
         member = group.members[name]
-        at = self.topology.places.index((self.topology.topic, number))
+        at = self._queue(number)
         log = log_of(self.topology, group.broker, at)
         if at not in member.pulls or not log.min <= offset <= log.max:
             return with_reason(group, _SEEK["fails"])
@@ -620,7 +620,7 @@ class WholeGroupModel(WholeQueues):
     def _reset(self, group: WholeGroup, offset: int) -> WholeGroup:
         if group.kind == LITE:
             return with_reason(group, _RESET[1])
-        group, queue = with_reason(group, _RESET[0]), self.topology.topic_queues[self.topology.topic][0]
+        group, queue = with_reason(group, _RESET[0]), self._queue(0)
         for name, member in group.members.items():
             if queue in member.pulls:
                 broker = commit_offset(

@@ -74,7 +74,7 @@ class Listener:
     def __init__(self, say: Callable[[Mapping[str, object]], None]) -> None:
         self._say = say
         self._does = "succeeds"
-        #: The message that it holds once, and how often it was told what to do.
+        #: The message that it holds once, and how many commands `listen` came.
         self._hung: tuple[str, int, int] | None = None
         self._times = 0
         self._changed = threading.Condition()
@@ -104,7 +104,7 @@ class Listener:
         return lambda: self._does != _HELD and (not hangs or self._times > since)
 
     def hold(self, topic: str, queue: int, offset: int) -> None:
-        """The first time that it is given this message it holds it until it is told what to do."""
+        """The first time that it is given this message it holds it until the next command `listen`."""
         with self._changed:
             self._hung = topic, queue, offset
 

@@ -22,19 +22,17 @@ class PlayedAnswers(PlayedGroup):
     def _do(self, operation: Operation) -> Outcome:
         match operation:
             case operations.FailPulls(queue, answer) | operations.FailCommits(queue, answer):
-                return self._fail_alone(operation, answer, queue)
+                return self._played(operation, lambda: self._fail_alone(operation, answer, queue))
             case operations.FailStart(queue, _, answer):
-                return self._fail_alone(operation, answer, queue)
+                return self._played(operation, lambda: self._fail_alone(operation, answer, queue))
             case operations.FailList(answer) | operations.FailRoute(answer):
-                return self._fail_alone(operation, answer, None)
+                return self._played(operation, lambda: self._fail_alone(operation, answer, None))
             case operations.SendAgain(queue, how):
-                return self._send_again(operation, queue, how)
+                return self._played(operation, lambda: self._send_again(queue, how))
             case _:
                 return super()._do(operation)
 
-    def _fail_alone(self, operation: Operation, answer: str, queue: int | None) -> Outcome:
-        before = self._state
-        _, why = self._expect(operation)
+    def _fail_alone(self, operation: Operation, answer: str, queue: int | None) -> None:
         request = Request[operations.request_of(operation)]
         if request is Request.GET_CONSUMER_LIST_BY_GROUP:
             self.case.fail(request, answer)
@@ -43,14 +41,10 @@ class PlayedAnswers(PlayedGroup):
         if request is Request.GET_ROUTEINFO_BY_TOPIC:
             self._wait_for_route_requests()
             self._wait_for_member_requests()
-        return self._look(operation.spec, None, self._limits(before, operation, why), None)
 
-    def _send_again(self, operation: Operation, queue: int, how: str) -> Outcome:
-        before = self._state
-        _, why = self._expect(operation)
+    def _send_again(self, queue: int, how: str) -> None:
         if queue in self.case.seen:
             self.case.send_again(queue, how)
-        return self._look(operation.spec, None, self._limits(before, operation, why), None)
 
     def _unseen(self) -> str:
         """Also that nothing has come of what fails; commits need not come, and pulls that are not answered do late."""

@@ -65,11 +65,12 @@ class PlayedBrokers(PlayedGroup):
 
     def _world(self, operation: Operation) -> Outcome:
         """Change the brokers, and wait until members know it where they learn it by timers."""
-        before = self._state
-        _, why = self._expect(operation)
-        if self._change(operation):
-            self._learn_route()
-        return self._look(operation.spec, None, self._limits(before, operation, why), None)
+
+        def change() -> None:
+            if self._change(operation):
+                self._learn_route()
+
+        return self._played(operation, change)
 
     def _change(self, operation: Operation) -> bool:
         """Change the brokers; is there another route now?"""

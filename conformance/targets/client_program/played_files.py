@@ -31,9 +31,7 @@ class PlayedFiles(PlayedGroup):
                 self._expect(operation)
                 return self._started(operation, before, member)
             case operations.ComeBack():
-                before = self._state
-                _, why = self._expect(operation)
-                return self._look(operation.spec, None, self._limits(before, operation, why), None)
+                return self._played(operation)
             case _:
                 return super()._do(operation)
 

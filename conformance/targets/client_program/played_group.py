@@ -168,8 +168,8 @@ class PlayedGroup(WatchedGroup):
         limits = limits._replace(owners=max(limits.owners - spent, 0.0))
         return self._look(operation.spec, joined, limits, end)
 
-    def _played(self, operation: Operation, act: Callable[[], None]) -> Outcome:
-        """Do an operation by an action, and look."""
+    def _played(self, operation: Operation, act: Callable[[], None] = lambda: None) -> Outcome:
+        """Do an operation by an action, which may ask for the state after it, and look."""
         before = self._state
         _, why = self._expect(operation)
         act()

@@ -1,4 +1,4 @@
-"""One case of the suite of load, played with a program for each member whose listener can be told to hang."""
+"""One case of the suite of load, played with a program for each member whose listener hangs on command."""
 
 from __future__ import annotations
 

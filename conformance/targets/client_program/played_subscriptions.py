@@ -33,11 +33,13 @@ class PlayedSubscriptions(PlayedGroup):
                     self._prepare(Setting(OTHER_QUEUES, shape, stored, where))
                 return Ok()
             case operations.Subscribe() | operations.Unsubscribe():
-                before = self._state
-                _, why = self._expect(operation)
-                if is_subscribed(before.group) != is_subscribed(self._state.group):
-                    self._tell_all()
-                return self._look(operation.spec, None, self._limits(before, operation, why), None)
+                before = is_subscribed(self._state.group)
+
+                def tell() -> None:
+                    if is_subscribed(self._state.group) != before:
+                        self._tell_all()
+
+                return self._played(operation, tell)
             case _:
                 return super()._do(operation)
 

@@ -217,7 +217,7 @@ class ProxiedCase(WatchedCase):
         if request is Request.HEART_BEAT and self.traffic.clients:
             raise UnsupportedMoveError(FORGETS)
         self._take_place()
-        self._failing, self.met = Failing(request, fault), 0
+        self._play(Failing(request, fault))
         if request is not Request.PULL_MESSAGE:
             return
         if fault == SILENT:
@@ -230,7 +230,7 @@ class ProxiedCase(WatchedCase):
         if request is Request.PULL_MESSAGE and fault == SILENT:
             raise UnsupportedMoveError(WAITS)
         failing = Failing(request, fault, self.topic, queue)
-        self._failing, self.met = failing, 0
+        self._play(failing)
         if request is Request.PULL_MESSAGE:
             refused = command(faulty("SYSTEM_ERROR"))
             self._answer_pulls(lambda pull: refused if failing.is_about(pull) else None)
@@ -238,10 +238,6 @@ class ProxiedCase(WatchedCase):
     def send_again(self, queue: int, how: str) -> None:
         """Not to be done."""
         raise UnsupportedMoveError(WAITS)
-
-    def mend(self) -> None:
-        """Let the broker answer every request."""
-        self._failing = None
 
     def _end_held(self, queues: Collection[int], ends: Callable[[Command], bool]) -> None:
         """Let the proxy answer pulls that the broker holds: there is nothing."""

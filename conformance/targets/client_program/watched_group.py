@@ -81,8 +81,6 @@ _STORED_AFTER = {
     whole_broadcast_listener.SUITE.name: AT_ONCE,
     whole_files.SUITE.name: AT_ONCE,
 }
-
-
 #: The operations that start a consumer.
 _STARTS = (operations.Join, whole_broadcast.ComeBack, whole_files.ComeBack, whole_clusters.Also)
 

@@ -1,4 +1,4 @@
-"""The port's whole broadcasting consumers whose listeners can be told to fail or to hold what they are given."""
+"""The port's whole broadcasting consumers whose listeners fail or hold what they are given on command."""
 
 from __future__ import annotations
 

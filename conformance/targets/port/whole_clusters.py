@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from rocketmq_conformance.conformance.adapter import Case, Methods
-from rocketmq_conformance.conformance.targets.port.rebalance import LAST
-from rocketmq_conformance.conformance.targets.port.whole_brokers import WholeBrokersGroup
-from rocketmq_conformance.models.client.plan_words import NOTHING
+from rocketmq_conformance.conformance.adapter import Methods
+from rocketmq_conformance.conformance.targets.port.whole_topologies import WholeTopologies
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites import whole_brokers
 from rocketmq_conformance.suites import whole_clusters as operations
+from rocketmq_conformance.suites import whole_topologies
 
 
-class WholeClustersProcess(WholeBrokersGroup):
+class WholeClustersProcess(WholeTopologies):
     """The process, if it runs."""
-
-    def begin_case(self, case: Case) -> None:
-        """Begin a case: the process does not run."""
-        super().begin_case(case)
-        self.choose(2, 2, NOTHING, LAST)
-
-    def choose(self, first: int, second: int, stored: int, where: str) -> Result:
-        """Choose how the case begins."""
-        if not self._begun:
-            self.prepare_brokers(first, second, "young", stored, where)
-            self.pair.away = True
-        return None
 
     def end_process(self, member: int) -> Result:
         """The process is shut down, if it runs."""
@@ -49,10 +35,10 @@ class WholeClustersProcess(WholeBrokersGroup):
         methods = super().calls()
         return {
             operations.Prepare: self.choose,
-            operations.Join: methods[whole_brokers.Join],
+            operations.Join: methods[whole_topologies.Join],
             operations.Leave: self.end_process,
             operations.Send: self.send,
-            operations.Look: methods[whole_brokers.Look],
+            operations.Look: methods[whole_topologies.Look],
             operations.Also: self.also,
             operations.Twin: self.twin,
         }

@@ -1,4 +1,4 @@
-"""The port's whole push consumers whose listeners can be told to hang, and which stop where they have too much."""
+"""The port's whole push consumers whose listeners hang on command, and which stop where they have too much."""
 
 from __future__ import annotations
 

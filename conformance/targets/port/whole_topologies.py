@@ -15,7 +15,7 @@ class WholeTopologies(WholeBrokersGroup):
     """The members that run."""
 
     def begin_case(self, case: Case) -> None:
-        """Begin a case: nobody runs, and one broker is there."""
+        """Begin a case: no member runs, and one broker is there."""
         super().begin_case(case)
         self.choose(2, 2, NOTHING, LAST)
 
