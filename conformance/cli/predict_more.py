@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,6 +135,9 @@ def _only(facts: GroupFacts) -> tuple[str]:
     help="Where to; a time is in ms since 1970, such as 1769860800000.",
 )
 @click.option("--online/--offline", default=None, help="With or without members; as they are unless given.")
+@click.option(
+    "--kind", type=click.Choice(["push", "orderly", "lite"]), help="Kind of consumer; what members say unless given."
+)
 @client_option
 @patience_option
 @state_option
@@ -145,6 +149,7 @@ def reset(
     topics: tuple[str, ...],
     target: str,
     online: bool | None,
+    kind: str | None,
     client: Release | None,
     patience: float,
     path: Path | None,
@@ -168,6 +173,8 @@ def reset(
     (topic,) = topics or _only(facts)
     if time is not None and facts.time != time:
         raise click.UsageError(f"{path} is about the time {facts.time}, not {time}: write it again with --time {time}.")
+    if kind is not None:
+        facts = replace(facts, kind=kind)
     prediction = predict_reset(facts, topic, AT_TIME if time is not None else target, online)
     consumer = consumer_of(facts, client=client)
     write(form, lambda: reset_page(prediction, consumer), lambda: reset_document(prediction, consumer))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, product
+from itertools import chain, product, starmap
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,6 +30,7 @@ from rocketmq_conformance.conformance.proof import (
     client_broker_matrix,
     java_clock,
     kinds,
+    predicted_lite,
     predicted_starts,
     predicted_upgrades,
     proof_docs,
@@ -38,6 +39,7 @@ from rocketmq_conformance.conformance.proof import java as java_proof
 from rocketmq_conformance.conformance.proof import whole as whole_proof
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
+from rocketmq_conformance.conformance.proof.predicted_lite import prove_predicted_lite
 from rocketmq_conformance.conformance.proof.predicted_mixed import prove_mixed
 from rocketmq_conformance.conformance.proof.predicted_resets import prove_predicted_resets
 from rocketmq_conformance.conformance.proof.side_by_side import More, one_by_one
@@ -212,9 +214,11 @@ def predict(clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, mixed
     newest, named = (str(NEWEST),), clients or brokers
     chosen = list(product(clients or newest, brokers or newest)) if named else predicted_starts.pairs()
     brokers = tuple(dict.fromkeys(broker for _, broker in chosen))
+    lite = [pair for pair in predicted_lite.PAIRS if not few and (not named or pair in chosen)]
     agreements = chain(
         predicted_starts.prove(chosen, few),
         map(prove_predicted_resets, () if few else brokers),
+        starmap(prove_predicted_lite, lite),
         () if few or named else prove_mixed(),
     )
     _compare(agreements, out, predicted_starts.page_of)

@@ -29,6 +29,8 @@ from rocketmq_conformance.models.release import Release
 SKIPPING = "4.9.3"
 #: The first release whose mqadmin asks brokers for the settings of topics (GET_TOPIC_CONFIG) when it copies offsets.
 ASKS_FOR_TOPICS = Release(5, 0, 0)
+#: How long a broker holds a pull of a lite pull consumer that finds nothing (s; brokerSuspendMaxTimeMillis).
+LITE_HELD = 20
 #: A group that never committed, as the name of one that did.
 DONOR = "OTHER_GROUP"
 _CLONES = (
@@ -69,7 +71,7 @@ def every_remedy(facts: GroupFacts, consumer: Consumer) -> tuple[Remedy, ...]:
 
 def remedies(facts: GroupFacts, topic: str, consumer: Consumer) -> tuple[Remedy, ...]:
     """For every target, by the model's answers to the resets that the commands ask for."""
-    here = facts.only(topic)
+    here = replace(facts.only(topic), kind=consumer.kind)
     targets = (END, BEGINNING, AT_TIME) if facts.time is not None else (END, BEGINNING)
     return tuple(_remedy(here, topic, target, consumer) for target in targets)
 
@@ -104,13 +106,20 @@ def effects_on_members(resets: Sequence[QueueReset], consumer: Consumer) -> str:
 
 def effect_on_members(way: str, consumer: Consumer) -> str:
     """What a reset does to consumers that run, by who makes it."""
-    if way == IGNORED or (way == BY_MEMBERS and consumer.kind == LITE):
+    if way == IGNORED:
         return "running lite pull consumers ignore the request, and nothing is moved (WHOLE-RESET-LITE)"
     if way == BY_MEMBERS:
         # W01 is about orderly consumers
         at_once = consumer.kind == ORDERLY and RESETS_AT_ONCE.on(consumer.client)
         wait = "once its listener has returned" if at_once else "about 10 s later"
         return f"running members drop the queues and begin there {wait}"
+    if way == BY_BROKER and consumer.kind == LITE:
+        return (
+            f"running lite pull consumers go there once their pull under way has ended, within {LITE_HELD} s, and "
+            "commit the offset that they had before until they have polled from there (LP-ILLEGAL); what they have "
+            "cached is polled all the same, and where that comes again it is not committed until another message "
+            "arrives"
+        )
     if way == BY_BROKER:
         return "the next pull of running members is sent there, and what they commit before it is discarded"
     if way == BY_TOOL:

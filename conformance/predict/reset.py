@@ -217,7 +217,8 @@ def _reset(
             asked = query_offset(rules, after, group, topic, queue.facts.queue)[1]
             number = asked if isinstance(asked, int) else None
         place = queue.offset(number) if isinstance(number, int) else None
-        found.append(QueueReset(facts=queue.facts, way=way, after=place, rules=why.rules))
+        sent_there = ("LP-ILLEGAL",) if way == BY_BROKER and online and facts.kind == LITE else ()
+        found.append(QueueReset(facts=queue.facts, way=way, after=place, rules=(*why.rules, *sent_there)))
     return found
 
 

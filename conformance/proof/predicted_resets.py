@@ -48,7 +48,7 @@ from rocketmq_conformance.models.release import NEWEST, Release
 TOPIC = "PREDICTED-RESETS"
 #: Who asks for resets, in the place of a client.
 TOOL = "mqadmin"
-_SHAPES = ("young", "empty", "expired", "gone")
+SHAPES = ("young", "empty", "expired", "gone")
 #: What a group stored: everywhere, in some queues, nowhere.
 _STORED = {
     "all": {0: 7, 1: 0, 2: 9, 3: 12},
@@ -58,8 +58,8 @@ _STORED = {
     "none": {},
 }
 #: Between the messages of every queue (ms since the epoch).
-_TIME = parse_timestamp("20240401000000", "UTC") or 0
-_AT = {END: -1, BEGINNING: 0, AT_TIME: _TIME}
+TIME = parse_timestamp("20240401000000", "UTC") or 0
+AT = {END: -1, BEGINNING: 0, AT_TIME: TIME}
 #: Timeout of a request, and of all messages (s): a consumer is sent elsewhere after 10 s and a round.
 _PATIENCE, _GIVEN_LIMIT = 20.0, 60.0
 
@@ -82,7 +82,7 @@ class ResetCase(NamedTuple):
 
 def reset_cases() -> list[ResetCase]:
     """Every case of a broker."""
-    return [ResetCase(*each) for each in product(_STORED, _AT, (False, True))]
+    return [ResetCase(*each) for each in product(_STORED, AT, (False, True))]
 
 
 def prove_predicted_resets(broker: str) -> Agreement:
@@ -116,7 +116,7 @@ def prove_resets(release: Release) -> tuple[int, list[str]]:
             elif prediction.made and not case.online:
                 moved[case] = prediction
         differences += _consumed(cluster, moved)
-    return len(every) * len(_SHAPES), differences
+    return len(every) * len(SHAPES), differences
 
 
 def _consumed(cluster: Cluster, moved: Mapping[ResetCase, ResetPrediction]) -> list[str]:
@@ -150,7 +150,7 @@ def _consumed(cluster: Cluster, moved: Mapping[ResetCase, ResetPrediction]) -> l
                 skipped = len({offset for offset in there - got if offset >= stored})
                 if (each.repeats, each.skips) != (again, skipped):
                     differences.append(
-                        f"reset {case.group}, queue {_SHAPES[facts.queue]}: predicted {each.repeats} again and "
+                        f"reset {case.group}, queue {SHAPES[facts.queue]}: predicted {each.repeats} again and "
                         f"{each.skips} skipped, were {again} and {skipped}"
                     )
     return differences
@@ -158,7 +158,7 @@ def _consumed(cluster: Cluster, moved: Mapping[ResetCase, ResetPrediction]) -> l
 
 def _fill(home: Any, every: Sequence[ResetCase]) -> None:
     stored = {(case.group, TOPIC): _STORED[case.stored] for case in every if _STORED[case.stored]}
-    write_store(home, {TOPIC: [log_of_shape(shape) for shape in _SHAPES]}, stored)
+    write_store(home, {TOPIC: [log_of_shape(shape) for shape in SHAPES]}, stored)
 
 
 def _played(cluster: Cluster, case: ResetCase) -> tuple[ResetPrediction, Outcome, Outcome]:
@@ -169,7 +169,7 @@ def _played(cluster: Cluster, case: ResetCase) -> tuple[ResetPrediction, Outcome
             beat = requests.heartbeat(f"127.0.0.1@{case.group}", case.group, [TOPIC])
             if member.call(beat.code, beat.ext, beat.body).code:
                 raise CannotRunError(f"Broker {cluster.release} refused a heartbeat.")
-        facts = read_group(cluster.name_server, case.group, [TOPIC], _TIME)
+        facts = read_group(cluster.name_server, case.group, [TOPIC], TIME)
         prediction = predict_reset(facts, TOPIC, case.target, others=False)
         queues = [queue for queue in prediction.queues if queue.facts.topic == TOPIC]
         ways = {queue.error if queue.way == REFUSED else queue.way for queue in queues}
@@ -180,30 +180,30 @@ def _played(cluster: Cluster, case: ResetCase) -> tuple[ResetPrediction, Outcome
 def _reset(cluster: Cluster, case: ResetCase, facts: GroupFacts) -> Outcome:
     """Reset the group as the tools do; who moved it, or the error, and where it stands, or is sent."""
     queues = [queue for queue in facts.queues if queue.topic == TOPIC]
-    answer = cluster.ask(requests.reset(case.group, TOPIC, _AT[case.target], True, None, None))
+    answer = cluster.ask(requests.reset(case.group, TOPIC, AT[case.target], True, None, None))
     error = responses.refused(answer)
     if error is not None and error.code == OFFLINE.code:
         for queue in queues:
             to = {END: queue.max, BEGINNING: queue.min}.get(case.target, queue.found)
             cluster.do(requests.commit(case.group, TOPIC, queue.queue, to))
-        return BY_TOOL, _stands(cluster, case.group)
+        return BY_TOOL, stands(cluster, case.group)
     if error is not None:
         return error.code, tuple((queue.queue, None) for queue in queues)
     pairs = responses.offset_pairs(answer.body)
     if isinstance(pairs, Err):
         raise CannotRunError(f"Broker {cluster.release} answers a reset without offsets ({pairs.detail}).")
-    stands = _stands(cluster, case.group)
+    after = stands(cluster, case.group)
     # a broker that asked the members has stored nothing
     before = tuple((queue.queue, queue.answer) for queue in queues)
-    if stands == before and stands != tuple(pairs):
+    if after == before and after != tuple(pairs):
         return BY_MEMBERS, tuple(pairs)
-    return BY_BROKER, stands
+    return BY_BROKER, after
 
 
-def _stands(cluster: Cluster, group: str) -> tuple[tuple[int, int | None], ...]:
+def stands(cluster: Cluster, group: str) -> tuple[tuple[int, int | None], ...]:
     """What the broker answers to the group, by queue."""
     found = []
-    for queue in range(len(_SHAPES)):
+    for queue in range(len(SHAPES)):
         offset = responses.number(cluster.ask(requests.query(group, TOPIC, queue, None)))
         found.append((queue, None if isinstance(offset, Err) else offset))
     return tuple(found)

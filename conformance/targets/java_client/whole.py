@@ -245,6 +245,11 @@ class WholeConsumer:
 
         return wait_until(consumed, CONSUME_LIMIT, 0.02)
 
+    def pulled_to(self) -> dict[int, int]:
+        """Where the next pulls of a lite pull consumer go on, by queue id."""
+        assigned = self._release.get(self._inside, "assignedMessageQueue")
+        return {int(queue.getQueueId()): int(assigned.getPullOffset(queue)) for queue in self._owned()}
+
     def commit(self) -> None:
         """Send what its offset store holds to the broker, as its timer does.
 
@@ -322,8 +327,8 @@ class WholeConsumer:
             sent = self._pulls.sent
             queues = [queue for queue in queues if sent[self._group, int(queue.getQueueId())]]
         elif not self._push:
-            assigned = self._release.get(self._inside, "assignedMessageQueue")
-            queues = [queue for queue in queues if int(assigned.getPullOffset(queue)) >= 0]
+            began = self.pulled_to()
+            queues = [queue for queue in queues if began.get(int(queue.getQueueId()), -1) >= 0]
         return [int(queue.getQueueId()) for queue in queues if str(queue.getTopic()) == self.topic]
 
     def _take(self, messages: Any) -> None:

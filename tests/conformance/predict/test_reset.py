@@ -114,6 +114,20 @@ def test_lite_pull_consumers_that_ignore_a_reset_are_not_moved() -> None:
     assert "ignored by its lite pull consumers" in reset_page(found, Consumer(kind="lite")).answer.text
 
 
+def test_lite_pull_consumers_go_where_a_broker_that_resets_by_itself_sends_them() -> None:
+    made = replace(facts("5.2.0", 3, 0, 3), kind="lite", members=(MemberFacts(client="c"),))
+    found = predict_reset(made, "t", BEGINNING)
+    assert (found.made, found.repeats, found.others) == (
+        True,
+        3,
+        (("4.0.0–5.1.4", "ignored by its lite pull consumers"), ("5.2.0–5.5.0", "by the broker to min")),
+    )
+    assert found.queues[0].rules[-1] == "LP-ILLEGAL"
+    assert predict_reset(made, "t", BEGINNING, online=False, others=False).queues[0].rules[-1] != "LP-ILLEGAL"
+    said = reset_page(found, Consumer(kind="lite")).sections[1].lines[0].text
+    assert "what they have cached is polled all the same" in said
+
+
 def test_a_group_without_a_stored_offset_is_said_to_begin() -> None:
     page = reset_page(predict_reset(facts("5.5.0", None, 0, 3), "t", BEGINNING), Consumer())
     assert [cell.text for cell in page.sections[0].rows[0]] == ["a:0", "–", "3", "0", "3", "begins there"]

@@ -9,7 +9,7 @@ from predicted_broker import GROUP, TIME, TOPIC, cluster
 
 from rocketmq_conformance.conformance.predict.api import consumer_of, read_group
 from rocketmq_conformance.conformance.predict.documents import start_document
-from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFacts, QueueFacts
+from rocketmq_conformance.conformance.predict.facts import BrokerFacts, GroupFacts, MemberFacts, QueueFacts
 from rocketmq_conformance.conformance.predict.pages import others_text, start_page
 from rocketmq_conformance.conformance.predict.remedies import effect_on_members, every_remedy, remedies
 from rocketmq_conformance.conformance.predict.start import (
@@ -219,7 +219,8 @@ def test_what_a_reset_does_to_members_depends_on_who_makes_it_and_on_their_kind(
             ("the members", "push", "5.5.0"),
             ("the members", "orderly", "5.5.0"),
             ("the members", "orderly", "5.4.0"),
-            ("the members", "lite", "5.5.0"),
+            ("ignored", "lite", "5.5.0"),
+            ("the broker", "lite", "5.5.0"),
             ("the broker", "push", "5.5.0"),
             ("the tool", "push", "5.5.0"),
             ("refused", "push", "5.5.0"),
@@ -227,7 +228,14 @@ def test_what_a_reset_does_to_members_depends_on_who_makes_it_and_on_their_kind(
     ]
     assert effects[0] == effects[2] != effects[1]
     assert "ignore" in effects[3]
-    assert len(set(effects)) == 6
+    assert len(set(effects)) == 7
+
+
+def test_commands_say_that_lite_pull_consumers_ignore_them_whoever_says_that_they_are_lite() -> None:
+    made = replace(facts(release="5.1.4", stored=70, answer=70), members=(MemberFacts(client="c"),), kind="push")
+    remedy = remedies(made, TOPIC, Consumer(kind="lite"))[0]
+    assert remedy.commands[-1][1].startswith("is ignored by its lite pull consumers: stop them first")
+    assert "ignore the request" in remedy.running
 
 
 def test_a_group_that_the_client_refuses_does_not_start() -> None:
