@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.proof import whole_cases, whole_real, whol
 from rocketmq_conformance.conformance.proof.evidence import ProofResult, Tally
 from rocketmq_conformance.conformance.proof.selection import Part
 from rocketmq_conformance.conformance.proof.unit import SCRIPTED, WHOLE, Unit
+from rocketmq_conformance.conformance.proof.whole_broadcasting import prove_broadcasting
 from rocketmq_conformance.conformance.proof.whole_files import prove_files
 from rocketmq_conformance.conformance.proof.whole_real import prove_handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
@@ -241,6 +242,7 @@ def prove_scripted(text: str, only: str = "", rule: str = "") -> Tally:
     prove_cases(tally, classes, [case for case in every if _is_about(rule, whole_scripted.expected(life, case)[1])])
     if not only:
         prove_files(tally, classes, rule)
+        prove_broadcasting(tally, classes, rule)
     return tally
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import jpype
 
 from rocketmq_conformance.conformance.adapter import AdapterError
+from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 
@@ -26,3 +28,14 @@ def offset_folder(release: JavaRelease) -> Path:
     if used.name == ".rocketmq_offsets":
         raise AdapterError(f"The client writes offsets to {used}: set -D{FOLDER_PROPERTY} before it is loaded.")
     return used
+
+
+def offsets_in(file: Path) -> dict[tuple[str, int], int]:
+    """The offsets in a file by topic and queue id; none where there is no file, and while it is written."""
+    try:
+        table = java_json.loads(file.read_text("utf-8"))["offsetTable"]
+    except (FileNotFoundError, ValueError):
+        return {}
+    # the keys are JSON texts or objects
+    queues = (((json.loads(key) if isinstance(key, str) else dict(key)), offset) for key, offset in table.items())
+    return {(queue["topic"], queue["queueId"]): int(offset) for queue, offset in queues}

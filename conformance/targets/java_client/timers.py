@@ -9,7 +9,6 @@ rebalance rounds does not run: the plan says when a round comes.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -23,12 +22,17 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.java_client import jvm
 from rocketmq_conformance.conformance.targets.java_client.client_table import client_table
-from rocketmq_conformance.conformance.targets.java_client.offset_folder import FOLDER_PROPERTY, offset_folder
+from rocketmq_conformance.conformance.targets.java_client.offset_folder import (
+    FOLDER_PROPERTY,
+    offset_folder,
+    offsets_in,
+)
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.recorded_timers import TimedRelease
 from rocketmq_conformance.conformance.targets.java_client.recording_executor import no_threads
 from rocketmq_conformance.conformance.targets.java_client.release import JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
+from rocketmq_conformance.conformance.targets.offset_file_damage import FILE_NAME
 from rocketmq_conformance.models.client.timers import (
     BEAT,
     COMMIT,
@@ -155,20 +159,11 @@ class JavaTimers(Part):
     def _written(self) -> list[Event]:
         """The files that were written since the last look."""
         written: list[Event] = []
-        for file in sorted(self._root.rglob("offsets.json")):
+        for file in sorted(self._root.rglob(FILE_NAME)):
             if file.stat().st_mtime:
                 os.utime(file, (0, 0))
-                table = java_json.loads(file.read_text("utf-8"))["offsetTable"]
-                written.append((FILE, (file.parent.name, self._offset(table))))
+                written.append((FILE, (file.parent.name, offsets_in(file).get((TOPIC, 0), -1))))
         return written
-
-    def _offset(self, table: Any) -> int:
-        """The offset of queue 0 of topic T in a file's table, whose keys are JSON texts or objects."""
-        for key, offset in table.items():
-            queue = json.loads(key) if isinstance(key, str) else dict(key)
-            if queue["topic"] == TOPIC and queue["queueId"] == 0:
-                return int(offset)
-        return -1
 
     # --- operations ---------------------------------------------------------------------------------------
 

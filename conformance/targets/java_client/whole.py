@@ -100,7 +100,7 @@ class WholeConsumer:
     ``client`` share their connections and timers; without one the group has a client of its own. A lite pull consumer
     may commit ``on_demand`` alone. ``gate`` is called by its listener before it takes messages, and before each poll.
     ``pulls`` counts what it pulls and so shows when it begins. ``hang`` is called by a listener with the queue and the
-    offset of each message that it has taken, by one of so many ``threads``.
+    offset of each message that it has taken, by one of so many ``threads``, and then asks whether it ``fails``.
     """
 
     def __init__(
@@ -119,6 +119,7 @@ class WholeConsumer:
         on_demand: bool = False,
         hang: Callable[[int, int], None] = lambda queue, offset: None,
         threads: int = 1,
+        fails: Callable[[], bool] = lambda: False,
     ) -> None:
         self.topic = topic
         #: The other topics that it has subscribed to at some time.
@@ -131,7 +132,7 @@ class WholeConsumer:
         self._push = kind != LITE
         self._pulls = pulls
         self._gate = gate
-        self._hang, self._threads = hang, threads
+        self._hang, self._threads, self._fails = hang, threads, fails
         self._stopping = threading.Event()
         self._polls = None if self._push else threading.Thread(target=self._poll, daemon=True)
         self._make: Callable[[], Any] = partial(
@@ -177,7 +178,7 @@ class WholeConsumer:
             consumer.setConsumeThreadMax(self._threads)
             orderly = kind == ORDERLY
             form = f"client.consumer.listener.MessageListener{'Orderly' if orderly else 'Concurrently'}"
-            listener = _Listener(release, orderly, self._gate, self._take)
+            listener = _Listener(release, orderly, self._gate, self._take, self._fails)
             self._listener = jpype.JProxy(release.load(form), inst=listener)
             consumer.registerMessageListener(self._listener)
         elif on_demand:
@@ -345,18 +346,23 @@ class WholeConsumer:
 
 
 class _Listener:
-    """The listener of a push consumer: consumes every message successfully."""
+    """The listener of a push consumer: consumes every message successfully, unless it ``fails``."""
 
     def __init__(
-        self, release: JavaRelease, orderly: bool, gate: Callable[[], None], take: Callable[[Any], None]
+        self,
+        release: JavaRelease,
+        orderly: bool,
+        gate: Callable[[], None],
+        take: Callable[[Any], None],
+        fails: Callable[[], bool],
     ) -> None:
-        self._gate = gate
-        self._take = take
+        self._gate, self._take, self._fails = gate, take, fails
         status = release.load(f"client.consumer.listener.Consume{'Orderly' if orderly else 'Concurrently'}Status")
         self._done = status.SUCCESS if orderly else status.CONSUME_SUCCESS
+        self._again = status.SUSPEND_CURRENT_QUEUE_A_MOMENT if orderly else status.RECONSUME_LATER
 
     def consumeMessage(self, messages: Any, context: Any) -> Any:  # noqa: N802 - Java's name
         """Take messages."""
         self._gate()
         self._take(messages)
-        return self._done
+        return self._again if self._fails() else self._done
