@@ -339,8 +339,12 @@ def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, Ren
     ended, footer = summary.ended.values(), summary.footer
     found = sum(divergence.cases for divergence in summary.divergences)
     if found:
-        different = len({divergence.fingerprint for divergence in summary.divergences})
-        rows.append(("divergences", Text(f"{found:,}, {different:,} different", style="red")))
+        kinds = {divergence.fingerprint: divergence.found_after for divergence in summary.divergences}
+        text = f"{found:,}, {len(kinds):,} different"
+        first, last = min(kinds.values()), max(kinds.values())
+        if last > 0:
+            text += f", found after {duration(first)} to {duration(last)}"
+        rows.append(("divergences", Text(text, style="red")))
     signed = [one for one in summary.expected if one.cases and not one.fault]
     if signed:
         times = count(sum(one.cases for one in signed), "case")

@@ -239,6 +239,8 @@ class DivergenceFound(Event):
     #: What it does to messages, one of HARMS, in a word and in a sentence; "" where that is not known.
     harm: str = ""
     consequence: str = ""
+    #: Seconds after which a run whose suites take turns found the first of its kind.
+    found_after: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -132,6 +132,8 @@ class SuiteRun:
         #: What diverges, and how it is reported.
         self.findings = Findings(stage, self.judge, profile, options, stored, self._may_shrink)
         self.shortening = Shortening(self.findings)
+        #: When each kind was found first, by its fingerprint; of suites that take turns.
+        self._found_after: dict[str, float] = {}
         self._player: Player | None = None
         #: A case with expected divergences, without them: it carries the control when there is no better one.
         self._rest: Numbered | None = None
@@ -273,6 +275,7 @@ class SuiteRun:
 
     def _noted(self, found: Iterable[event.DivergenceFound]) -> Iterator[Event]:
         for one in found:
+            one = replace(one, found_after=self._found_after.get(one.fingerprint, 0.0))
             if not one.doubt:
                 self.divergences += 1
                 self.found.append(one)
@@ -411,6 +414,8 @@ class SuiteRun:
     def _report(self, player: Player, number: int, judged: Judged, doubt: str = "") -> Iterator[Event]:
         """Report a difference; where suites take turns a new kind waits until shorter plans are looked for."""
         fingerprint = fingerprint_of(self.suite, judged.steps[-1])
+        if self.turns:
+            self._found_after.setdefault(fingerprint, self.turns.seconds)
         at_once = not self.turns or self.options.stop_at_first or self.findings.knows(fingerprint)
         if at_once:
             yield from self._noted(self.findings.report(player, number, judged, doubt))

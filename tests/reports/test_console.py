@@ -251,6 +251,15 @@ def test_a_conforming_run_prints_at_most_sixty_lines(number: int) -> None:
     assert lines[-1].startswith("Verdict: conforms (exit code 0)")
 
 
+def test_the_numbers_say_when_the_first_and_the_last_kind_were_found() -> None:
+    times = {"0d44c1f2b8a90e13": 72.0, "9b1c2d3ea7f04456": 1385.0}
+    stream = events("diverges")
+    for at, event in enumerate(stream):
+        if isinstance(event, DivergenceFound):
+            stream[at] = dataclasses.replace(event, found_after=times[event.fingerprint])
+    assert "divergences    3, 2 different, found after 1 min 12 s to 23 min 05 s\n" in printed(stream)
+
+
 def test_divergences_add_at_most_twelve_lines_each_and_ten_blocks() -> None:
     many = of_kinds(suites=5, kinds=8, times=13)
     assert len(many) > 500

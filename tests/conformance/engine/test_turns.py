@@ -142,6 +142,15 @@ def test_the_first_of_a_kind_with_the_shortest_plan_is_made_shorter() -> None:
         assert one.found_steps == min(same)  # type: ignore[attr-defined]
 
 
+def test_a_divergence_says_when_the_first_of_its_kind_was_found() -> None:
+    events = judged(Port1("whole-lite-commits-beginning"), [whole_lite.SUITE])
+    by_kind: dict[str, set[float]] = {}
+    for one in of(DivergenceFound, events):
+        by_kind.setdefault(one.fingerprint, set()).add(one.found_after)  # type: ignore[attr-defined]
+    assert all(len(times) == 1 for times in by_kind.values())
+    assert 0 < min(map(min, by_kind.values())) < max(map(max, by_kind.values()))
+
+
 def test_an_interrupted_run_reports_what_it_has_found_as_it_was_found() -> None:
     port = Port1("whole-broadcast-no-file")
     given = Options("it", seed=1, cases=0, cover=True)
