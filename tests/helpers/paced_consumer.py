@@ -3,7 +3,7 @@
 It is a concurrent or orderly push consumer, which may broadcast, or a lite pull consumer that is polled all the time.
 IDS in its environment: ``backwards`` gives it a client id that is another one each time that it starts, and sorts the
 other way round than its instance name; with ``ignored`` it has such an id, too, and divides queues in the order of
-instance names.
+instance names, and with ``file-by-name`` its file is that of its instance name.
 
 One thread works, and one reads what the broker sends. It is written from what Java clients do, so that a client with a
 pace can be judged; it shares frames and bodies with the kit, and nothing else.
@@ -48,8 +48,8 @@ PACE = float(sys.argv[1])
 LITE, ON_DEMAND = os.environ["ROCKETMQ_KIND"] == "lite", os.environ["ROCKETMQ_COMMIT"] == "ON_DEMAND"
 ORDERLY, BROADCASTS = os.environ["ROCKETMQ_KIND"] == "orderly", os.environ["ROCKETMQ_MODEL"] == "BROADCASTING"
 #: The file of a broadcasting consumer.
-FILE = Path(os.environ["ROCKETMQ_OFFSETS"]) / f"{ME}.json"
-BACKUP = FILE.with_name(f"{ME}.json.bak")
+FILE = Path(os.environ["ROCKETMQ_OFFSETS"]) / f"{INSTANCE if IDS == 'file-by-name' else ME}.json"
+BACKUP = FILE.with_name(f"{FILE.name}.bak")
 #: The standard timers, in seconds.
 ROUND, ROUTES, COMMIT, CORRECTION, NEXT_TRY, SUSPENSION = (seconds / PACE for seconds in (20, 30, 5, 10, 3, 1))
 #: After how long it asks again for a lock that was refused.

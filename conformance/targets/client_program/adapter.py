@@ -318,7 +318,7 @@ class ClientProgram:
             outcome = otherwise
         if isinstance(outcome, Unsupported):
             return outcome
-        return replace(outcome, clients=group.members.seen_ids())
+        return replace(outcome, clients=group.seen_ids())
 
     def end_case(self) -> None:
         """Kill the programs of the case that is played step by step."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from rocketmq_conformance.conformance.fakes.traffic import Brought, Traffic, run
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
 from rocketmq_conformance.conformance.targets.client_program.claimed_queues import wrong_claim
+from rocketmq_conformance.conformance.targets.client_program.file_ids import FileIds
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.members import SIGN, MemberPrograms
 from rocketmq_conformance.conformance.targets.client_program.points import Points
@@ -137,6 +139,7 @@ class WatchedGroup:
         self._waits = waits_of(kind, ClientRules.of(profile), self._listens)
         #: The folder for the files of broadcasting members, which outlive them.
         self._store = TemporaryDirectory(prefix="rocketmq-offsets-")
+        self._file_ids = FileIds(Path(self._store.name))
         #: The messages that members said they were given since the last step, and in all; and whether any ever said so,
         #: in whichever case.
         self._given: list[Brought] = []
@@ -171,7 +174,7 @@ class WatchedGroup:
     def _decided(self) -> tuple[Expected, Reason]:
         """The same for the step that is under way, by the client ids that members have shown by now."""
         followed = self._followed
-        if followed.ids != self.members.seen_ids():
+        if followed.ids != self.seen_ids():
             self._adopt(self._follow(self._bound, followed.operation, followed.before))
         return self._followed.expected, self._followed.why
 
@@ -188,9 +191,14 @@ class WatchedGroup:
         self._points.rules = frozenset(followed.why.rules)
 
     def _follow(self, bound: BoundModel, operation: Operation, before: Any) -> _Followed:
-        ids = self.members.seen_ids()
+        ids = self.seen_ids()
         state = bound.learn(before, ids) if bound.learn else before
         return _Followed(operation, before, ids, *bound.handlers[type(operation)](state, *operation.args))
+
+    def seen_ids(self) -> tuple[str, ...]:
+        """The client ids of members, as far as they were seen; of broadcasting ones those by which their files go."""
+        ids = self.members.seen_ids()
+        return self._file_ids.of(ids) if self._broadcasts else ids
 
     def variables(self, name: str) -> dict[str, str]:
         """The environment of a member."""

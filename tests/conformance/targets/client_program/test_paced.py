@@ -43,8 +43,9 @@ def test_a_right_consumer_conforms(suite: str, tmp_path: Path) -> None:
     ("suite", "tier", "ids", "verdict"),
     [
         *((f"whole-{of}", "seeded", "backwards", CONFORMS) for of in ("push", "allocation", "orderly")),
-        # a file is that of a client id
+        # a file is that of a client id, or of an instance name
         ("whole-broadcast", "cover", "backwards", CONFORMS),
+        ("whole-broadcast", "cover", "file-by-name", CONFORMS),
         ("whole-push", "seeded", "ignored", DIVERGES),
     ],
 )
