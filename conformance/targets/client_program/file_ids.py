@@ -1,4 +1,4 @@
-"""By which client ids offset files of broadcasting members go, where ids are other ones each time that members start."""
+"""By which client ids offset files of broadcasting members go, where ids are other ones each time that one begins."""
 
 from __future__ import annotations
 
