@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import calendar
+import dataclasses
 import itertools
 import json
 import re
@@ -48,6 +49,8 @@ class PushConsumer:
         self.answers: dict[int, tuple[asyncio.StreamWriter, asyncio.Future]] = {}
         self.numbers = itertools.count(1)
         self.balancing, self.connecting = asyncio.Lock(), asyncio.Lock()
+        #: Other consumers in the same program.
+        self.beside: list[PushConsumer] = []
         self.writer: asyncio.StreamWriter | None = None
 
     async def start(self) -> None:
@@ -60,6 +63,8 @@ class PushConsumer:
 
     async def shutdown(self) -> None:
         """Commit, leave the group, and hang up."""
+        for other in self.beside:
+            await other.shutdown()
         for task in self.tasks.values():
             task.cancel()
         await self.commit_all()
@@ -68,6 +73,13 @@ class PushConsumer:
             task.cancel()
         if self.writer:
             self.writer.close()
+
+    async def also(self, name_server: str, group: str, topic: str, instance: str) -> None:
+        """Start another consumer, of another cluster or of the same one."""
+        about = {"name_server": name_server, "group": group, "topic": topic, "instance": instance}
+        other = PushConsumer(dataclasses.replace(self.settings, **about), self.pace)
+        self.beside.append(other)
+        await other.start()
 
     async def subscribe(self, topic: str) -> None:
         """Subscribe to another topic, too; the next round takes its queues."""
