@@ -95,6 +95,8 @@ through_option = click.option(
     help="Connect the programs of client:COMMAND, or consumers in Python, to this real broker instead of the fake one: "
     "broker:VERSION or broker:HOST:PORT. A proxy between them watches the traffic.",
 )
+#: The file that ``-`` names where a plan is asked for.
+STANDARD_INPUT = Path("/dev/stdin")
 plan_argument = click.argument("plan", type=click.Path(path_type=Path))
 case_option = click.option("--case", "number", type=int, help="Only this case of the plan.")
 out_option = click.option("--out", type=click.Path(path_type=Path), help="Folder for plans, events and reports.")
@@ -302,11 +304,11 @@ def rule_named(rule_id: str) -> Rule:
 
 
 def read_plan(path: Path, number: int | None) -> Plan:
-    """The plan of a file; only the case ``number`` of it, if one is given."""
+    """The plan of a file, or of standard input by ``-``; only the case ``number`` of it, if one is given."""
     from rocketmq_conformance.conformance.engine import plan as plans
 
     try:
-        read = plans.read(path)
+        read = plans.read(STANDARD_INPUT if path == Path("-") else path)
     except plans.PlanError as error:
         raise click.UsageError(str(error)) from error
     if number is None:

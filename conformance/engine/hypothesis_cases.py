@@ -181,7 +181,7 @@ class HypothesisCases:
                 known.update(pairs)
                 handle(plan)
 
-        return seed(self._seed)(with_rules(Drawn, self._suite, self._profile))
+        return seed(self._seed)(with_rules(Drawn, self._suite, self._suite.offered(self._profile)))
 
     def _hand_over(self, plan: tuple[Row, ...]) -> None:
         """Let the run play a plan, unless it has."""

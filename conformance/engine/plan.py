@@ -84,31 +84,49 @@ class PlanWriter:
 
     def __init__(self, path: Path, suite: Suite, profile: Profile, seed: int, found_from: str = "") -> None:
         self._suite = suite
-        header = {
-            "plan": FORMAT,
-            "suite": suite.name,
-            "seed": seed,
-            "profile": profile_json(profile),
-            "rulebook": rulebook.digest(),
-            "kit": __version__,
-            **({FOUND_FROM: found_from} if found_from else {}),
-        }
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("w", encoding="utf-8")
-        self._line(json.dumps(header))
+        self._line(_header(suite, profile, seed, found_from))
 
     def add(self, number: int, rows: Iterable[Row]) -> None:
         """Write a case: it is in the file, whole, when this returns."""
-        self._line(f'{{"case": {number}, "steps": {steps_text(self._suite, rows)}}}')
+        self._line(_case(self._suite, number, rows))
 
     def close(self) -> None:
         """End the plan."""
         self._file.close()
 
     def _line(self, text: str) -> None:
-        text = text.removesuffix("}")
-        self._file.write(f'{text}{_SEAL}{_digest(text)}"}}\n')
+        self._file.write(text)
         self._file.flush()
+
+
+def plan_text(suite: Suite, profile: Profile, rows: Iterable[Row]) -> str:
+    """A plan of one case as it stands in a file."""
+    return _header(suite, profile, 0) + _case(suite, 0, rows)
+
+
+def _header(suite: Suite, profile: Profile, seed: int, found_from: str = "") -> str:
+    header = {
+        "plan": FORMAT,
+        "suite": suite.name,
+        "seed": seed,
+        "profile": profile_json(profile),
+        "rulebook": rulebook.digest(),
+        "kit": __version__,
+        **({FOUND_FROM: found_from} if found_from else {}),
+    }
+    return _sealed(json.dumps(header))
+
+
+def _case(suite: Suite, number: int, rows: Iterable[Row]) -> str:
+    return _sealed(f'{{"case": {number}, "steps": {steps_text(suite, rows)}}}')
+
+
+def _sealed(text: str) -> str:
+    """A line with its digest."""
+    text = text.removesuffix("}")
+    return f'{text}{_SEAL}{_digest(text)}"}}\n'
 
 
 def write(

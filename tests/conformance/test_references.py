@@ -21,7 +21,7 @@ REASONS = {
     "models/new_group_start.py::deciding_switches": "every switch of a release's rules, whatever switches there are",
     "suites/declare/discovery.py::Suites._own": "suites are found by their files",
     "suites/declare/discovery.py::Suites._modules": "the package of the suites stands above the one that finds them",
-    "suites/declare/hypothesis_machine.py::play_plan.conforms": "the same rules, by the operations of a plan",
+    "suites/declare/hypothesis_machine.py::walk": "the same rules, by the operations of a plan",
     "conformance/campaign/analysis/on_spark.py::": "Py4J has no types",
     "conformance/campaign/spark/session.py::_start": "py4j comes with an extra, and has no types",
     "conformance/campaign/tables/folder.py::resume": "every field of a campaign is compared with what is asked for now",

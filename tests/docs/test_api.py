@@ -14,10 +14,14 @@ import pytest
 from places import ROOT
 
 import rocketmq_conformance
+from rocketmq_conformance import hypothesis as by_hypothesis
 
 PACKAGE = "rocketmq_conformance"
 API = ROOT / "docs" / "api.md"
 PUBLIC = set(rocketmq_conformance.__all__)
+#: What the module for tests by Hypothesis has.
+BY_HYPOTHESIS = set(by_hypothesis.__all__)
+HYPOTHESIS = ROOT / "docs" / "hypothesis.md"
 
 
 def python_blocks(page: Path) -> list[str]:
@@ -42,7 +46,8 @@ def deep_imports(source: str) -> list[str]:
             found += [alias.name for alias in node.names if alias.name.startswith(f"{PACKAGE}.")]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-            found += [name for name in names if name.removeprefix(f"{PACKAGE}.") not in PUBLIC]
+            allowed = PUBLIC | {f"hypothesis.{name}" for name in BY_HYPOTHESIS}
+            found += [name for name in names if name.removeprefix(f"{PACKAGE}.") not in allowed]
     return found
 
 
@@ -73,7 +78,7 @@ def test_type_checkers_see_the_names_that_there_are() -> None:
 def test_the_page_documents_exactly_the_public_names() -> None:
     rows = [line for line in API.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     named = re.findall(r"`(\w+)(?:\([^`]*\))?`", " ".join(row.split("|")[1] for row in rows))
-    assert set(named) == PUBLIC
+    assert set(named) == PUBLIC | BY_HYPOTHESIS
     assert len(named) == len(set(named))
 
 
@@ -95,6 +100,18 @@ def test_the_examples_of_the_page_run(block: str, tmp_path: Path) -> None:
         [sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_tests_of_the_tutorial_pass(tmp_path: Path) -> None:
+    blocks = [block for block in python_blocks(HYPOTHESIS) if "broker:4.9.7" not in block]
+    for number, block in enumerate(blocks):
+        (tmp_path / f"test_{number}.py").write_text(block.replace("max_examples=500", "max_examples=5"), "utf-8")
+    few = "from hypothesis import settings\nsettings.register_profile('few', max_examples=5)\n"
+    (tmp_path / "conftest.py").write_text(f"{few}settings.load_profile('few')\n", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert re.search(r"^5 passed", done.stdout, re.MULTILINE), done.stdout
 
 
 def test_importing_the_package_imports_none_of_its_rooms() -> None:

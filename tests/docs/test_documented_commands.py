@@ -57,6 +57,7 @@ SMALL: dict[str, tuple[str, ...]] = {
     "explain allocation": (),
     "list clauses": (),
     "list mutants": (),
+    "list suites": (),
     "list operations": (),
     "list operations --format page": (),
     "list operations -k whole-broadcast --format page": (),

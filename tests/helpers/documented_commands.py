@@ -18,7 +18,7 @@ DOCUMENTS = [
 _FENCED = re.compile(r"^ *```[a-z]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`([^`]+)`")
 #: Where a command ends that is followed by another one, or whose output goes elsewhere.
-_ENDS = {"|", ">", ">>", "&&", "||", ";", "&", "2>"}
+_ENDS = {"<<PLAN", "|", ">", ">>", "&&", "||", ";", "&", "2>"}
 
 
 class Documented(NamedTuple):

@@ -1,0 +1,24 @@
+"""Hypothesis for your own tests: a machine for any suite, and strategies for plans and values; docs/hypothesis.md."""
+
+from rocketmq_conformance.conformance.stateful import ConformanceMachine, machine
+from rocketmq_conformance.conformance.strategies import (
+    DrawnPlan,
+    client_ids,
+    offsets,
+    operations,
+    plans,
+    queues,
+    values,
+)
+
+__all__ = [
+    "ConformanceMachine",
+    "DrawnPlan",
+    "client_ids",
+    "machine",
+    "offsets",
+    "operations",
+    "plans",
+    "queues",
+    "values",
+]
