@@ -11,12 +11,11 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, cast
 from unittest import SkipTest, TestCase
 
-from hypothesis import currently_in_test_context, event, settings, target
+from hypothesis import currently_in_test_context, event, settings
 
 from rocketmq_conformance.conformance.adapter import Adapter
 from rocketmq_conformance.conformance.engine import plan as plan_files
@@ -64,8 +63,6 @@ class _Subject:
         self.reasons: dict[str, None] = {}
         #: The command and the plan that show the last difference once more, or "".
         self.replay = ""
-        #: Pairs of behaviours that cases have shown.
-        self.known: set[object] = set()
 
     def playing(self) -> Playing:
         """How steps are played; SkipTest with the reason when it does not offer the suite, CannotRunError and
@@ -189,10 +186,6 @@ class ConformanceMachine(SuiteMachine):
             event("nothing was decided")
             return
         subject.decided += 1
-        shown = [(step.row[0], step.why) for step in self.steps]
-        new = set(pairwise(shown)) - subject.known
-        subject.known |= new
-        target(float(len(new)), label="new pairs of behaviours")
 
     @classmethod
     def play(cls, plan: str | Path | DrawnPlan) -> list[tuple[Operation, Expected]]:

@@ -358,7 +358,9 @@ def numbers(summary: RunSummary, *, verbose: bool = True) -> list[tuple[str, Ren
     silent_controls = [suite.suite for suite in ended if suite.control is False]
     text = f"{noticed}/{planted}" + (f", silent in {names(silent_controls)}" if silent_controls else "")
     rows.append(("controls", Text(text, style="" if noticed == planted else "yellow")))
-    rows += [(tier, _played(tier, verdicts)) for tier, verdicts in summary.several_tiers.items()]
+    rows += [
+        (tier, _played(tier, verdicts, summary.kinds_alone(tier))) for tier, verdicts in summary.several_tiers.items()
+    ]
     results = summary.rules
     if results:
         silent = footer.silent_rules if footer else sorted({rule for suite in ended for rule in suite.silent_rules})
@@ -396,12 +398,13 @@ def _all_names(names: Sequence[str]) -> str:
     return clean(", ".join(names))
 
 
-def _played(tier: str, verdicts: dict[str, int]) -> Text:
-    """How many cases of a tier were played, and the verdicts of those that do not conform."""
+def _played(tier: str, verdicts: dict[str, int], alone: int) -> Text:
+    """How many cases of a tier were played, the verdicts of those that do not conform, and what these alone showed."""
     played = sum(verdicts.values()) - verdicts.get(UNSUPPORTED, 0)
     others = [f"{verdict} {verdicts[verdict]:,}" for verdict in VERDICTS if verdict != CONFORMS and verdict in verdicts]
     words = {HYPOTHESIS: f"{count(played, 'case')} drawn", SEEDED: f"{count(played, 'case')} from the seed"}
     what = words.get(tier) or f"{count(played, 'plan')} replayed"
+    others += [f"{count(alone, 'kind')} shown by these alone"] if alone else []
     return Text(", ".join([what, *others]), style="yellow" if others else "")
 
 

@@ -182,7 +182,10 @@ def _resources(summary: RunSummary) -> list[Fact]:
     for tier, title in _TIERS.items():
         verdicts = list(summary.several_tiers.get(tier, {}).items())[:8]
         if verdicts:
-            facts.append(Fact(title, ", ".join(f"{clipped(verdict, 40)} {figure(n)}" for verdict, n in verdicts)))
+            alone = summary.kinds_alone(tier)
+            said = [f"{clipped(verdict, 40)} {figure(n)}" for verdict, n in verdicts]
+            said += [f"{count(alone, 'kind')} shown by these alone"] if alone else []
+            facts.append(Fact(title, ", ".join(said)))
     if footer and (footer.left or footer.workers):
         facts.append(Fact("Cases not played", count(footer.left, "case") if footer.left else "none"))
     return facts

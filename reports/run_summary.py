@@ -154,6 +154,13 @@ class RunSummary:
         """Cases by tier and verdict; none where all cases are from the seed, as the totals say it then."""
         return {} if self.tiers.keys() == {SEEDED} else self.tiers
 
+    def kinds_alone(self, tier: str) -> int:
+        """How many kinds of divergences only cases of this tier showed."""
+        tiers: dict[tuple[str, str, str], set[str]] = {}
+        for one in self.divergences:
+            tiers.setdefault((one.suite, one.address, one.fingerprint), set()).add(self._tier(one.suite, one.case))
+        return sum(shown == {tier} for shown in tiers.values())
+
     @property
     def suites(self) -> list[str]:
         """Every suite that was announced, started or ended, in that order."""

@@ -154,6 +154,7 @@ SIZES = {
     "peers_driver.py": "--seeds 1 --tool kit",
     "startup.py": "list\\ suites --rounds 1",
     "tier1.py": "allocation --seconds 0.01 --rounds 1",
+    "tiers.py": "allocation --seconds 0.01 --mutants 1",
 }
 MARKS = {
     "campaign.py": pytest.mark.spark,
