@@ -79,11 +79,13 @@ def first_difference(suite: Suite, step: Step) -> tuple[str, Expected, Expected]
 
 
 def responsible(suite: Suite, step: Step) -> str:
-    """The id of the rule that decides what differs: of the part that differs first, else the first of the reason."""
-    name, _, _ = first_difference(suite, step)
-    deciding = suite.operations[step.row[0]].spec.answer.get(name, ())
-    rules = step.why.rules
-    found = next((rule for rule in rules if rule in deciding), rules[0] if rules else "")
+    """The id of the rule that decides what differs: of the part that differs first, or of the next one on which
+    something depends, else the first of the reason."""
+    spec, rules = suite.operations[step.row[0]].spec, step.why.rules
+    name, *others = differing_parts(spec, step.expected, step.observed) or [""]
+    deciding = spec.answer.get(name, ())
+    by_part = (deciding, *(spec.answer[other] for other in others if other not in spec.idle))
+    found = next((rule for part in by_part for rule in rules if rule in part), rules[0] if rules else "")
     if found in _ROUNDS or found not in deciding:
         return next((rule for rule in rules if rule in _FAILING), found)
     return found

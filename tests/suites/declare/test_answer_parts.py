@@ -5,8 +5,8 @@ from __future__ import annotations
 from rocketmq_conformance.conformance.engine.judge import Judge
 from rocketmq_conformance.models.client.plan_words import EVERY, FAILS, HOLDS
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.suites import whole_listener, whole_push
-from rocketmq_conformance.suites.declare.answer_parts import responsible
+from rocketmq_conformance.suites import whole_listener, whole_orderly_listener, whole_push
+from rocketmq_conformance.suites.declare.answer_parts import named_parts, responsible
 from rocketmq_conformance.suites.declare.operation import Operation
 from rocketmq_conformance.suites.declare.step import Step
 
@@ -54,3 +54,16 @@ def test_a_message_of_a_lost_queue_that_is_sent_back_is_one_that_was_to_be_disca
     *parts, (owner, at, stored, waiting) = last.expected  # type: ignore[misc]
     assert waiting == 0
     assert responsible(suite, last._replace(observed=(*parts, (owner, at, stored, 1)))) == "CONS-1-DROPPED"
+
+
+def test_a_queue_that_stays_locked_is_the_lock_s_and_not_that_of_what_other_listeners_do() -> None:
+    suite = whole_orderly_listener.SUITE
+    names = ("join", 0), ("join", 1), ("listen", 0, FAILS), ("send", EVERY), ("leave", 1)
+    (*_, last) = Judge(suite, Profile()).expected([(suite.index[name], tuple(args)) for name, *args in names])
+    answer = named_parts(suite.operations[last.row[0]].spec, last.expected)
+    assert answer is not None
+    assert last.why.rules[0] != "REB-LOCK-4"
+    places, locks = list(answer["places"]), list(answer["locks"])  # type: ignore[arg-type]
+    places[-1], locks[-1] = (-1, -1), 1
+    observed = tuple({**answer, "places": tuple(places), "locks": tuple(locks), "commits": "awaited"}.values())
+    assert responsible(suite, last._replace(observed=observed)) == "REB-LOCK-4"
