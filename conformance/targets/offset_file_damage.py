@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -37,8 +38,8 @@ def damage_offset_file(folder: Path, which: str, how: str, name: str = FILE_NAME
     file.write_text(text, "utf-8")
 
 
-#: How files are named that hold no offsets, or those of another time.
-_BESIDES = (BACKUP, ".tmp", ".lock", ".log", "~")
+#: How files are named that hold no offsets, or those of another time; logs may have a number behind.
+_BESIDES = re.compile(rf"({re.escape(BACKUP)}|\.tmp|\.lock|\.log|\.log\.\d+|~)\Z")
 #: An entry that no client knows, at the beginning of a file like JSON.
 _UNKNOWN = b'{"written": {"by": "a neighbour", "times": [1, 2]}, '
 
@@ -46,7 +47,7 @@ _UNKNOWN = b'{"written": {"by": "a neighbour", "times": [1, 2]}, '
 def offset_files(folder: Path) -> list[Path]:
     """The offset files of a client below a folder of its own, whatever their names are, without backups. Links are left
     out: what one leads to may belong to others."""
-    return sorted(file for file in folder.rglob("*") if _is_file(file) and not file.name.endswith(_BESIDES))
+    return sorted(file for file in folder.rglob("*") if _is_file(file) and not _BESIDES.search(file.name))
 
 
 def backup_of(file: Path) -> Path:

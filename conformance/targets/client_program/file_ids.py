@@ -17,26 +17,30 @@ class FileIds:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        #: The id that each member had first, and the words in the path of the file that it wrote.
-        self._first: dict[int, str] = {}
+        #: Of each member: its ids, the one by which its file goes, and the words in the path of a file that it wrote.
+        self._ids: dict[int, set[str]] = {}
+        self._known: dict[int, str] = {}
         self._paths: dict[int, frozenset[str]] = {}
 
     def of(self, ids: Sequence[str]) -> tuple[str, ...]:
         """The client ids that decide which files members have, for the ``ids`` that were seen ("": none yet).
 
-        A member goes on with the file of its first id when that has its instance name in its path, and nothing by
-        which the ids differ.
+        A member goes on with its file where that has its instance name in its path, and nothing by which its ids
+        differ.
         """
-        return tuple(self._of(member, seen) for member, seen in enumerate(ids))
+        return tuple(self._of(member, seen) if seen else "" for member, seen in enumerate(ids))
 
     def _of(self, member: int, seen: str) -> str:
-        first = self._first.setdefault(member, seen) if seen else seen
+        ids = self._ids.setdefault(member, set())
+        ids.add(seen)
         path = self._paths.get(member) or self._find(member)
-        by_name = path and path.isdisjoint(_words(first) - _words(seen))
-        return first if by_name else seen
+        words = [_words(one) for one in ids]
+        if not path or not path.isdisjoint(frozenset.union(*words) - frozenset.intersection(*words)):
+            self._known[member] = seen
+        return self._known.setdefault(member, seen)
 
     def _find(self, member: int) -> frozenset[str]:
-        """The words in the path of the file that has a member's instance name in it; none while there is no such."""
+        """The words in the path of a file that has the member's instance name in it; none while there is no such."""
         name = ORDINARY.members[member]
         paths = (str(file.relative_to(self._folder)) for file in offset_files(self._folder))
         words = next((_words(path) for path in paths if name in path), frozenset[str]())

@@ -40,6 +40,7 @@ class PlayedFiles(PlayedGroup):
         self._expect(operation)
         self._await_writes()
         older = {file: file.read_bytes() for file in self._files()}
+        self._file_ids.of(self.members.seen_ids())  # while the file is there
         missing = self._missing_file(found)
         if missing:
             return self.give_up(Err("NOT_REACHED", definite=False, detail=missing))

@@ -36,3 +36,13 @@ def test_a_file_goes_by_the_first_client_id_where_it_has_nothing_of_that_but_the
     # what was written is remembered when it is gone
     file.unlink()
     assert ids.of(["23-10.0.0.1@member-0", ""]) == (known, "")
+    # and so it is later
+    later = known if known.startswith("17") else "29-10.0.0.1@member-0"
+    assert ids.of(["29-10.0.0.1@member-0", ""]) == (later, "")
+
+
+def test_a_file_that_is_seen_later_goes_by_the_id_that_was_known_last(tmp_path: Path) -> None:
+    ids = FileIds(tmp_path)
+    assert [ids.of([f"{pid}@member-0"]) for pid in (17, 23)] == [("17@member-0",), ("23@member-0",)]
+    (tmp_path / "member-0.json").touch()
+    assert ids.of(["29@member-0"]) == ("23@member-0",)

@@ -90,7 +90,7 @@ def test_one_that_is_late_where_it_is_to_start_decides_nothing() -> None:
 def test_files_become_what_they_are_found_as(found: str, file: str | None, backup: str | None, tmp_path: Path) -> None:
     folder = tmp_path / "client" / "group"
     folder.mkdir(parents=True)
-    for name in ("offsets.json", "offsets.json.bak", "offsets.json.tmp"):
+    for name in ("offsets.json", "offsets.json.bak", "offsets.json.tmp", "client.log", "client.log.0"):
         (folder / name).write_text('{"a": 123456}')
     (main,) = offset_files(tmp_path)
     become({main: b"old"}, found)
