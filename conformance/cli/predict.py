@@ -14,6 +14,11 @@ COMMANDS = {
         "Who gets which queues, and what moves.",
         "predict allocation --members 10.0.0.1@1,10.0.0.2@1 --queues broker-a:4",
     ),
+    "failover": Lazy(
+        f"{_HERE}.predict_failover:failover",
+        "What it does to a group that its master is gone, and back.",
+        "predict failover --broker 4.9.7 --queue 7/5/10 --queue -/3/10",
+    ),
     "reset": Lazy(
         f"{_HERE}.predict_more:reset",
         "What a reset does, queue by queue and to members that run.",
@@ -42,6 +47,6 @@ def predict() -> None:
     """Predict what a group of a real cluster will do. Nothing is created or changed there.
 
     The exit code is 0 when it predicted, 2 for wrong usage, and 4 when the cluster could not be read. It is 1 when a
-    limit is exceeded (start), the reset would not be made (reset), a queue has no owner or several (allocation), or a
-    first message changes (upgrade).
+    limit is exceeded (start, failover), the reset would not be made (reset), a queue has no owner or several
+    (allocation), or a first message changes (upgrade).
     """

@@ -39,6 +39,8 @@ from rocketmq_conformance.conformance.proof import java as java_proof
 from rocketmq_conformance.conformance.proof import whole as whole_proof
 from rocketmq_conformance.conformance.proof.evidence import ProofResult
 from rocketmq_conformance.conformance.proof.kept_rows import KeptRows
+from rocketmq_conformance.conformance.proof.predicted_failover import RELEASES as PAIRED
+from rocketmq_conformance.conformance.proof.predicted_failover import failover_pairs, prove_failovers
 from rocketmq_conformance.conformance.proof.predicted_lite import prove_predicted_lite
 from rocketmq_conformance.conformance.proof.predicted_mixed import prove_mixed
 from rocketmq_conformance.conformance.proof.predicted_resets import prove_predicted_resets
@@ -198,18 +200,27 @@ def pairs(clients: tuple[str, ...], brokers: tuple[str, ...], name_server: tuple
 @click.option("--brokers", callback=release_names, metavar="R,R,…", help="Broker releases, such as 4.9.7,5.5.0.")
 @click.option("--few", is_flag=True, help="A few cases of starts only.")
 @click.option("--mixed", is_flag=True, help="Only a cluster of brokers of two releases, with a slave.")
+@click.option("--failover", is_flag=True, help="Only pairs of a master and a slave, of --brokers if given.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="The page of agreements.")
 @start_timeout_option
-def predict(clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, mixed: bool, out: Path | None) -> None:
-    """Compare what `predict start` says with what real consumers then do, and `predict reset` with real brokers.
+def predict(
+    clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, mixed: bool, failover: bool, out: Path | None
+) -> None:
+    """Compare what `predict start` and `predict failover` say with what real consumers then do, and `predict reset`
+    with real brokers.
 
-    Without --clients and --brokers it is ten brokers with the newest client, ten clients with the newest broker, and a
-    cluster of brokers of two releases.
+    Without --clients and --brokers it is ten brokers with the newest client, ten clients with the newest broker, a
+    cluster of brokers of two releases, and pairs of a master and its slave.
     """
     if mixed and (clients or brokers or few):
         raise click.UsageError("--mixed has its own releases: leave out --clients, --brokers and --few.")
     if mixed:
         _compare(prove_mixed(), out, predicted_starts.page_of)
+        return
+    if failover and (clients or few):
+        raise click.UsageError("--failover has no other options than --brokers: leave out --clients and --few.")
+    if failover:
+        _compare(prove_failovers(failover_pairs(brokers or PAIRED)), out, predicted_starts.page_of)
         return
     newest, named = (str(NEWEST),), clients or brokers
     chosen = list(product(clients or newest, brokers or newest)) if named else predicted_starts.pairs()
@@ -220,6 +231,7 @@ def predict(clients: tuple[str, ...], brokers: tuple[str, ...], few: bool, mixed
         map(prove_predicted_resets, () if few else brokers),
         starmap(prove_predicted_lite, lite),
         () if few or named else prove_mixed(),
+        () if few or named else prove_failovers(failover_pairs()),
     )
     _compare(agreements, out, predicted_starts.page_of)
 

@@ -84,6 +84,17 @@ def stored_table(answer: Command) -> dict[str, dict[tuple[str, int], int]] | Non
     return found
 
 
+def offsets_version(answer: Command) -> tuple[int, int, int]:
+    """The data version of stored offsets: that of the state machine, the counter and the time, as brokers compare
+    them; zeros where the broker shows none."""
+    if answer.code:
+        return (0, 0, 0)
+    with document(answer, "stored offsets") as body:
+        version = dict(body.get("dataVersion") or {})
+        state, counter, time = (int(version.get(name) or 0) for name in ("stateVersion", "counter", "timestamp"))
+        return state, counter, time
+
+
 def is_built_in(group: str) -> bool:
     """Is it a group of RocketMQ's own, or of its tools?"""
     return group.startswith(("CID_RMQ_SYS_", "CID_ONS")) or group in {
@@ -95,6 +106,12 @@ def master(data: Mapping[str, Any]) -> str:
     """The address of the master, or of the least slave where there is none; "" for no address at all."""
     addresses = _addresses(data)
     return addresses[min(addresses)] if addresses else ""
+
+
+def first_slave(data: Mapping[str, Any]) -> str:
+    """The address of the least slave; "" where there is none."""
+    slaves = {number: address for number, address in _addresses(data).items() if number}
+    return slaves[min(slaves)] if slaves else ""
 
 
 def lacks_master(data: Mapping[str, Any]) -> bool:

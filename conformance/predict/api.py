@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.cluster import ClusterReader
-from rocketmq_conformance.conformance.predict.facts import CLUSTERING, PUSH, GroupFacts
+from rocketmq_conformance.conformance.predict.facts import CLUSTERING, PUSH, GroupFacts, retry_topic
+from rocketmq_conformance.conformance.predict.failover import PairFacts
 from rocketmq_conformance.conformance.predict.server import PATIENCE
 from rocketmq_conformance.conformance.predict.start import Consumer
 from rocketmq_conformance.conformance.remoting.access import Access
@@ -32,6 +33,30 @@ def read_group(
     """
     with ClusterReader(name_servers, access(), patience, progress) as reader:
         return reader.read(group, topics, time)
+
+
+def read_pair(
+    name_servers: str,
+    group: str,
+    topics: Sequence[str] = (),
+    patience: float = PATIENCE,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> PairFacts:
+    """The same, as masters show it and as their slaves do; CannotRunError, too, where no broker has a slave, or where a
+    master is gone already."""
+    with ClusterReader(name_servers, access(), patience, progress) as masters:
+        known = masters.read(group, topics)
+        if gone := [broker.name for broker in known.brokers if broker.slave]:
+            raise CannotRunError(
+                f"The master of {gone[0]} is gone already, and with it the offsets that it comes back with: ask before "
+                "a fail-over, or ask `predict start` what its slave does."
+            )
+        versions = masters.versions()
+    with ClusterReader(name_servers, access(), patience, progress, slaves=True) as slaves:
+        theirs = slaves.versions()
+        paired = slaves.read(group, [topic for topic in known.topics if topic != retry_topic(group)])
+    newer = frozenset(name for name, version in theirs.items() if versions.get(name, version) > version)
+    return PairFacts(master=known, slave=paired, newer=newer)
 
 
 def access() -> Access:

@@ -15,10 +15,12 @@ from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.answers import (
     ALL_GROUPS,
     document,
+    first_slave,
     known_groups,
     lacks_master,
     master,
     number,
+    offsets_version,
     stored_table,
 )
 from rocketmq_conformance.conformance.predict.facts import MOST_QUEUES, BrokerFacts
@@ -84,11 +86,18 @@ def together(parts: Iterable[Part]) -> Iterator[list[Part]]:
 
 
 class AskedCluster:
-    """A cluster, by its name servers, of which the first that answers is asked."""
+    """A cluster, by its name servers, of which the first that answers is asked; with ``slaves`` as if every master that
+    has a slave were gone."""
 
     def __init__(
-        self, name_servers: str, access: Access, patience: float, progress: Callable[[int, int], None]
+        self,
+        name_servers: str,
+        access: Access,
+        patience: float,
+        progress: Callable[[int, int], None],
+        slaves: bool = False,
     ) -> None:
+        self._address, self._slaves = (first_slave if slaves else master), slaves
         #: Called with how many routes of those that are asked for are known.
         self._progress = progress
         self._access, self._patience = access, patience
@@ -145,9 +154,13 @@ class AskedCluster:
             table = body.get("brokerAddrTable") or {}
             names = dict(body.get("clusterAddrTable") or {}).items()
             clusters = {str(broker): str(name) for name, brokers in names for broker in brokers}
-            found = {str(name): master(each) for name, each in dict(table).items()}
-            slaves = frozenset(str(name) for name, each in dict(table).items() if lacks_master(each))
+            found = {str(name): self._address(each) for name, each in dict(table).items()}
+            slaves = frozenset(str(name) for name, each in dict(table).items() if self._slaves or lacks_master(each))
         masters = {name: address for name, address in found.items() if address}
+        if not masters and self._slaves:
+            raise CannotRunError(
+                "The name server knows no slave: while a master is gone its queues are served by none."
+            )
         if not masters:
             raise CannotRunError("The name server knows no broker: name that of the cluster, and start its brokers.")
         return masters, clusters, slaves
@@ -174,7 +187,7 @@ class AskedCluster:
             )
         found = []
         with document(answer, f"the route of {topic!r}") as data:
-            masters = {str(each["brokerName"]): master(each) for each in data.get("brokerDatas") or ()}
+            masters = {str(each["brokerName"]): self._address(each) for each in data.get("brokerDatas") or ()}
             order = list(masters)
             for each in data.get("queueDatas") or ():
                 name, count = str(each["brokerName"]), int(each["readQueueNums"])
@@ -207,6 +220,10 @@ class AskedCluster:
         """All stored offsets of a broker, by group; None when it does not show them."""
         ask = requests.stored_offsets()
         return self._once(("stored", address), lambda: self._shown(address, ask, stored_table))
+
+    def offsets_version(self, address: str) -> tuple[int, int, int]:
+        """The data version of the offsets that a broker stored."""
+        return offsets_version(self.broker(address).try_to_ask(requests.stored_offsets()))
 
     def _shown(self, address: str, ask: requests.Ask, read: Callable[[Command], Kept | None]) -> Kept | None:
         """What a broker's answer says; None, too, where it is longer than clients of RocketMQ take."""

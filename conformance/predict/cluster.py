@@ -75,10 +75,12 @@ class ClusterReader:
         access: Access = OPEN,
         patience: float = PATIENCE,
         progress: Callable[[int, int], None] = lambda done, of: None,
+        slaves: bool = False,
     ) -> None:
+        """With ``slaves`` it is as if every master that has a slave were gone."""
         #: Called with how many topics of a group are done, once for their routes and once for their queues.
         self._progress = progress
-        self._cluster = AskedCluster(name_servers.replace(",", ";"), access, patience, progress)
+        self._cluster = AskedCluster(name_servers.replace(",", ";"), access, patience, progress, slaves)
 
     def __enter__(self) -> Self:
         return self
@@ -135,6 +137,10 @@ class ClusterReader:
             name_servers=self._cluster.name_servers,
             pops=self._given_to_pop(group, parts, releases),
         )
+
+    def versions(self) -> dict[str, tuple[int, int, int]]:
+        """The data version of stored offsets, by broker."""
+        return {name: self._cluster.offsets_version(address) for name, address in self._cluster.masters().items()}
 
     def read_all(
         self, topics: Sequence[str] = (), progress: Callable[[int, int], None] = lambda done, of: None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from rocketmq_conformance.conformance.predict.facts import (
     BROADCASTING,
@@ -21,10 +22,20 @@ from rocketmq_conformance.conformance.predict.facts import (
     QueueFacts,
     retry_topic,
 )
-from rocketmq_conformance.conformance.predict.model_state import broker_profile, is_hot, model_queue, topology_of
+from rocketmq_conformance.conformance.predict.model_state import (
+    StoredKey,
+    broker_profile,
+    is_hot,
+    model_queue,
+    topology_of,
+)
 from rocketmq_conformance.conformance.predict.releases import RELEASES, grouped
 from rocketmq_conformance.models.broker.names import LONGEST_GROUP, LONGEST_NEW_GROUP, allowed
+from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, pull, response_code
 from rocketmq_conformance.models.broker.query import query_offset
+from rocketmq_conformance.models.broker.slave import refuses_pulls, slave_rules
+from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.subscription import StoredEntry
 from rocketmq_conformance.models.broker.switches import LITE_PULLS, NEW_GROUP_NAMES
 from rocketmq_conformance.models.client import whole
 from rocketmq_conformance.models.client.local_store import LocalStore
@@ -42,8 +53,7 @@ STORED, ZERO, MAX, TIME, NONE, UNKNOWN = "stored", "0", "max", "by time", "none"
 #: Why a broker gives nothing.
 UNKNOWN_PULLS = "the broker does not know its pulls"
 REJECTED_PULLS = "a slave whose master is gone rejects its pulls (slaveReadEnable=false)"
-#: The first release whose slaves reject pulls unless slaveReadEnable is on (PullMessageProcessor#rejectRequest).
-SLAVES_REJECT = Release(5, 0, 0)
+UNCORRECTED = "a slave whose master is gone does not correct an offset that its queue does not have"
 _WHOLE = {PUSH: whole.PUSH, ORDERLY: whole.ORDERLY, LITE: whole.LITE, PULL: whole.LITE}
 
 
@@ -215,8 +225,9 @@ def _queue_start(model: StartModel, facts: GroupFacts, at: int, consumer: Consum
     if queue.found is None and queue.max > queue.min and _source(queue, whys[-1]) == TIME:
         why = "no search for this time was made"
         return QueueStart(facts=queue, start=None, first=None, source=UNKNOWN, unknown=why)
-    if unserved := _unserved(broker, consumer):
-        rule = "BQ-PULL-LITE" if unserved == UNKNOWN_PULLS else _deciding_rule(queue, whys)
+    uncorrected = _uncorrected(broker, state.broker, key, found)
+    if unserved := _unserved(broker, consumer) or (UNCORRECTED if uncorrected else ""):
+        rule = "BQ-PULL-LITE" if unserved == UNKNOWN_PULLS else uncorrected or _deciding_rule(queue, whys)
         return QueueStart(
             facts=queue,
             start=mapped.offset(found),
@@ -248,8 +259,19 @@ def _unserved(broker: BrokerFacts, consumer: Consumer) -> str:
     release = Release.parse(broker.release)
     if consumer.kind == LITE and LITE_PULLS.on(consumer.client) and not LITE_PULLS.on(release):
         return UNKNOWN_PULLS
-    reads = any(doubt.startswith("slaveReadEnable=") for doubt in broker.doubts)
-    return REJECTED_PULLS if broker.slave and release >= SLAVES_REJECT and not reads else ""
+    refuses = broker.slave and refuses_pulls(slave_rules(broker_profile(broker)))
+    return REJECTED_PULLS if refuses else ""
+
+
+def _uncorrected(broker: BrokerFacts, state: BrokerState, key: StoredKey, offset: int) -> str:
+    """The rule by which a slave leaves an offset that its queue does not have; "" where it has it, or corrects it."""
+    rules = slave_rules(broker_profile(broker))
+    if not broker.slave or refuses_pulls(rules):
+        return ""
+    entries = [StoredEntry(1)] * len(state.logs[key[1:]].times)
+    answer, why = pull(rules, state, PullMessageRequest(*key, offset), None, entries)[1:]
+    status = cast(PullResult, answer)[0]  # no error: the group, the topic and its queue are there
+    return why.rules[-1] if response_code(status, offset, rules) != response_code(status, offset) else ""
 
 
 def _decide(model: StartModel, state: RemoteStore, at: int, consumer: Consumer) -> tuple[Expected, tuple[Reason, ...]]:

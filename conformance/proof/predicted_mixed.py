@@ -13,7 +13,6 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,18 +23,11 @@ from rocketmq_conformance.conformance.predict.api import consumer_of, read_group
 from rocketmq_conformance.conformance.predict.reset import END, predict_reset
 from rocketmq_conformance.conformance.predict.start import predict_start
 from rocketmq_conformance.conformance.proof.predicted_starts import Agreement
-from rocketmq_conformance.conformance.remoting import java_json
-from rocketmq_conformance.conformance.remoting.client import Connection
-from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.proof.routed_cluster import SHAPES, RoutedCluster, ask
 from rocketmq_conformance.conformance.targets.broker import launch_config, requests, responses
-from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
-from rocketmq_conformance.conformance.targets.broker.cluster import ROUTE_LIMIT
-from rocketmq_conformance.conformance.targets.broker.process import HOST
-from rocketmq_conformance.conformance.targets.broker.servers import Broker, NameServer
+from rocketmq_conformance.conformance.targets.broker.servers import Broker
 from rocketmq_conformance.conformance.targets.maven import class_path
-from rocketmq_conformance.conformance.targets.scoped import Scoped
 from rocketmq_conformance.conformance.waiting import wait_until
-from rocketmq_conformance.models.client.initial_broker import log_of_shape
 from rocketmq_conformance.models.client.start import LAST
 from rocketmq_conformance.models.client.whole import PUSH
 from rocketmq_conformance.models.outcome import Err
@@ -45,12 +37,11 @@ OLDER, NEWER = Release(4, 9, 7), NEWEST
 TOPIC = "PREDICTED-MIXED"
 #: In the order of the route, which is up to the name server.
 BROKERS = ("broker-b", "broker-a")
-_SHAPES = ("young", "empty", "expired", "gone")
 _STORED = {"all": {0: 7, 1: 0, 2: 9, 3: 12}, "some": {0: 7}, "none": {}}
 #: The groups of the slave, whose master is gone.
 _RESET, _CONSUMED = "M-reset", "M-consumed"
-#: Timeouts of a request, of mqadmin and of all messages (s).
-_PATIENCE, _TOOL_LIMIT, _GIVEN_LIMIT = 20.0, 120.0, 30.0
+#: Timeouts of mqadmin and of all messages (s).
+_TOOL_LIMIT, _GIVEN_LIMIT = 120.0, 30.0
 #: What mqadmin prints of a request that is refused.
 _REFUSED = "CODE: "
 
@@ -101,68 +92,43 @@ def prove_mixed() -> Iterator[Agreement]:
         )
 
 
-class MixedCluster(Scoped):
-    """The name server, the brokers by name, and the slave; a context manager that starts and stops them."""
+class MixedCluster(RoutedCluster):
+    """The brokers by name, and the slave; a context manager that starts and stops them."""
+
+    topic = TOPIC
 
     def __init__(self, order: tuple[Release, Release], stored: Mapping[tuple[str, Release], Mapping[int, int]]) -> None:
+        super().__init__()
         self._releases = dict(zip(BROKERS, order, strict=True))
         self._stored = stored
-        self._open = ExitStack()
         #: The name of the broker that has a slave.
         self.newer = next(name for name, release in self._releases.items() if release == NEWER)
 
     def start(self) -> None:
         """Start the name server, the masters and the slave, and wait for their route."""
-        named_by = self._open.enter_context(NameServer(NEWER))
-        #: The name server's address, host:port.
-        self.name_server = named_by.address
-        self._names = named_by.port
+        super().start()
         self.masters = {name: self._started(name, brokerRole="ASYNC_MASTER") for name in BROKERS}
         self.slave = self._started(self.newer, brokerId="1", brokerRole="SLAVE")
         self.await_route({name: {"0", "1"} if name == self.newer else {"0"} for name in BROKERS})
 
-    def close(self) -> None:
-        """End the processes and connections."""
-        self._open.close()
-
     def _started(self, name: str, **properties: str) -> Broker:
         release = self._releases[name]
-
-        def fill(home: Path) -> None:
-            stored = {(group, TOPIC): offsets for (group, at), offsets in self._stored.items() if at == release}
-            write_store(home, {TOPIC: [log_of_shape(shape) for shape in _SHAPES]}, stored)
-
-        own = {"brokerName": name, **properties}
-        return self._open.enter_context(Broker(release, fill, self.name_server, properties=own))
-
-    def await_route(self, wanted: Mapping[str, set[str]]) -> None:
-        """Wait until the name server names these addresses of brokers, by their numbers."""
-        if not wait_until(lambda: self._route() == wanted, ROUTE_LIMIT, 0.1):
-            raise CannotRunError(f"The route of {TOPIC} is not complete after {ROUTE_LIMIT:.0f} s: try again.")
-
-    def _route(self) -> dict[str, set[str]]:
-        with Connection(HOST, self._names, _PATIENCE) as line:
-            answer = line.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": TOPIC})
-        found = java_json.loads(answer.body.decode())["brokerDatas"] if answer.code == 0 else []
-        return {each["brokerName"]: set(each["brokerAddrs"]) for each in found}
+        stored = {group: offsets for (group, at), offsets in self._stored.items() if at == release}
+        return self.broker(release, {"brokerName": name, **properties}, stored)
 
     def create(self, group: str) -> None:
         """Create a group on every broker."""
         for broker in (*self.masters.values(), self.slave):
-            with Connection(HOST, broker.port, _PATIENCE) as line:
-                asked = requests.create_group(group)
-                line.call(asked.code, asked.ext, asked.body)
+            ask(broker, requests.create_group(group))
 
     def stands(self, group: str, masterless: bool = False) -> Stands:
         """What brokers answer to a group, the slave where its master is gone."""
         found: Stands = {}
         for name in BROKERS:
             broker = self.slave if masterless and name == self.newer else self.masters[name]
-            with Connection(HOST, broker.port, _PATIENCE) as line:
-                for queue in range(len(_SHAPES)):
-                    asked = requests.query(group, TOPIC, queue, None)
-                    offset = responses.number(line.call(asked.code, asked.ext, asked.body))
-                    found[name, queue] = None if isinstance(offset, Err) else offset
+            for queue in range(len(SHAPES)):
+                offset = responses.number(ask(broker, requests.query(group, TOPIC, queue, None)))
+                found[name, queue] = None if isinstance(offset, Err) else offset
         return found
 
 
@@ -186,7 +152,7 @@ def _prove(order: tuple[Release, Release]) -> tuple[int, list[str]]:
         cluster.await_route({name: {"1"} if name == cluster.newer else {"0"} for name in BROKERS})
         differences += _reset(cluster, _RESET, NEWER, Path(home), masterless=True)
         differences += _consumed(cluster)
-    return (len(mixed_cases()) + 2) * len(BROKERS) * len(_SHAPES), differences
+    return (len(mixed_cases()) + 2) * len(BROKERS) * len(SHAPES), differences
 
 
 def _reset(cluster: MixedCluster, group: str, tool: Release, home: Path, masterless: bool = False) -> Iterator[str]:
@@ -222,7 +188,7 @@ def _consumed(cluster: MixedCluster) -> Iterator[str]:
         given = Counter(queue for queue, _ in consumer.given)
     for number, count in due.items():
         if given[number] != count:
-            yield f"start {_CONSUMED}, queue {_SHAPES[number]}: predicted {count} messages, got {given[number]}"
+            yield f"start {_CONSUMED}, queue {SHAPES[number]}: predicted {count} messages, got {given[number]}"
 
 
 def _mqadmin(release: Release, home: Path, *words: str) -> str:

@@ -171,6 +171,13 @@ def page_of(agreements: Sequence[Agreement]) -> str:
         "queues, and that the newer broker does not know. Then the master of the slave is killed. Compared are",
         "where each queue stands, whether `mqadmin` fails, and how many messages a real consumer is given.",
         "",
+        "Rows of a fail-over are a master and its slave of one release, as they are by default, with",
+        "`slaveReadEnable` (read), and with `enableSlaveActingMaster` (acting). Newer is a master that counts every",
+        "commit. Groups have stored the same at both, more at one of them, at one alone, at each in other queues,",
+        "beyond max, and nothing. The master is killed, and real consumers take what the slave gives and commit. Then",
+        "the master is started, and consumers start again. Compared are the messages that they are given at either",
+        "time, and what is stored.",
+        "",
     ]
     rows = [(one.client, one.broker, one.missing, (one.groups, one.queues, len(one.differences))) for one in agreements]
     return "\n".join([*lines, *agreement_table(("client", "broker", "groups", "queues", "differences"), rows)]) + "\n"

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
-from rocketmq_conformance.models.broker.state import BrokerState
+from rocketmq_conformance.models.broker.state import BrokerState, Stored
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Answer, Reason, Rule
@@ -168,11 +168,15 @@ def stores_pulls(rules: BrokerRules) -> bool:
 
 def synchronised(slave: BrokerState, master: BrokerState) -> Answer[BrokerState]:
     """SLV-SYNC-*: the slave once it has asked its master for topics, offsets and groups."""
-    whole = {key[:2] for key in master.stored}
-    kept = {key: offset for key, offset in slave.stored.items() if key[:2] not in whole}
-    stored = {**kept, **master.stored}
+    stored = merged(slave.stored, master.stored)
     after = BrokerState(master.topics, master.groups, slave.logs, stored, slave.pending, master.disabled)
     return after, None, _asked(tuple(_differences(slave, master)))
+
+
+def merged(own: Stored, taken: Stored) -> dict[tuple[str, str, int], int]:
+    """Stored offsets once those of another broker were taken: of a topic and group as a whole."""
+    whole = {key[:2] for key in taken}
+    return {**{key: offset for key, offset in own.items() if key[:2] not in whole}, **taken}
 
 
 @cache

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from rocketmq_conformance.conformance.cli.main import main
     from rocketmq_conformance.conformance.fakes.broker import FakeBroker
     from rocketmq_conformance.conformance.predict.allocation import GroupMembers, predict_allocation
-    from rocketmq_conformance.conformance.predict.api import consumer_of, read_group
+    from rocketmq_conformance.conformance.predict.api import consumer_of, read_group, read_pair
     from rocketmq_conformance.conformance.predict.facts import GroupFacts
+    from rocketmq_conformance.conformance.predict.failover import predict_failover
     from rocketmq_conformance.conformance.predict.reset import predict_reset
     from rocketmq_conformance.conformance.predict.start import Consumer, PredictError, StartPrediction, predict_start
     from rocketmq_conformance.conformance.predict.upgrade import predict_upgrade
@@ -118,10 +119,12 @@ __all__ = [
     "open_address",
     "operation",
     "predict_allocation",
+    "predict_failover",
     "predict_reset",
     "predict_start",
     "predict_upgrade",
     "read_group",
+    "read_pair",
     "report_progress",
     "run",
 ]
@@ -134,8 +137,9 @@ _MODULES = {
     "conformance.cli.main": ("main",),
     "conformance.fakes.broker": ("FakeBroker",),
     "conformance.predict.allocation": ("GroupMembers", "predict_allocation"),
-    "conformance.predict.api": ("consumer_of", "read_group"),
+    "conformance.predict.api": ("consumer_of", "read_group", "read_pair"),
     "conformance.predict.facts": ("GroupFacts",),
+    "conformance.predict.failover": ("predict_failover",),
     "conformance.predict.reset": ("predict_reset",),
     "conformance.predict.start": ("Consumer", "PredictError", "StartPrediction", "predict_start"),
     "conformance.predict.upgrade": ("predict_upgrade",),

@@ -44,6 +44,17 @@ def test_limits_decide_the_exit_code(tmp_path: Path) -> None:
     assert {queue["source"] for queue in json.loads(time.stdout)["queues"]} == {"0", "by time"}
 
 
+def test_a_fail_over_by_hand(tmp_path: Path) -> None:
+    words = ("predict", "failover", "--broker", "4.9.7", "--queue", "7/5/10", "--queue", "-/3/10")
+    text = kit(*words, cwd=tmp_path)
+    assert text.returncode == 0
+    assert "While the master is gone 2 messages come again. Once it is back 13 messages come again" in " ".join(
+        text.stdout.split()
+    )
+    codes = [kit(*words, "--max-repeat", most, "--format", "json", cwd=tmp_path).returncode for most in ("14", "15")]
+    assert codes == [1, 0]
+
+
 def test_a_file_stands_for_a_cluster(tmp_path: Path) -> None:
     with cluster(stored={0: 7}) as broker, join(broker):
         words = (broker.address, "--group", GROUP, "--topic", TOPIC)
@@ -163,6 +174,14 @@ BAD: list[tuple[tuple[str, ...], int, str]] = [
     (("predict", "reset", "--state", "good.json", "--topic", "t", "--to", "now"), 2, "write end, beginning or a time"),
     (("predict", "reset", "--state", "good.json", "--topic", "t", "--to", "20260131120000"), 2, "the year 2612 in ms"),
     (("predict", "reset", "--state", "good.json", "--topic", "t", "--to", "5"), 2, "is about the time None"),
+    (("predict", "failover"), 2, "or give --broker and --queue"),
+    (("predict", "failover", "127.0.0.1:1"), 2, "--group"),
+    (("predict", "failover", "--broker", "5.5.0"), 2, "--broker and --queue go together"),
+    (("predict", "failover", "--queue", "1/1/1"), 2, "--broker and --queue go together"),
+    (("predict", "failover", "--broker", "5.5.0", "--queue", "1/1"), 2, "write MASTER/SLAVE/MAX"),
+    (("predict", "failover", "--broker", "5.5.0", "--queue", "1/1/1", "--group", "g"), 2, "replace a cluster"),
+    (("predict", "failover", "--broker", "4.9.7", "--queue", "1/1/1", "--acting"), 2, "is there from 5.0.0 on"),
+    (("predict", "failover", "127.0.0.1:1", "--group", "g"), 4, "No name server at 127.0.0.1:1 answers"),
     (("predict", "upgrade", "--state", "good.json", "--broker", "5.5.0..4.9.4"), 2, "write the older one first"),
     (("predict", "upgrade", "--state", "good.json", "--broker", "4.9.9"), 2, "4.9.9 is none of the releases"),
     (("predict", "upgrade", "--state", "good.json", "--broker", "5.5.0", "--all"), 2, "--all is about the groups"),

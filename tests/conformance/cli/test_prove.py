@@ -57,6 +57,7 @@ MISSING = ProofResult.missing(Unit(JAVA, "9.9.9"), CannotRunError("no jars"))
         (["broker", "--suite", "pull"], "Nothing here plays pull"),
         (["page"], "There is no folder docs/proof"),
         (["predict", "--mixed", "--few"], "--mixed has its own releases"),
+        (["predict", "--failover", "--few"], "--failover has no other options"),
         (["upgrades", "4.9.7"], "4.9.7 alone is no upgrade: write two releases or more, such as 4.9.7,5.5.0"),
         (["upgrades", "4.9.7,newest"], "'newest' is not a RocketMQ release"),
         (["clients"], "No such command"),

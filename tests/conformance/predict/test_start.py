@@ -257,12 +257,12 @@ def test_a_group_that_the_client_refuses_does_not_start() -> None:
 
 
 def test_slaves_from_5_0_0_give_nothing_while_their_master_is_gone() -> None:
-    def read_of(release: str, *doubts: str) -> StartPrediction:
+    def read_of(release: str, **configuration: str) -> StartPrediction:
         made = facts(release=release, stored=70, answer=70)
-        slave = replace(made.brokers[0], slave=True, doubts=doubts)
+        slave = replace(made.brokers[0], slave=True, configuration=configuration)
         return predict_start(replace(made, brokers=(slave,)), Consumer())
 
-    found = [read_of(*one) for one in (("4.9.7",), ("5.0.0",), ("5.5.0",), ("5.5.0", "slaveReadEnable=true"))]
+    found = [*map(read_of, ("4.9.7", "5.0.0", "5.5.0")), read_of("5.5.0", slaveReadEnable="true")]
     assert [(one.queues[0].first, one.queues[0].lag) for one in found] == [(70, 5), (None, 5), (None, 5), (70, 5)]
     assert all("The master of a is gone: these are offsets of a slave" in one.notes[0] for one in found)
     page = start_page(found[2])
@@ -295,3 +295,18 @@ def test_the_page_and_the_document_say_the_same() -> None:
     assert [queue["start"] for queue in document["queues"]] == [0, 75, 0, 30]
     assert "5.0.0: max" in text
     assert document["why"][0]["rule"] == "BQ-QUERY-G3"
+
+
+def test_slaves_do_not_correct_an_offset_while_their_master_is_gone() -> None:
+    found = []
+    for stored, least, configuration in (
+        (100, 0, {}),
+        (2, 4, {}),
+        (75, 0, {}),
+        (100, 0, {"offsetCheckInSlave": "true"}),
+    ):
+        made = facts(release="4.9.7", stored=stored, answer=stored, least=least)
+        slave = replace(made.brokers[0], slave=True, configuration=configuration)
+        (queue,) = predict_start(replace(made, brokers=(slave,)), Consumer()).queues
+        found.append((queue.start, queue.first, queue.rule if queue.unserved else ""))
+    assert found == [(100, None, "SLV-PULL-MOVED"), (2, None, "SLV-PULL-MOVED"), (75, 75, ""), (100, 75, "")]
