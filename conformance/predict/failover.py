@@ -32,6 +32,11 @@ from rocketmq_conformance.models.release import Release
 
 #: The first release whose masters may take the table of their slave (BrokerPreOnlineService#syncMetadataReverse).
 ACTING_SINCE = Release(5, 0, 0)
+#: The first release whose table of offsets has those of pulls, too, which no broker can read from another one: their
+#: queues are numbers without quotes (ConsumerOffsetManager#getPullOffsetTable, SlaveSynchronize#syncConsumerOffset).
+UNREADABLE_SINCE = Release(5, 5, 0)
+#: Why a master gives nothing once it is started again.
+OFFLINE = "its master cannot read the table of a slave that has answered a pull, and stays offline"
 #: The properties that are of a pair, and known of it.
 _OF_PAIRS = (
     "brokerId=",
@@ -79,6 +84,11 @@ class QueueFailover:
     def given(self) -> int:
         """Messages that a consumer is given while the master is gone."""
         return self.gone.lag or 0 if self.gone is not None and self.served else 0
+
+    @property
+    def offline(self) -> bool:
+        """Does the master stay offline?"""
+        return self.back.unserved == OFFLINE
 
     @property
     def again(self) -> int:
@@ -213,6 +223,7 @@ def summary(queues: tuple[QueueFailover, ...]) -> str:
     parts += [f"{again:,} again"] if again else []
     parts += [f"{then:,} again once the master is back"] if then else []
     parts += [f"{skips:,} left out"] if skips else []
+    parts += ["the master stays offline"] if any(queue.offline for queue in queues) else []
     return ", ".join(parts) or "nothing comes again"
 
 
@@ -237,11 +248,19 @@ def _failovers(
     reached = {key: _reached(start, meanwhile) for key, start in starts.items()}
     theirs = {key: offset for key, offset in reached.items() if offset is not None}
     own = {_key(queue): queue.stored for queue in facts.master.queues if queue.stored is not None}
-    own = merged(own, {key: offset for key, offset in theirs.items() if key[0] in acts - facts.newer})
+    offline = {
+        broker.name
+        for broker in facts.slave.brokers
+        if broker.name in acts and Release.parse(broker.release) >= UNREADABLE_SINCE and meanwhile != 0
+        if any(start.first is not None for (name, *_), start in starts.items() if name == broker.name)
+    }
+    own = merged(own, {key: offset for key, offset in theirs.items() if key[0] in acts - facts.newer - offline})
     queues = (_then(facts.master, queue, own.get(_key(queue))) for queue in facts.master.queues)
     then = replace(facts.master, queues=tuple(queues))
     for queue, back in zip(facts.master.queues, queue_starts(then, consumer), strict=True):
         start = starts.get(_key(queue))
+        if queue.broker in offline:
+            back = replace(back, start=None, first=None, lag=None, unserved=OFFLINE)
         yield QueueFailover(
             facts=queue,
             slave=None if start is None else start.facts,
@@ -306,6 +325,14 @@ def _notes(facts: PairFacts, acts: frozenset[str], queues: tuple[QueueFailover, 
         yield (
             f"The master of {name} counts more commits than its slave: it keeps its own offsets, unless the slave "
             "counts more meanwhile."
+        )
+    if offline := dict.fromkeys(queue.facts.broker for queue in queues if queue.offline):
+        yield f"{', '.join(offline)}: {OFFLINE}."
+    unread = [one.name for one in facts.slave.brokers if Release.parse(one.release) >= UNREADABLE_SINCE]
+    if unread:
+        yield (
+            f"{', '.join(unread)}: from 5.5.0 on a slave cannot read the offsets of a master that has answered a pull, "
+            "and keeps those that it has."
         )
     yield "These are the offsets of this moment: a slave asks its master every 10 s, or every minute."
     yield "A master that is killed may have lost its last commits, which it writes every 5 s by default."

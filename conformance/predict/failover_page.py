@@ -53,6 +53,8 @@ def _answer(prediction: FailoverPrediction) -> Cell:
     back = [_counted(then, skips_then) or "nothing comes again"]
     if lost:
         back.append(f"{count(lost, 'offset')} of the slave {'is' if lost == 1 else 'are'} lost")
+    if any(queue.offline for queue in queues):
+        return Cell(f"While the master is gone {gone}. It stays offline when it is started again.", BAD)
     bad = BAD if prediction.repeats or prediction.skips else GOOD if any(queue.served for queue in queues) else DOUBTFUL
     return Cell(f"While the master is gone {gone}. Once it is back {', and '.join(back)}.", bad)
 
@@ -75,7 +77,7 @@ def _behaviour(queue: QueueFailover) -> Hashable:
     counted = (queue.again, queue.skips, queue.again_then, queue.skips_then)
     known = (queue.facts.stored, queue.slave and queue.slave.stored, queue.reached, queue.after)
     gone = queue.gone and (queue.gone.source, queue.gone.unserved, queue.gone.unknown)
-    return (gone, queue.back.source, queue.lost, *map(bool, counted), *(one is None for one in known))
+    return (gone, queue.back.source, queue.offline, queue.lost, *map(bool, counted), *(one is None for one in known))
 
 
 def _row(alike: Sequence[QueueFailover], several: bool) -> tuple[Cell, ...]:
@@ -103,6 +105,7 @@ def _consequence(alike: Sequence[QueueFailover]) -> str:
         parts.append("gets nothing at the slave")
     again, skips = sum(queue.again for queue in alike), sum(queue.skips for queue in alike)
     then, skips_then = sum(queue.again_then for queue in alike), sum(queue.skips_then for queue in alike)
+    parts += ["gets nothing from the master, which stays offline"] if first.offline else []
     parts += [f"consumes {again:,} again"] if again else []
     parts += [f"leaves out {skips:,}"] if skips else []
     parts += [f"{then:,} again once it is back"] if then else []
@@ -146,6 +149,7 @@ def _queue(queue: QueueFailover) -> dict[str, Any]:
             "repeats": queue.again_then,
             "skips": queue.skips_then,
             "lost": queue.lost,
+            "offline": queue.offline,
         },
     }
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -41,6 +42,10 @@ _READ = {SLAVE_READS: "true"}
 _TOGETHER = 3
 #: Timeouts of a slave that asks, of offsets on the disk, and of all messages (s), and how long no more may come.
 _ASKS, _WRITTEN, _GIVEN, _SILENCE = 200.0, 60.0, 60.0, 4.0
+#: How long a master that is to stay offline is looked at (s): others are online after a few.
+_OFFLINE = 40.0
+#: A consumer first commits after 10 s.
+_COMMITS = 20.0
 #: How often a pair is played whose slave asked just then.
 _TRIES = 4
 
@@ -193,20 +198,31 @@ class RunningPair(RoutedCluster):
     def _compared(self, predictions: Mapping[str, FailoverPrediction]) -> Iterator[str]:
         """What differs, at the slave and once the master is back."""
         wanted = {group: _due(queue.gone for queue in one.queues) for group, one in predictions.items()}
-        yield from self._consumed("the slave", wanted)
         reached = {group: {one.facts.queue: one.reached for one in each.queues} for group, each in predictions.items()}
+        yield from self._consumed("the slave", wanted, reached)
         yield from _kept(self._slave, "the slave", reached)
         self._master.start()
+        if any(queue.offline for one in predictions.values() for queue in one.queues):
+            if wait_until(lambda: self.route() == {NAME: {"0", "1"}}, _OFFLINE, 0.5):
+                yield "predicted that the master stays offline, and it came online"
+            return
         self.await_route({NAME: {"0", "1"}})
         after = {group: {one.facts.queue: one.after for one in each.queues} for group, each in predictions.items()}
         yield from _kept(self._master, "the master", after)
         wanted = {group: _due(queue.back for queue in one.queues) for group, one in predictions.items()}
-        yield from self._consumed("the master", wanted)
+        yield from self._consumed("the master", wanted, {})
 
-    def _consumed(self, where: str, wanted: Mapping[str, Mapping[int, tuple[int | None, int]]]) -> Iterator[str]:
-        """What differs in the messages that real consumers are given, by group and queue: the first, and how many."""
+    def _consumed(
+        self,
+        where: str,
+        wanted: Mapping[str, Mapping[int, tuple[int | None, int]]],
+        reached: Mapping[str, Mapping[int, int | None]],
+    ) -> Iterator[str]:
+        """What differs in the messages that real consumers are given, by group and queue: the first, and how many. They
+        run until the slave has what they are to have ``reached``, or long enough."""
         with ThreadPoolExecutor(len(wanted)) as pool:
-            given = dict(zip(wanted, pool.map(self._given, wanted, wanted.values()), strict=True))
+            kept = [reached.get(group) for group in wanted]
+            given = dict(zip(wanted, pool.map(self._given, wanted, wanted.values(), kept), strict=True))
         for group, due in wanted.items():
             for number, expected in due.items():
                 offsets = [offset for queue, offset in given[group] if queue == number]
@@ -214,7 +230,9 @@ class RunningPair(RoutedCluster):
                 if observed != expected:
                     yield f"{group}, {SHAPES[number]}, at {where}: predicted {expected}, was {observed}"
 
-    def _given(self, group: str, due: Mapping[int, tuple[int | None, int]]) -> list[tuple[int, int]]:
+    def _given(
+        self, group: str, due: Mapping[int, tuple[int | None, int]], reached: Mapping[int, int | None] | None
+    ) -> list[tuple[int, int]]:
         """What a consumer is given until nothing more comes."""
         from rocketmq_conformance.conformance.targets.java_client.whole import WholeConsumer, quick_release
 
@@ -224,6 +242,8 @@ class RunningPair(RoutedCluster):
         with WholeConsumer(classes, PUSH, self.name_server, group, TOPIC, LAST, client=name) as consumer:
             wait_until(lambda: len(consumer.given) >= total, _GIVEN, 0.1)
             time.sleep(_SILENCE)
+            if reached is not None:
+                wait_until(lambda: _has(self._slave, group, reached), _COMMITS, 0.2)
             return list(consumer.given)
 
 
@@ -244,12 +264,15 @@ def _due(starts: Iterator[QueueStart | None]) -> dict[int, tuple[int | None, int
 def _kept(broker: Broker, where: str, wanted: Mapping[str, Mapping[int, int | None]]) -> Iterator[str]:
     """What differs in what a broker has stored, by group and queue; the last commits may still be on their way."""
     for group, offsets in wanted.items():
-        due = {queue: offset for queue, offset in offsets.items() if offset is not None}
-        wait_until(lambda group=group, due=due: _stored(broker, group) == due, _SILENCE, 0.1)  # type: ignore[misc]
+        wait_until(partial(_has, broker, group, offsets), _SILENCE, 0.1)
         stored = _stored(broker, group)
         for queue, offset in offsets.items():
             if stored.get(queue) != offset:
                 yield f"{group}, {SHAPES[queue]}: predicted {offset} at {where}, was {stored.get(queue)}"
+
+
+def _has(broker: Broker, group: str, offsets: Mapping[int, int | None]) -> bool:
+    return _stored(broker, group) == {queue: offset for queue, offset in offsets.items() if offset is not None}
 
 
 def _do(broker: Broker, asked: requests.Ask) -> None:

@@ -59,10 +59,11 @@ class RoutedCluster(Scoped):
 
     def await_route(self, wanted: Mapping[str, set[str]]) -> None:
         """Wait until the name server names these addresses of brokers, by their numbers."""
-        if not wait_until(lambda: self._route() == wanted, ROUTE_LIMIT, 0.1):
+        if not wait_until(lambda: self.route() == wanted, ROUTE_LIMIT, 0.1):
             raise CannotRunError(f"The route of {self.topic} is not complete after {ROUTE_LIMIT:.0f} s: try again.")
 
-    def _route(self) -> dict[str, set[str]]:
+    def route(self) -> dict[str, set[str]]:
+        """The numbers of the addresses that the name server has of each broker."""
         with Connection(HOST, self._names, _PATIENCE) as line:
             answer = line.call(Request.GET_ROUTEINFO_BY_TOPIC, {"topic": self.topic})
         found = java_json.loads(answer.body.decode())["brokerDatas"] if answer.code == 0 else []

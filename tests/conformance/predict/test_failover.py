@@ -164,3 +164,20 @@ def test_a_newer_data_version_of_the_master_keeps_its_offsets() -> None:
     found = predict_failover(newer, Consumer(), True, others=False)
     assert [queue.after for queue in found.queues] == [9]
     assert any("counts more commits than its slave" in note for note in found.notes)
+
+
+def test_a_master_of_5_5_0_stays_offline_when_its_slave_answered_a_pull() -> None:
+    found = {}
+    for release, reads in (("5.3.3", "true"), ("5.5.0", "true"), ("5.5.0", "false")):
+        acts = {"enableSlaveActingMaster": "true", "totalReplicas": "2", "slaveReadEnable": reads}
+        with pair(release, {0: 9}, {0: 5}, **acts) as (master, _):
+            facts = read_pair(master.address, GROUP, [TOPIC])
+        made = predict_failover(facts, Consumer(), others=False)
+        found[release, reads] = (made.queues[0].offline, made.queues[0].after, made.queues[0].given)
+        text = failover_page(made).answer.text
+        assert text.endswith("It stays offline when it is started again.") == made.queues[0].offline
+    assert found == {
+        ("5.3.3", "true"): (False, 75, 70),
+        ("5.5.0", "true"): (True, 9, 70),
+        ("5.5.0", "false"): (False, 5, 0),
+    }
