@@ -64,6 +64,7 @@ STEPPED = {
     "remote-store-two-brokers": 60,
     "local-store-two-brokers": 60,
     "rebalance-two-brokers": 60,
+    "nodes": 40,
 }
 SEED = 20240101
 #: Cases of sampled allocations per release.

@@ -88,3 +88,7 @@ class ClientRules(ProfileFields):
     names_broker: bool = in_client(switches.NAMES_BROKER)
     limits_bytes: bool = in_client(switches.LIMITS_BYTES)
     orders_numbers: bool = in_client(switches.ORDERS_NUMBERS)
+    offsets_at_master: bool = in_client(switches.OFFSETS_AT_MASTER, mends=True)
+    #: Do reads and commits of offsets look for the master in the route, though a slave is known?
+    reads_at_master: bool = in_client(switches.OFFSETS_AT_MASTER)
+    commits_at_master: bool = in_client(switches.COMMITS_AT_MASTER)

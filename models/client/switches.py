@@ -588,3 +588,18 @@ LITE_START_ENDS = Switch(
     rules=("LP-START-LISTENED",),
     source="DefaultLitePullConsumerImpl#start",
 )
+OFFSETS_AT_MASTER = Switch(
+    "B01",
+    "Offsets are read and committed at the master wherever it is known, and reads look for it in the route",
+    v4="4.9.3",
+    v5="5.0.0-ALPHA",
+    rules=("NODE-OFFSETS", "NODE-ROUTE"),
+    source="RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker, #updateConsumeOffsetToBroker",
+)
+COMMITS_AT_MASTER = Switch(
+    "B02",
+    "A commit asks for the route while the master is not known",
+    v4="4.9.3",
+    rules=("NODE-ROUTE",),
+    source="RemoteBrokerOffsetStore#updateConsumeOffsetToBroker",
+)
