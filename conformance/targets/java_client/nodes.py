@@ -32,7 +32,7 @@ from rocketmq_conformance.suites.nodes import (
 
 _HOST = "10.0.2."
 _TOPIC = ORDINARY.queues[0].topic
-_BODIES = {
+_BODIES: dict[Request, dict[str, list[str]]] = {
     Request.LOCK_BATCH_MQ: {"lockOKMQSet": []},
     Request.GET_CONSUMER_LIST_BY_GROUP: {"consumerIdList": []},
 }
