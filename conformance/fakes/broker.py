@@ -427,6 +427,10 @@ class FakeBroker:
         """Answer every pull that waits for a message, or each of one topic or queue, by an error."""
         self._between_requests(lambda: self._pulls.fail_held(topic, queue))
 
+    def suggest(self, node: int) -> None:
+        """Have answers to pulls suggest this node of the broker from now on, a slave perhaps."""
+        self._pulls.suggested = node
+
     def end_held_pulls(self, ends: Callable[[Command], bool]) -> None:
         """Answer pulls that wait for a message before their time is up: those that are to end."""
         self._between_requests(lambda: self._pulls.end_held(ends))

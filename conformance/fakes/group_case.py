@@ -119,6 +119,12 @@ class GroupCase(WatchedCase):
         self._where = LAST
         self._now = TIMES[-1]
 
+    def watch_anew(self) -> None:
+        """Forget what clients sent, but not the messages that answers carried."""
+        carried = self.traffic.carried
+        self.traffic = Traffic(self._broadcasting, owner=self.owner, again=self._again)
+        self.traffic.carried = carried
+
     def open(self) -> str:
         """Let clients connect; host:port of the name server, which has a port of its own."""
         self.broker.encrypt(self.guard.context)

@@ -106,6 +106,8 @@ class Pulls:
         #: Called with each pull over a connection that was not refused: the connection, group, topic, queue, and the
         #: offset that it asked for or was sent to.
         self.pulled_from: Callable[[int, str, str, int, int], object] = lambda number, group, topic, queue, offset: None
+        #: The node of the broker that answers suggest for the next pull.
+        self.suggested = 0
         #: What a release says of topic and group in each answer.
         self.flags: Mapping[str, str] = {}
         #: When held pulls are checked next (ms since the epoch), and the timer that wakes the broker for it.
@@ -320,7 +322,7 @@ class Pulls:
         if found:
             self._read(topic, queue, found[0])
         answer = {
-            "suggestWhichBrokerId": "0",
+            "suggestWhichBrokerId": str(self.suggested),
             "nextBeginOffset": str(following),
             "minOffset": str(low),
             "maxOffset": str(high),

@@ -26,18 +26,18 @@ class RouteForm(NamedTuple):
         return cls("topicSysFlag" if release >= _RENAMED else "topicSynFlag", release >= _ACTING)
 
 
-def _addresses(address: str, standard: bool) -> str:
+def _addresses(nodes: Mapping[int, str], standard: bool) -> str:
     """The addresses by broker id; 0 is the master. Java leaves the quotes of a number away."""
-    key = '"0"' if standard else "0"
-    return f"{{{key}:{json.dumps(address)}}}"
+    quote = '"' if standard else ""
+    return f"{{{','.join(f'{quote}{node}{quote}:{json.dumps(address)}' for node, address in nodes.items())}}}"
 
 
 def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), sort_keys=True)
 
 
-def _broker(name: str, cluster: str, address: str, standard: bool, acting: bool) -> str:
-    addresses = _addresses(address, standard)
+def _broker(name: str, cluster: str, nodes: Mapping[int, str], standard: bool, acting: bool) -> str:
+    addresses = _addresses(nodes, standard)
     more = ',"enableActingMaster":false' if acting else ""
     return f'{{"brokerAddrs":{addresses},"brokerName":{json.dumps(name)},"cluster":{json.dumps(cluster)}{more}}}'
 
@@ -61,10 +61,20 @@ def route(name: str, cluster: str, address: str, settings: Topic, standard: bool
 
 def route_of_many(brokers: Sequence[tuple[str, str, Topic]], cluster: str, standard: bool, form: RouteForm) -> bytes:
     """TopicRouteData of a topic on several brokers: the name, address, and settings of the topic of each."""
-    entries = [_broker(name, cluster, address, standard, form.acting) for name, address, _ in brokers]
-    queues = [_queue_data(name, settings, form) for name, _, settings in brokers]
+    entries = [_broker(name, cluster, {0: address}, standard, form.acting) for name, address, _ in brokers]
+    return _topic_route(entries, [_queue_data(name, settings, form) for name, _, settings in brokers])
+
+
+def route_of_nodes(
+    name: str, cluster: str, nodes: Mapping[int, str], settings: Topic, standard: bool, form: RouteForm
+) -> bytes:
+    """TopicRouteData of a topic with these settings on one broker that has nodes: their addresses by number."""
+    return _topic_route([_broker(name, cluster, nodes, standard, form.acting)], [_queue_data(name, settings, form)])
+
+
+def _topic_route(brokers: Sequence[str], queues: Sequence[str]) -> bytes:
     return (
-        f'{{"brokerDatas":[{",".join(entries)}],"filterServerTable":{{}},"queueDatas":[{",".join(queues)}]}}'.encode()
+        f'{{"brokerDatas":[{",".join(brokers)}],"filterServerTable":{{}},"queueDatas":[{",".join(queues)}]}}'.encode()
     )
 
 
@@ -92,6 +102,6 @@ def group_stats(name: str, found: Iterable[QueueStats]) -> bytes:
 
 def clusters(name: str, cluster: str, address: str, form: RouteForm) -> bytes:
     """ClusterInfo with one broker; always in Java's own JSON."""
-    broker = _broker(name, cluster, address, False, form.acting)
+    broker = _broker(name, cluster, {0: address}, False, form.acting)
     table = _compact({cluster: [name]})
     return f'{{"brokerAddrTable":{{{json.dumps(name)}:{broker}}},"clusterAddrTable":{table}}}'.encode()

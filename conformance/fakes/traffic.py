@@ -209,6 +209,13 @@ class Traffic:
         if answered is not None and offset > answered[2]:
             self.brought.append(answered)
 
+    def confirm(self, elsewhere: Traffic) -> None:
+        """Messages count as given, too, whose queue was pulled from behind them at another node of the broker."""
+        for pulled, (client, offset) in elsewhere.pulls.items():
+            answered = self._answered.get(pulled)
+            if answered is not None and answered[0] == client and offset > answered[2]:
+                self.brought.append(self._answered.pop(pulled))
+
     def unanswered(self, queue: int | None = None) -> None:
         """No pull that waits is answered any more, or none of a queue."""
         self._waiting = {one: by for one, by in self._waiting.items() if queue not in (None, one[0])}

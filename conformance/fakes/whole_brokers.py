@@ -11,7 +11,7 @@ from rocketmq_conformance.conformance.fakes.own_topics import own_topics
 from rocketmq_conformance.conformance.fakes.responses import command
 from rocketmq_conformance.conformance.fakes.routes import RouteForm, route_of_many
 from rocketmq_conformance.conformance.fakes.said import SaidMessages
-from rocketmq_conformance.conformance.fakes.traffic import RETURNED, Brought, Traffic
+from rocketmq_conformance.conformance.fakes.traffic import RETURNED, Brought
 from rocketmq_conformance.conformance.fakes.watched_case import STRANGER, shown_messages
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
@@ -59,14 +59,18 @@ class WholeBrokers:
     """Two brokers with a topic and a group, without members at first; ``later`` replaces their timers."""
 
     def __init__(self, profile: Profile, later: Callable[[float, Callable[[], object]], Any] | None = None) -> None:
-        self.first = _NamingCase(profile, later)
-        self.second = GroupCase(profile, later, name=NAMES[SECOND])
-        self.cases: tuple[GroupCase, GroupCase] = self.first, self.second
-        self.first.named = self._named
+        self.first, self.second = self.cases = self._made(profile, later)
         self.queues = 2, 2
         self.away = False
         #: By how many more queues of each broker are written than read.
         self.more_written = 0
+
+    def _made(
+        self, profile: Profile, later: Callable[[float, Callable[[], object]], Any] | None
+    ) -> tuple[GroupCase, GroupCase]:
+        first = _NamingCase(profile, later)
+        first.named = self._named
+        return first, GroupCase(profile, later, name=NAMES[SECOND])
 
     def open(self) -> str:
         """Open the TCP doors; the address of the name server."""
@@ -98,9 +102,7 @@ class WholeBrokers:
 
     def come_back(self) -> None:
         """The second broker is there again with all that it had, and without clients."""
-        carried = self.second.traffic.carried
-        self.second.traffic = Traffic(owner=self.second.owner)
-        self.second.traffic.carried = carried
+        self.second.watch_anew()
         self.second.broker.consumers.begin({})
         self.away = False
 

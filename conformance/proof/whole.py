@@ -25,6 +25,7 @@ from rocketmq_conformance.conformance.proof.whole_broadcasting import prove_broa
 from rocketmq_conformance.conformance.proof.whole_files import prove_files
 from rocketmq_conformance.conformance.proof.whole_real import prove_handovers
 from rocketmq_conformance.conformance.proof.whole_scripted import prove_cases
+from rocketmq_conformance.conformance.proof.whole_slaves import prove_slaves
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.host_port import host_port
@@ -243,6 +244,7 @@ def prove_scripted(text: str, only: str = "", rule: str = "") -> Tally:
     if not only:
         prove_files(tally, classes, rule)
         prove_broadcasting(tally, classes, rule)
+        prove_slaves(tally, classes, rule)
     return tally
 
 

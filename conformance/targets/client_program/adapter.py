@@ -37,6 +37,7 @@ from rocketmq_conformance.conformance.targets.client_program.played_group import
 from rocketmq_conformance.conformance.targets.client_program.played_load import PlayedLoad
 from rocketmq_conformance.conformance.targets.client_program.played_messages import PlayedMessages
 from rocketmq_conformance.conformance.targets.client_program.played_pauses import PlayedPauses
+from rocketmq_conformance.conformance.targets.client_program.played_slaves import PlayedSlaves
 from rocketmq_conformance.conformance.targets.client_program.played_subscriptions import PlayedSubscriptions
 from rocketmq_conformance.conformance.targets.client_program.played_topologies import PlayedTopologies
 from rocketmq_conformance.conformance.targets.client_program.program import Introduced
@@ -60,6 +61,7 @@ from rocketmq_conformance.suites import (
     whole_load,
     whole_messages,
     whole_pause,
+    whole_slaves,
     whole_subscriptions,
     whole_topologies,
 )
@@ -83,6 +85,7 @@ _PLAYED_AT_TWO: dict[str, type[PlayedBrokers]] = {
     whole_brokers.SUITE.name: PlayedBrokers,
     whole_topologies.SUITE.name: PlayedTopologies,
     whole_clusters.SUITE.name: PlayedClusters,
+    whole_slaves.SUITE.name: PlayedSlaves,
 }
 #: How many times as many cases as there are lanes may be under way before the first of them has ended.
 _AHEAD = 4

@@ -39,6 +39,7 @@ from rocketmq_conformance.suites import (
     whole_listener,
     whole_orderly,
     whole_orderly_listener,
+    whole_slaves,
     whole_topologies,
 )
 
@@ -50,6 +51,7 @@ _FAKE_ALONE = {
         (whole_brokers.SUITE.name, whole_topologies.SUITE.name, whole_clusters.SUITE.name),
         "needs two brokers, one of which comes or goes away",
     ),
+    whole_slaves.SUITE.name: "needs a master and its slave, one of which goes away",
 }
 _ORDERLY = {whole_orderly.SUITE.name: "needs locks that outlive a case: go through broker:VERSION"}
 _TOO_NEW = "a running broker has no messages that are old enough, or have expired: go through broker:VERSION"

@@ -21,6 +21,7 @@ from rocketmq_conformance.suites import (
     whole_orderly_listener,
     whole_pause,
     whole_push,
+    whole_slaves,
     whole_subscriptions,
     whole_topologies,
 )
@@ -61,4 +62,5 @@ REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_clusters.SUITE.name: (PUSH, ALSO),
     whole_files.SUITE.name: (PUSH._replace(model=BROADCASTING), ""),
     whole_answers.SUITE.name: (PUSH, ""),
+    whole_slaves.SUITE.name: (PUSH, ""),
 }
