@@ -60,6 +60,10 @@ _GONE = {
     kind: Reason(("WHOLE-SLV-GONE", "WHOLE-SLV-STORE"), kind)
     for kind in ("goes away", "pulls at the slave", "given by the slave", "begins at the slave", "nobody, master away")
 }
+_SHARED = {
+    False: Reason(("WHOLE-SHARE", "WHOLE-SLV-PULL"), "queues change hands"),
+    True: Reason(("WHOLE-SLV-GONE", "WHOLE-SHARE", "WHOLE-SLV-STORE"), "queues change hands, master away"),
+}
 _BACK = Reason(("WHOLE-SLV-PULL", "WHOLE-SLV-STORE"), "comes back")
 _SUGGESTED = {
     node: Reason(("WHOLE-SLV-PULL", "WHOLE-COMMIT"), f"{name} is suggested")
@@ -70,7 +74,6 @@ _GIVEN = {
     SLAVE: Reason(("WHOLE-SLV-PULL", "WHOLE-FIRST", "WHOLE-COMMIT"), "given by the slave that is suggested"),
 }
 _BEGINS = Reason(("WHOLE-FIRST", "WHOLE-COMMIT", "WHOLE-SLV-PULL"), "begins at the master")
-_SHARED = Reason(("WHOLE-SHARE", "WHOLE-SLV-PULL"), "queues change hands")
 _QUIET = Reason(("WHOLE-COMMIT",), "nothing is new")
 _CHOSEN = Reason(("WHOLE-SHARE",), "before anyone joins")
 
@@ -196,15 +199,16 @@ class WholeSlavesModel:
         stored = tuple(at.get(key, NOTHING) for at in nodes for key in keys)
         fired = frozenset(rule for why in group.reasons for rule in why.rules)
         state = state._replace(group=group._replace(reasons=(), starts={}))
-        why = because if because is not None and group.members else _reason(state, bool(given), fired)
+        if "WHOLE-SHARE" in fired and group.members:
+            why = _SHARED[state.away]
+        else:
+            why = because if because is not None and group.members else _reason(state, bool(given))
         return state, (tuple(places), given, stored), with_beneath(why, group)
 
 
-def _reason(state: WholeSlavesState, given: bool, fired: frozenset[str]) -> Reason:
+def _reason(state: WholeSlavesState, given: bool) -> Reason:
     """The reason of an answer to a step that changes no node."""
     if state.away:
         served = "given by the slave" if given else "pulls at the slave"
         return _GONE[served if state.group.members else "nobody, master away"]
-    if given:
-        return _GIVEN[state.suggested]
-    return _SHARED if "WHOLE-SHARE" in fired and state.group.members else _QUIET
+    return _GIVEN[state.suggested] if given else _QUIET

@@ -55,7 +55,9 @@ def shown_with(command: str, *suites: str) -> set[str]:
 
 def counts_of_programs() -> Iterator[tuple[str, object]]:
     """The same of docs/client.md."""
-    pushes = shown_with("", "whole-push", "whole-answers", "whole-brokers", "whole-topologies", "whole-allocation")
+    pushes = shown_with(
+        "", "whole-push", "whole-answers", "whole-brokers", "whole-topologies", "whole-slaves", "whole-allocation"
+    )
     answers = {"WHOLE-ANS-TWICE", "WHOLE-ANS-LATE"} & pushes
     messages = {rule for rule in shown_with("", "whole-messages") if rule.startswith("WHOLE-MSG-")}
     read = {"WHOLE-MSG-READ", "WHOLE-MSG-TYPE"} & messages

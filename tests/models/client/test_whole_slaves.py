@@ -76,13 +76,12 @@ def test_who_begins_does_so_by_the_offsets_of_the_node_in_use() -> None:
 
 
 def test_members_divide_the_queues_at_whichever_node() -> None:
-    state = MODEL.initial()
-    for handler, *arguments in ((MODEL.join, 0), (MODEL.join, 1), (MODEL.go_away,)):
-        state, answer, why = handler(state, *arguments)
-    assert answer[0] == (NOBODY, NOBODY, (0, 12), (1, 12))
+    state, _, why = MODEL.join(MODEL.join(MODEL.initial(), 0)[0], 1)
+    assert why.kind == "queues change hands"
+    state, answer, why = MODEL.go_away(state)
+    assert (answer[0], why.kind) == ((NOBODY, NOBODY, (0, 12), (1, 12)), "goes away")
     assert MODEL.leave(state, 2)[1][0] == answer[0]
     state, answer, why = MODEL.leave(state, 1)
     assert (answer[0], why.kind) == ((NOBODY, NOBODY, (0, 12), (0, 12)), "pulls at the slave")
-    there = MODEL.leave(MODEL.join(MODEL.join(MODEL.initial(), 0)[0], 1)[0], 1)[2]
-    assert there.kind == "queues change hands"
+    assert MODEL.join(state, 1)[2].kind == "queues change hands, master away"
     assert MODEL.learn(state, ("a", "", "")).group.clients != state.group.clients

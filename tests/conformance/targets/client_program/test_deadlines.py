@@ -33,6 +33,7 @@ from rocketmq_conformance.suites import (
     whole_orderly_listener,
     whole_pause,
     whole_push,
+    whole_slaves,
     whole_subscriptions,
     whole_topologies,
 )
@@ -74,6 +75,7 @@ STORED = [
     (whole_subscriptions, 5),
     (whole_brokers, 5),
     (whole_topologies, 5),
+    (whole_slaves, 5),
     (whole_clusters, 5),
 ]
 

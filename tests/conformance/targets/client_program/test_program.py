@@ -24,6 +24,7 @@ from rocketmq_conformance.conformance.targets.client_program import connections
 from rocketmq_conformance.conformance.targets.client_program.adapter import ClientProgram
 from rocketmq_conformance.conformance.targets.client_program.played_clusters import PlayedClusters
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
+from rocketmq_conformance.conformance.targets.client_program.played_slaves import PlayedSlaves
 from rocketmq_conformance.conformance.targets.client_program.played_topologies import PlayedTopologies
 from rocketmq_conformance.conformance.targets.client_program.program import Program
 from rocketmq_conformance.conformance.targets.client_program.smoke import look_at
@@ -42,6 +43,7 @@ from rocketmq_conformance.suites import (
     whole_lite,
     whole_orderly,
     whole_orderly_listener,
+    whole_slaves,
     whole_topologies,
 )
 from rocketmq_conformance.suites import whole_push as operations
@@ -427,6 +429,23 @@ def test_a_second_consumer_is_asked_for_by_a_command() -> None:
         assert log.commands == [{"also": [address, "G", "T", instance]} for address, instance in asked]
         assert isinstance(group.do(whole_clusters.Leave(0)), Ok)
         assert group.brokers.away
+
+
+def test_a_master_goes_away_and_comes_back_while_its_slave_stays() -> None:
+    with group_of(whole_slaves.SUITE, "sits") as group:
+        assert isinstance(group, PlayedSlaves)
+        assert group.do(whole_slaves.Prepare(1, 7)) == Ok()
+        assert isinstance(group.do(whole_slaves.Join(0)), Ok)
+        nodes = []
+        for operation in (
+            *(whole_slaves.Prepare(2, 7), whole_slaves.Suggest(1), whole_slaves.GoAway(), whole_slaves.GoAway()),
+            *(whole_slaves.Synchronise(), whole_slaves.Send(-1), whole_slaves.ComeBack(), whole_slaves.ComeBack()),
+        ):
+            prepares = isinstance(operation, whole_slaves.Prepare)
+            assert group.do(operation) == (Ok() if prepares else Ok((((-1, -1),) * 4, (), (7, -1, 7, -1))))
+            nodes.append((tuple(group.pair.nodes()), group.pair.second.broker.running))
+        assert nodes == [*[((0, 1), True)] * 2, *[((1,), False)] * 4, *[((0, 1), True)] * 2]
+        assert [case.max_offset(0) for case in group.pair.cases] == [13, 13]
 
 
 def test_a_broker_that_is_to_come_listens_once_it_is_there() -> None:
