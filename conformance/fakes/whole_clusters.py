@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rocketmq_conformance.conformance.fakes.said import SaidMessages
 from rocketmq_conformance.conformance.fakes.traffic import Brought
 from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
+from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.client.whole_brokers import place_of
 from rocketmq_conformance.models.profile import Profile
 
@@ -17,7 +18,6 @@ class WholeClusters(WholeBrokers):
 
     def __init__(self, profile: Profile) -> None:
         super().__init__(profile)
-        self.first.named = lambda: self._named()[:1]
         #: The address of the second one's name server, once it is open.
         self.other_address = ""
 
@@ -39,3 +39,6 @@ class WholeClusters(WholeBrokers):
         for (_, queue, offset), times in self.second.traffic.carried.items():
             carried[client, queue, offset] += times
         return said.among(brought, carried, lambda number: place_of(number)[1])
+
+    def _named(self) -> list[tuple[str, str, Topic]]:
+        return super()._named()[:1]

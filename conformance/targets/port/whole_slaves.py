@@ -66,6 +66,7 @@ class WholeSlaves(WholePush):
         if self._pair is None or self._of != case.profile:
             self._pair, self._of = SlavePair(case.profile, never), case.profile
         super().begin_case(case)
+        self.nodes = ()
         self.suggested.clear()
         self.prepare_nodes(2, NOTHING)
 
