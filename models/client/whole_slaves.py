@@ -1,8 +1,10 @@
 """A group of whole push consumers of a broker that has a slave, as their traffic at both nodes shows them.
 
 What arrives is at both nodes. Pulls go to the node that answers suggest, commits and reads of offsets to the master
-(PULL-NODE-1, NODE-OFFSETS). While the master is away the route names the slave alone, and everything goes there. The
-slave has the offsets that it took from its master last, and those that were committed to it; the master, once it is
+(PULL-NODE-1, NODE-OFFSETS). While the master is away the route names the slave alone, and everything goes there: that
+consumers go on is promised by docs/en/Deployment.md of 4.9.8 and 5.x.
+
+The slave has the offsets that it took from its master last, and those that were committed to it; the master, once it is
 back, those that it had. A member that ran all the time commits there what it holds. One that begins then begins by
 what the master has: what was committed to the slave alone comes again.
 """
@@ -25,16 +27,14 @@ from rocketmq_conformance.models.client.whole_moves import Join, Leave
 from rocketmq_conformance.models.client.whole_push import NO_OWNER, Setting, initial_group
 from rocketmq_conformance.models.outcome import Value
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Level, Origin, Reason, Rule
+from rocketmq_conformance.models.rule import Answer, Level, Reason, Rule
 
 RULES = (
     Rule(
         "WHOLE-SLV-GONE",
         "While the master is away its slave serves the group: members pull there, and those that join begin by the "
         "offsets that the slave has.",
-        "docs/cn/architecture.md @ 4.9.8; PullAPIWrapper#pullKernelImpl, "
-        "RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker @ 4.0.0, 4.9.8, 5.3.3",
-        origin=Origin.DOCUMENTED,
+        "PullAPIWrapper#pullKernelImpl, RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker @ 4.0.0, 4.9.8, 5.3.3",
     ),
     Rule(
         "WHOLE-SLV-STORE",
