@@ -138,7 +138,7 @@ SUITE = Suite(
     ),
     beneath=(
         *("START-PUSH-1", "API-ADM-1", "OFF-R-READ", "BQ-QUERY-1"),
-        *("MQ-ORD-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1", "REB-CLU-2"),
+        *("MQ-ORD-1", "REB-ADD-1", "REB-DROP-1", "REB-REM-1"),
     ),
     beginning="A topic of two young queues at a master and its slave, a group that has stored nothing, and no member.",
     confirmations=2,
