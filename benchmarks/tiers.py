@@ -13,6 +13,7 @@ import argparse
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
+from itertools import chain, islice
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
@@ -117,8 +118,10 @@ def played(suite: Suite, stage: Stage, tier: str, seconds: float, seed: int) -> 
     """The cases of a tier that were played in its time: whether each diverges, and the CPU seconds until then."""
     judge = Judge(suite, stage.profile)
     at_once = None if judge.stepwise else stage.step_player(suite)
+    drawn = cases(suite, stage.profile, tier, seed)
+    first = [*islice(drawn, 1)]  # plans are read and Hypothesis is set up once, however long a run is
     begun = time.process_time()
-    for number, rows in enumerate(cases(suite, stage.profile, tier, seed)):
+    for number, rows in enumerate(chain(first, drawn)):
         stage.begin(suite, number)
         agrees = at_once is not None and judge.agrees_at_once(rows, at_once) is not None
         if not agrees:
