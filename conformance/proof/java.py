@@ -57,6 +57,7 @@ STEPPED = {
     "rebalance-plain": 40,
     "lite-pull": 60,
     "identity": 40,
+    "defaults": 60,
     "pushed-reset": 24,
     "start-broadcast": 40,
     "timers": 30,

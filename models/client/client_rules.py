@@ -92,3 +92,7 @@ class ClientRules(ProfileFields):
     #: Do reads and commits of offsets look for the master in the route, though a slave is known?
     reads_at_master: bool = in_client(switches.OFFSETS_AT_MASTER)
     commits_at_master: bool = in_client(switches.COMMITS_AT_MASTER)
+    has_20_threads: bool = in_client(switches.HAS_20_THREADS)
+    leaves_vip_off: bool = in_client(switches.LEAVES_VIP_OFF)
+    awaits_listeners: bool = in_client(switches.AWAITS_LISTENERS)
+    sets_api_timeout: bool = in_client(switches.SETS_API_TIMEOUT)

@@ -603,3 +603,35 @@ COMMITS_AT_MASTER = Switch(
     rules=("NODE-ROUTE",),
     source="RemoteBrokerOffsetStore#updateConsumeOffsetToBroker",
 )
+HAS_20_THREADS = Switch(
+    "U01",
+    "A push consumer that sets no number of threads has 20 at most; before up to 64",
+    v4="4.5.1",
+    v5="5.0.0-PREVIEW",
+    rules=("DEFAULT-THREADS",),
+    source="DefaultMQPushConsumer#consumeThreadMax",
+)
+LEAVES_VIP_OFF = Switch(
+    "U02",
+    "The VIP channel is off unless it is set; before it was on",
+    v4="4.5.1",
+    v5="5.0.0-PREVIEW",
+    rules=("VIP-DEFAULT",),
+    source="ClientConfig#vipChannelEnabled",
+)
+AWAITS_LISTENERS = Switch(
+    "U03",
+    "A push consumer that is shut down can be made to wait for its listeners",
+    v4="4.7.1",
+    v5="5.0.0-PREVIEW",
+    rules=("DEFAULT-LISTENER",),
+    source="DefaultMQPushConsumer#awaitTerminationMillisWhenShutdown",
+)
+SETS_API_TIMEOUT = Switch(
+    "U04",
+    "How long a client waits for most answers can be set",
+    v4="4.9.2",
+    v5="5.0.0-ALPHA",
+    rules=("DEFAULT-CLIENT",),
+    source="ClientConfig#mqClientApiTimeout",
+)

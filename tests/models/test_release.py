@@ -27,7 +27,7 @@ from rocketmq_conformance.models.rule import Rule
 #: Releases in the order in which rules see them.
 ORDER = (
     *("4.0.0", "4.1.0", "4.2.0", "4.3.0", "4.5.1", "4.6.0", "4.6.1", "4.7.0", "4.7.1", "4.8.0"),
-    *("4.9.0", "4.9.1", "4.9.3", "4.9.4", "4.9.5", "4.9.8"),
+    *("4.9.0", "4.9.1", "4.9.2", "4.9.3", "4.9.4", "4.9.5", "4.9.8"),
     *("5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.3", "5.1.4"),
     *("5.2.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0", "5.5.1"),
 )
@@ -49,6 +49,10 @@ TABLE: dict[str, tuple[str | None, str | None, str | None]] = {
     "offsets_at_master": ("4.9.3", "5.0.0-ALPHA", None),
     "reads_at_master": ("4.9.3", "5.0.0-ALPHA", None),
     "commits_at_master": ("4.9.3", None, None),
+    "has_20_threads": ("4.5.1", "5.0.0-PREVIEW", None),
+    "leaves_vip_off": ("4.5.1", "5.0.0-PREVIEW", None),
+    "awaits_listeners": ("4.7.1", "5.0.0-PREVIEW", None),
+    "sets_api_timeout": ("4.9.2", "5.0.0-ALPHA", None),
     "checked_start": ("4.9.0", "5.0.0-PREVIEW", None),
     "unknown_throws": (None, "5.0.0-ALPHA", None),
     "lite_starts": ("4.6.1", "5.0.0-PREVIEW", None),

@@ -9,6 +9,7 @@ from places import ROOT
 
 from rocketmq_conformance.conformance.proof import assembly
 from rocketmq_conformance.conformance.proof.evidence import Tally
+from rocketmq_conformance.models.profile import Profile
 
 
 def test_a_difference_without_a_reason_is_reported() -> None:
@@ -18,6 +19,12 @@ def test_a_difference_without_a_reason_is_reported() -> None:
         "consumer.gone": ("1", "no field"),
         "inside.offsetStore": ("RemoteBrokerOffsetStore", "LocalFileOffsetStore"),
     }
+
+
+def test_a_setting_that_is_not_the_default_of_the_release_is_reported() -> None:
+    started = {"consumer.consumeThreadMax": "64", "consumer.pullBatchSize": "32", "consumer.popBatchNums": "no field"}
+    assert assembly.unset("orderly", Profile.of(client="4.5.0"), started) == {}
+    assert assembly.unset("push", Profile.of(client="4.5.1"), started) == {"consumeThreadMax": ("20", "64")}
 
 
 def test_every_reason_is_documented() -> None:
@@ -32,7 +39,7 @@ def test_stepped_consumers_are_made_of_what_start_makes() -> None:
 
     tally = Tally("client", "4.1.0-incubating")  # proof-java asks the others
     assembly.prove(java_release("4.1.0-incubating"), tally)
-    assert tally.cases == 6
+    assert tally.cases == 12
     assert tally.examples == []
 
 
