@@ -36,6 +36,7 @@ REASONS = {
     "conformance/targets/discovery.py::module_of": "what plays a suite is found by the suite's name",
     "conformance/targets/discovery.py::suite_modules": "mutants are found by listing their package",
     "conformance/targets/java_client/assembly.py::started": JAVA,
+    "conformance/targets/java_client/defaults.py::JavaDefaults._setting": JAVA,
     "conformance/targets/java_client/consume.py::JavaConsume.consumeMessage": JAVA,
     "conformance/targets/java_client/consume_orderly.py::JavaConsumeOrderly.consumeMessage": JAVA,
     "conformance/targets/java_client/consumer.py::JavaConsumer.__init__": JAVA,
