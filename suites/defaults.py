@@ -22,6 +22,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
+from rocketmq_conformance.suites.declare.wording import fields, plain
 
 _ANSWERS = (
     ": answers what the setting is then, by the Java client's name of it: a number, true or false, or a name; null of "
@@ -51,6 +52,7 @@ class UnsetLite(Operation):
 @operation(
     "Make a push consumer of which nothing is set, with a listener: answers how many threads it has for that, the "
     "fewest and the most.",
+    words=fields({"fewest": plain, "most": plain}),
 )
 class CountThreads(Operation):
     listener: Annotated[str, Values(CONCURRENT, ORDERLY)]
