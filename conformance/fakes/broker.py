@@ -331,8 +331,8 @@ class FakeBroker:
     def synchronise(self) -> None:
         """Ask the master, which may be down, for topics, offsets and groups, as slaves do every 10 or 60 s."""
         if self._master is not None and self._master.running:
-            held = self._master.state
-            self._between_requests(lambda: self._replication.take(held))
+            held, gone_on = self._master.state, self._master.storage.gone_on
+            self._between_requests(lambda: self._replication.take(held, gone_on))
         else:
             self._between_requests(self._replication.alone)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.message import Message
-from rocketmq_conformance.models.broker.slave import synchronised
+from rocketmq_conformance.models.broker.group_stats import GoneOn
+from rocketmq_conformance.models.broker.slave import synchronised, unread
 from rocketmq_conformance.models.broker.state import BrokerState
 
 
@@ -18,9 +19,15 @@ class Replication:
         """The master has stored a message (SLV-MESSAGES)."""
         self._storage.put(message)
 
-    def take(self, master: BrokerState) -> None:
-        """The master has answered what it holds."""
-        self._storage.state = self.taken(self._storage.state, master)
+    def take(self, master: BrokerState, gone_on: GoneOn) -> None:
+        """The master has answered what it holds, and where its pulls go on."""
+        unreadable = self.unread(gone_on)
+        before = self._storage.state
+        self._storage.state = self.taken(before, master._replace(stored=before.stored) if unreadable else master)
+
+    def unread(self, gone_on: GoneOn) -> bool:
+        """SLV-SYNC-PULLED: is there anything in the offsets of the master that cannot be read?"""
+        return unread(self._storage.rules, gone_on)
 
     def alone(self) -> None:
         """The master did not answer (SLV-GONE)."""

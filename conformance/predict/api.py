@@ -51,10 +51,18 @@ def read_pair(
                 f"The master of {gone[0]} is gone already, and with it the offsets that it comes back with: ask before "
                 "a fail-over, or ask `predict start` what its slave does."
             )
+        if wrong := masters.of_role((broker.name for broker in known.brokers), slaves=False):
+            raise CannotRunError(
+                f"Broker {wrong} has brokerId 0 and runs as a slave (brokerRole=SLAVE): a pair needs a master."
+            )
         versions = masters.versions()
     with ClusterReader(name_servers, access(), patience, progress, slaves=True) as slaves:
         theirs = slaves.versions()
         paired = slaves.read(group, [topic for topic in known.topics if topic != retry_topic(group)])
+        if wrong := slaves.of_role((broker.name for broker in paired.brokers), slaves=True):
+            raise CannotRunError(
+                f"Both brokers of the name {wrong} are masters: give one of them brokerRole=SLAVE, or another name."
+            )
     newer = frozenset(name for name, version in theirs.items() if versions.get(name, version) > version)
     return PairFacts(master=known, slave=paired, newer=newer)
 

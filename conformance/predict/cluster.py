@@ -8,7 +8,7 @@ queue that no route names would make a broker open an empty queue, so none is se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -40,6 +40,7 @@ from rocketmq_conformance.models.release import Release
 _POPPED = ("_", "+")
 #: What a slave has off its default, which is known of it.
 _OF_SLAVES = ("brokerId=", "brokerRole=")
+SLAVE_ROLE = "brokerRole=SLAVE"
 _SYSTEM_TOPICS = ("rmq_sys_", "RMQ_SYS_", "SCHEDULE_TOPIC_XXXX", "%DLQ%")
 
 
@@ -141,6 +142,16 @@ class ClusterReader:
     def versions(self) -> dict[str, tuple[int, int, int]]:
         """The data version of stored offsets, by broker."""
         return {name: self._cluster.offsets_version(address) for name, address in self._cluster.masters().items()}
+
+    def of_role(self, names: Iterable[str], slaves: bool) -> str:
+        """The first of these brokers whose configuration says that it is no slave, or is one; "" where all are right,
+        or do not show it."""
+        for name in names:
+            address = self._cluster.masters()[name]
+            known = self._cluster.configured(name, address, self._cluster.release(name, address))
+            if not known.unread and (SLAVE_ROLE in known.doubts) != slaves:
+                return name
+        return ""
 
     def read_all(
         self, topics: Sequence[str] = (), progress: Callable[[int, int], None] = lambda done, of: None

@@ -14,7 +14,7 @@ from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, REMOVE_OFFSET
 from rocketmq_conformance.models.broker.broker_slave import MASTER_NODE, SLAVE_NODE
 from rocketmq_conformance.models.broker.configuration import SLAVE_CHECKS, SLAVE_READS
 from rocketmq_conformance.models.broker.lifecycle import KILL, STOP
-from rocketmq_conformance.models.broker.switches import SLAVE_REJECTS
+from rocketmq_conformance.models.broker.switches import SLAVE_REJECTS, SLAVE_UNREAD
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites.broker_slave import (
@@ -72,6 +72,14 @@ def plan() -> list[Operation]:
     ]
 
 
+def unread_plan() -> list[Operation]:
+    """What a slave cannot read of a master that has answered a pull."""
+    return [
+        *(Send(MASTER_NODE, 0, 3), Commit(MASTER_NODE, 0, 0, 0, 1), Pull(MASTER_NODE, 0, 0, 0, 0, None)),
+        *(CreateTopic(MASTER_NODE), Synchronise(), *_LOOK),
+    ]
+
+
 def read_plan() -> list[Operation]:
     """What a slave answers that is read."""
     return [Send(MASTER_NODE, 0, 3), Commit(MASTER_NODE, 0, 0, 0, 2), Synchronise(), *_PULLS, *_LOOK]
@@ -80,6 +88,8 @@ def read_plan() -> list[Operation]:
 def prove_pair(adapter: BrokerAdapter, profile: Profile, tally: Tally) -> None:
     """A master and its slave as they are by default."""
     _play(adapter, profile, tally, plan())
+    if SLAVE_UNREAD.on(profile.broker):
+        _play(adapter, profile, tally, unread_plan())
 
 
 def waits(release: Release) -> bool:

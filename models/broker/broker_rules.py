@@ -138,6 +138,7 @@ class BrokerRules(ProfileFields):
     #: Is it a slave (slave.py)? No profile says so. Which requests does one refuse, and does it correct offsets?
     slave: bool = read(lambda profile: False)
     slave_rejects: bool = in_broker(switches.SLAVE_REJECTS)
+    slave_unread: bool = in_broker(switches.SLAVE_UNREAD)
     slave_fenced: bool = in_broker(switches.SLAVE_FENCED)
     slave_reads: bool = _is_true(configuration.SLAVE_READS)
     slave_checks: bool = _is_true(configuration.SLAVE_CHECKS)

@@ -16,6 +16,13 @@ from rocketmq_conformance.models.broker.broker_process import UNREACHABLE
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
 from rocketmq_conformance.models.broker.commit import commit_offset
 from rocketmq_conformance.models.broker.fixtures import GROUPS, TOPICS, initial_state
+from rocketmq_conformance.models.broker.group_stats import (
+    NOT_PULLED,
+    GoneOn,
+    pulled,
+    without_group,
+    without_topic,
+)
 from rocketmq_conformance.models.broker.pull import PullMessageRequest, PullResult, pull, response_code
 from rocketmq_conformance.models.broker.query import query_offset
 from rocketmq_conformance.models.broker.reset import ResetRequest, reset
@@ -27,6 +34,7 @@ from rocketmq_conformance.models.broker.slave import (
     refuses_pulls,
     slave_rules,
     synchronised,
+    unread,
 )
 from rocketmq_conformance.models.broker.state import ABSENT, BrokerState, Topic
 from rocketmq_conformance.models.broker.subscription import StoredEntry
@@ -55,6 +63,8 @@ class Pair(NamedTuple):
     master: BrokerState
     slave: BrokerState
     up: bool = True
+    #: Where pulls at the master go on, since it was started.
+    gone_on: GoneOn = NOT_PULLED
 
 
 class BrokerSlaveModel:
@@ -76,7 +86,7 @@ class BrokerSlaveModel:
         """SLV-SYNC-*, SLV-GONE: the slave has asked its master for everything."""
         if not pair.up:
             return pair, None, IN_VAIN
-        slave, expected, why = synchronised(pair.slave, pair.master)
+        slave, expected, why = synchronised(pair.slave, pair.master, unread(self.rules, pair.gone_on))
         return pair._replace(slave=slave), expected, why
 
     def end(self, pair: Pair, how: str) -> Answer[Pair]:
@@ -85,7 +95,8 @@ class BrokerSlaveModel:
 
     def start(self, pair: Pair) -> Answer[Pair]:
         """RUN-RESTART-1: the master is back, with what it had."""
-        return pair._replace(master=lifecycle.restart(self.rules, pair.master), up=True), None, _BACK
+        master = lifecycle.restart(self.rules, pair.master)
+        return pair._replace(master=master, up=True, gone_on=NOT_PULLED), None, _BACK
 
     def send(self, pair: Pair, at: str, queue: int, count: int) -> Answer[Pair]:
         """BQ-SEND-1, SLV-SEND, SLV-MESSAGES: the offsets of messages to topic 0, which the slave has, too."""
@@ -109,7 +120,12 @@ class BrokerSlaveModel:
 
     def delete_topic(self, pair: Pair, at: str) -> Answer[Pair]:
         """BQ-TOPIC-3, SLV-ADMIN: None, or the error."""
-        return self._changed(pair, at, lambda rules, state: admin.delete_topic(rules, state, TOPICS[OTHER_TOPIC]))
+        topic = TOPICS[OTHER_TOPIC]
+        after, result, why = self._changed(pair, at, lambda rules, state: admin.delete_topic(rules, state, topic))
+        if self._counts(pair, at):
+            gone_on = without_topic(self.rules, pair.gone_on, topic, pair.master.stored)
+            return after._replace(gone_on=gone_on), result, why
+        return after, result, why
 
     def create_group(self, pair: Pair, at: str, group: int) -> Answer[Pair]:
         """BQ-GROUP-1, SLV-ADMIN: None, or the error."""
@@ -117,7 +133,12 @@ class BrokerSlaveModel:
 
     def delete_group(self, pair: Pair, at: str, group: int, flag: str) -> Answer[Pair]:
         """BQ-GROUP-2, SLV-ADMIN: None, or the error."""
-        return self._changed(pair, at, lambda rules, state: admin.delete_group(rules, state, GROUPS[group], flag))
+        name = GROUPS[group]
+        after, result, why = self._changed(pair, at, lambda rules, state: admin.delete_group(rules, state, name, flag))
+        if self._counts(pair, at):
+            gone_on = without_group(self.rules, pair.gone_on, name, admin.removes_offsets(self.rules, flag))
+            return after._replace(gone_on=gone_on), result, why
+        return after, result, why
 
     def commit(self, pair: Pair, at: str, group: int, topic: int, queue: int, offset: int) -> Answer[Pair]:
         """BQ-UPDATE-*, SLV-UPDATE: None, or the error."""
@@ -162,12 +183,21 @@ class BrokerSlaveModel:
             status, following, _, _, found = cast(PullResult, result)
             return state, (response_code(status, offset, rules), following, found), why
 
-        return self._at(pair, at, look)
+        after, result, why = self._at(pair, at, look)
+        if self._counts(pair, at) and isinstance(result, tuple):
+            # that there was one counts, and not where it goes on
+            gone_on = pulled(self.rules, pair.gone_on, (request.group, request.topic, queue), 0)
+            return after._replace(gone_on=gone_on), result, why
+        return after, result, why
 
     def reset(self, pair: Pair, at: str, group: int, topic: int, queue: int, offset: int) -> Answer[Pair]:
         """BQ-RESET-*, SLV-RESET: (the pairs of queue and offset, None without members), or the error."""
         request = ResetRequest(GROUPS[group], TOPICS[topic], -1, True, queue, offset)
         return self._at(pair, at, lambda rules, state: reset(rules, state, request, False))
+
+    def _counts(self, pair: Pair, at: str) -> bool:
+        """SLV-SYNC-PULLED: does it matter at this broker which pulls it answered?"""
+        return at == MASTER_NODE and pair.up and self.rules.slave_unread
 
     def _changed(
         self, pair: Pair, at: str, handler: Callable[[BrokerRules, BrokerState], Answer[BrokerState]]

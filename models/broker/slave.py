@@ -12,10 +12,11 @@ from dataclasses import replace
 from functools import cache
 
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
+from rocketmq_conformance.models.broker.group_stats import GoneOn
 from rocketmq_conformance.models.broker.state import BrokerState, Stored
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
-from rocketmq_conformance.models.rule import Answer, Reason, Rule
+from rocketmq_conformance.models.rule import Answer, Level, Reason, Rule
 
 RULES = (
     Rule(
@@ -43,6 +44,14 @@ RULES = (
         "SlaveSynchronize#syncConsumerOffset @ 5.1.0, 5.3.3, 5.5.0",
         releases="5.1.0+",
         needs="useServerSideResetOffset, the default from 5.2.0",
+    ),
+    Rule(
+        "SLV-SYNC-PULLED",
+        "A slave takes no offsets from a master that has answered a pull since it was started: it cannot read what the "
+        "answer says of pulls, and keeps the offsets that it has. Topics and groups are taken.",
+        "SlaveSynchronize#syncConsumerOffset, ConsumerOffsetManager#getPullOffsetTable @ 5.5.0",
+        releases="5.5.0+",
+        level=Level.QUIRK,
     ),
     Rule(
         "SLV-GONE",
@@ -126,6 +135,7 @@ _SENT = {True: Reason(("SLV-SEND",), "refused at once"), False: Reason(("SLV-SEN
 
 #: The rules of what may differ between the two when a slave asks, the rarest first.
 _DIFFERENCES = {
+    "offsets that cannot be read": ("SLV-SYNC-PULLED",),
     "resets stay": ("SLV-SYNC-RESETS", "SLV-SYNC-OFFSETS"),
     "a queue only the slave has": ("SLV-SYNC-OFFSETS",),
     "newer at the slave": ("SLV-SYNC-OFFSETS",),
@@ -166,11 +176,16 @@ def stores_pulls(rules: BrokerRules) -> bool:
     return not rules.slave or rules.slave_rejects
 
 
-def synchronised(slave: BrokerState, master: BrokerState) -> Answer[BrokerState]:
-    """SLV-SYNC-*: the slave once it has asked its master for topics, offsets and groups."""
-    stored = merged(slave.stored, master.stored)
+def unread(rules: BrokerRules, gone_on: GoneOn) -> bool:
+    """SLV-SYNC-PULLED: is there anything in the offsets of a master that its slave cannot read?"""
+    return rules.slave_unread and bool(gone_on)
+
+
+def synchronised(slave: BrokerState, master: BrokerState, unread: bool = False) -> Answer[BrokerState]:
+    """SLV-SYNC-*: the slave once it has asked its master for topics, offsets, which may be ``unread``, and groups."""
+    stored = slave.stored if unread else merged(slave.stored, master.stored)
     after = BrokerState(master.topics, master.groups, slave.logs, stored, slave.pending, master.disabled)
-    return after, None, _asked(tuple(_differences(slave, master)))
+    return after, None, _asked(tuple(_differences(slave, master, unread)))
 
 
 def merged(own: Stored, taken: Stored) -> dict[tuple[str, str, int], int]:
@@ -186,18 +201,19 @@ def _asked(kinds: tuple[str, ...]) -> Reason:
     return Reason(tuple(rules), kinds[0]) if kinds else _SAME
 
 
-def _differences(slave: BrokerState, master: BrokerState) -> Iterator[str]:
+def _differences(slave: BrokerState, master: BrokerState, unread: bool) -> Iterator[str]:
     """What differed between the two, in the order of ``_DIFFERENCES``."""
     whole = {key[:2] for key in master.stored}
     alone = slave.stored.keys() - master.stored.keys()
     common = master.stored.keys() & slave.stored.keys()
     differs = (
-        any(master.stored.get(key) == offset for key, offset in master.pending.items()),
-        any(key[:2] in whole for key in alone),
-        any(slave.stored[key] > master.stored[key] for key in common),
-        any(key[:2] not in whole for key in alone),
-        any(slave.stored[key] < master.stored[key] for key in common),
-        bool(master.stored.keys() - slave.stored.keys()),
+        unread and merged(slave.stored, master.stored) != slave.stored,
+        not unread and any(master.stored.get(key) == offset for key, offset in master.pending.items()),
+        not unread and any(key[:2] in whole for key in alone),
+        not unread and any(slave.stored[key] > master.stored[key] for key in common),
+        not unread and any(key[:2] not in whole for key in alone),
+        not unread and any(slave.stored[key] < master.stored[key] for key in common),
+        not unread and bool(master.stored.keys() - slave.stored.keys()),
         slave.groups != master.groups,
         slave.topics != master.topics,
     )

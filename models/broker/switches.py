@@ -592,6 +592,13 @@ SLAVE_REJECTS = Switch(
     rules=("SLV-PULL-BUSY", "SLV-PULL-READ", "SLV-PULL-COMMIT", "SLV-PULL-MOVED", "SLV-SEND"),
     source="PullMessageProcessor#rejectRequest",
 )
+SLAVE_UNREAD = Switch(
+    "SLV-SYNC-PULLED",
+    "A slave takes no offsets from a master that has answered a pull",
+    v5="5.5.0",
+    rules=("SLV-SYNC-PULLED",),
+    source="ConsumerOffsetManager#getPullOffsetTable",
+)
 SLAVE_FENCED = Switch(
     "SLV-ADMIN",
     "A slave refuses to create and delete topics and groups",

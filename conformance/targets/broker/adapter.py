@@ -212,12 +212,20 @@ class BrokerAdapter:
         """Begin a case of a suite in each of these lanes."""
         self._process.revive()
         if any(self._needs_slave(suite) for _, suite in cases):
-            self._process.pair()
+            self._pair()
         self._play([clean_up(self._lanes.pop(lane)) for lane, _ in cases if lane in self._lanes])
         self._process.warm()
         self._begin_reading()
         late_topics = self.late_topics()
         self._play([self._begin(lane, suite, late_topics) for lane, suite in cases])
+
+    def _pair(self) -> None:
+        """Have a slave, and a master without pulls from before, which a slave may not read (SLV-SYNC-PULLED)."""
+        self._process.pair()
+        self._play([clean_up(self._lanes.pop(lane)) for lane in list(self._lanes)])
+        if self._reads:
+            self.ask(wire.delete_group(self._reader, "cleanOffset", "removeOffset"))
+            self._reads = False
 
     def _needs_slave(self, suite: Suite) -> bool:
         part = self._parts.get(suite.name)
@@ -264,7 +272,7 @@ class BrokerAdapter:
         results were taken as there are lanes."""
         self._process.revive()
         if self._needs_slave(suite):
-            self._process.pair()
+            self._pair()
         self._process.warm()
         self._begin_reading()
         late_topics = self.late_topics()

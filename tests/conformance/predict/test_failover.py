@@ -125,7 +125,8 @@ def pair(
     release: str, master: dict[int, int], slave: dict[int, int], **properties: str
 ) -> Iterator[tuple[FakeBroker, FakeBroker]]:
     """A master and its slave that have stored these offsets, as the name server knows them; each has the properties."""
-    with cluster(release, master, properties) as first, cluster(release, slave, properties) as second:
+    role = {"brokerRole": "SLAVE", "brokerId": "1"}
+    with cluster(release, master, properties) as first, cluster(release, slave, role | properties) as second:
         named = {0: first.address, 1: second.address}
         with patch.object(answers, "_addresses", lambda data: named):
             yield first, second
@@ -156,6 +157,15 @@ def test_a_pair_that_cannot_be_read_is_one_sentence() -> None:
         refused = pytest.raises(CannotRunError, match="The master of broker-a is gone already")
         with refused:
             read_pair(broker.address, GROUP, [TOPIC])
+
+
+@pytest.mark.parametrize(
+    ("role", "sentence"),
+    [("ASYNC_MASTER", "Both brokers of the name broker-a are masters"), ("SLAVE", "brokerId 0 and runs as a slave")],
+)
+def test_two_of_one_role_are_no_pair(role: str, sentence: str) -> None:
+    with pair("5.5.0", {}, {}, brokerRole=role) as (master, _), pytest.raises(CannotRunError, match=sentence):
+        read_pair(master.address, GROUP, [TOPIC])
 
 
 def test_a_newer_data_version_of_the_master_keeps_its_offsets() -> None:

@@ -71,6 +71,48 @@ def test_what_the_master_has_nothing_of_stays() -> None:
     assert by.commit(pair, SLAVE_NODE, 0, 0, 0, 6)[1] == Err("SUBSCRIPTION_GROUP_NOT_EXIST")
 
 
+def test_offsets_are_not_taken_from_a_master_of_5_5_0_that_has_answered_a_pull() -> None:
+    found = {}
+    for release in ("5.3.3", NEW):
+        by = model(release)
+        # one that is refused counts for nothing, nor does one at the slave
+        pair = by.pull(begun(by), MASTER_NODE, 0, 1, 0, 0, None)[0]
+        pair = by.pull(pair, SLAVE_NODE, 0, 0, 0, 0, None)[0]
+        taken = synchronised(committed(pair, by, MASTER_NODE, 6), by)[0]
+        pair = committed(by.pull(taken, MASTER_NODE, 0, 0, 0, 0, None)[0], by, MASTER_NODE, 7)
+        pair = by.create_topic(pair, MASTER_NODE)[0]
+        kept, kind = synchronised(pair, by)
+        found[release] = (asked(taken, by, SLAVE_NODE), kind, asked(kept, by, SLAVE_NODE), "T1" in kept.slave.topics)
+    assert found == {
+        "5.3.3": (6, "newer at the master", 7, True),
+        NEW: (6, "offsets that cannot be read", 6, True),
+    }
+
+
+def test_pulls_are_forgotten_with_their_group_their_topic_or_the_master() -> None:
+    by = model(NEW)
+    pair = by.create_topic(by.create_group(begun(by), MASTER_NODE, 1)[0], MASTER_NODE)[0]
+    pulled = by.pull(pair, MASTER_NODE, 1, 1, 0, 0, None)[0]
+    assert synchronised(committed(pulled, by, MASTER_NODE, 6), by)[1] == "offsets that cannot be read"
+    stored = by.commit(pulled, MASTER_NODE, 1, 1, 0, 1)[0]
+    ways = {
+        "group": by.delete_group(pulled, MASTER_NODE, 1, "cleanOffset")[0],
+        "group alone": by.delete_group(pulled, MASTER_NODE, 1, "")[0],
+        "topic": by.delete_topic(pulled, MASTER_NODE)[0],
+        "topic with offsets": by.delete_topic(stored, MASTER_NODE)[0],
+        "at the slave": by.delete_topic(by.delete_group(stored, SLAVE_NODE, 1, "cleanOffset")[0], SLAVE_NODE)[0],
+        "restart": by.start(by.end(pulled, STOP)[0])[0],
+    }
+    assert {way: bool(pair.gone_on) for way, pair in ways.items()} == {
+        "group": False,
+        "group alone": True,
+        "topic": True,
+        "topic with offsets": False,
+        "at the slave": True,
+        "restart": False,
+    }
+
+
 def test_topics_and_groups_become_the_masters() -> None:
     by = model(NEW)
     pair, kind = synchronised(by.initial(), by)

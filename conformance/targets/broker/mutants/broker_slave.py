@@ -15,6 +15,7 @@ from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.broker_rules import BrokerRules
+from rocketmq_conformance.models.broker.group_stats import GoneOn
 from rocketmq_conformance.models.broker.reset import ResetRequest
 from rocketmq_conformance.models.broker.state import BrokerState
 from rocketmq_conformance.models.outcome import Err, Result
@@ -88,6 +89,14 @@ class SlaveKeepsTopics(Replication):
 
     def taken(self, slave: BrokerState, master: BrokerState) -> BrokerState:
         return super().taken(slave, master)._replace(topics={**slave.topics, **master.topics})
+
+
+@_replication("D242", "A slave of 5.5.0 takes offsets that real ones cannot read.")
+class SlaveReadsAll(Replication):
+    """What the answer says of pulls is left out."""
+
+    def unread(self, gone_on: GoneOn) -> bool:
+        return False
 
 
 @_replication("D230", "A slave whose master is gone forgets its offsets.")
