@@ -144,6 +144,10 @@ class WatchedCase(ABC):
         if queues and among != []:
             self._end_held(queues, ends)
 
+    def end_pull(self, queue: int, pull: Command) -> None:
+        """Answer a pull of a queue, if it is held: there is nothing."""
+        self._end_held((queue,), lambda one: one is pull)
+
     @abstractmethod
     def _end_held(self, queues: Collection[int], ends: Callable[[Command], bool]) -> None:
         """Answer held pulls of these queues, those that are to end: there is nothing."""

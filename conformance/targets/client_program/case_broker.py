@@ -191,6 +191,10 @@ class CaseBroker(Protocol):
         """The pull of a queue that came last, in a cluster."""
         ...
 
+    def end_pull(self, queue: int, pull: Command) -> None:
+        """Answer a pull of a queue, if it is held: there is nothing."""
+        ...
+
     def take_brought(self) -> list[Brought]:
         """The messages that clients were given since the last call."""
         ...

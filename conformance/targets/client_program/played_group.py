@@ -295,6 +295,9 @@ class PlayedGroup(WatchedGroup):
         at = before.ext["queueOffset"] if before is not None else ""
         waits = any(queue == 0 for _, queue in self.case.pullers()) and self.consumer.kind != "lite"
         self.case.reset(offset)
+        if self._undoes_resets and before is not None:
+            self._wait(self.members.ended, self._timing.delay)
+            self.case.end_pull(0, before)
         limit = self._timing.look if waits else self._timing.write
 
         def anew() -> bool:

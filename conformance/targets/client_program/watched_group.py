@@ -33,7 +33,7 @@ from rocketmq_conformance.models.broker.state import RETRY
 from rocketmq_conformance.models.client.client_rules import ClientRules
 from rocketmq_conformance.models.client.member_settings import TIMESTAMP_TEXT
 from rocketmq_conformance.models.client.plan_words import HOLDS, NOTHING
-from rocketmq_conformance.models.client.whole import BROADCAST
+from rocketmq_conformance.models.client.whole import BROADCAST, ORDERLY
 from rocketmq_conformance.models.client.whole_allocation import RULE_OF
 from rocketmq_conformance.models.client.whole_deadlines import (
     AT_ONCE,
@@ -137,6 +137,9 @@ class WatchedGroup:
         kind = BROADCAST if self._broadcasts else self.consumer.kind
         #: What rules add to what is due at once (s).
         self._waits = waits_of(kind, ClientRules.of(profile), self._listens)
+        #: Would the answer to a pull that is held undo a reset? That of an orderly consumer which sleeps, and has the
+        #: queue again when it comes, and waits for its lock.
+        self._undoes_resets = kind == ORDERLY and not ClientRules.of(profile).resets_at_once
         #: The folder for the files of broadcasting members, which outlive them.
         self._store = TemporaryDirectory(prefix="rocketmq-offsets-")
         self._file_ids = FileIds(Path(self._store.name))
