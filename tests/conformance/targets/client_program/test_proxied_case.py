@@ -350,7 +350,7 @@ def test_a_program_is_judged_by_what_its_broker_is_and_goes_on_without_moves_tha
     adapter = program(behind)
     hello = adapter.hello()
     assert (hello.broker, hello.version) == ("5.3.3", f"through broker:{behind.address} (V5_3_3)")
-    of_two = {f"whole-{name}" for name in ("brokers", "clusters", "topologies")}
+    of_two = {f"whole-{name}" for name in ("brokers", "clusters", "slaves", "topologies")}
     assert set(hello.unsupported) == {*of_two, "whole-listener", "whole-orderly", "whole-orderly-listener"}
     nobody, stored = ((-1, -1),) * 4, (-1,) * 4
     group = adapter.group(operations.SUITE)
