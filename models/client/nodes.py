@@ -20,6 +20,7 @@ RULES = (
         "node of a hash map: a slave whose number is a multiple of 16 where the route names it before the master.",
         "RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker, #updateConsumeOffsetToBroker @ 4.0.0, 4.9.2, 4.9.3, "
         "5.3.3",
+        quirk="a slave of the same bucket comes first",
     ),
     Rule(
         "NODE-ROUTE",
