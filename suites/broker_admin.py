@@ -3,7 +3,6 @@
 from typing import Annotated, Any
 
 from rocketmq_conformance.models.broker.broker_admin import BrokerAdminModel, BrokerAdminState
-from rocketmq_conformance.models.broker.configuration import SERVER_RESET
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites.broker_offsets import (
     Commit,
@@ -17,7 +16,6 @@ from rocketmq_conformance.suites.broker_offsets import (
 from rocketmq_conformance.suites.broker_search import SendTimed
 from rocketmq_conformance.suites.declare.domain import Subset, Values
 from rocketmq_conformance.suites.declare.operation import Operation, Side, operation
-from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
 from rocketmq_conformance.suites.declare.suite import BoundModel, Suite
 from rocketmq_conformance.suites.declare.wording import OFFSETS, keyed
 from rocketmq_conformance.suites.values import broker as values
@@ -236,27 +234,10 @@ SUITE = Suite(
         values.NOT_READABLE,
         values.NO_TIMER,
         values.NO_SQL,
-        RuleLimit(
-            rules=("BQ-RESET-1", "BQ-RESET-QUEUE"),
-            broker="up to 5.1.4",
-            setting=SERVER_RESET,
-            values=("false",),
-            because="the broker makes resets itself: useServerSideResetOffset is on, the default from 5.2.0 on",
-        ),
-        RuleLimit(
-            rules=(
-                "BQ-RESET-2",
-                "BQ-RESET-3",
-                "BQ-RESET-RANGE",
-                "BQ-COM-5",
-                "BQ-COM-9-RESETS",
-                "BQ-PULL-9",
-                "BQ-UPDATE-RESET",
-            ),
-            broker="5.2.0+",
-            setting=SERVER_RESET,
-            values=("true",),
-            because="members make resets: useServerSideResetOffset is off, the default before 5.2.0",
+        values.members_reset("BQ-RESET-1", "BQ-RESET-QUEUE"),
+        values.brokers_reset(
+            *("BQ-RESET-2", "BQ-RESET-3", "BQ-RESET-RANGE", "BQ-COM-5", "BQ-COM-9-RESETS"),
+            *("BQ-PULL-9", "BQ-UPDATE-RESET"),
         ),
     ),
 )

@@ -30,8 +30,11 @@ from rocketmq_conformance.models.broker.wire import WireRules, description
 from rocketmq_conformance.models.client.rebalance_round import NO_ROUTE
 from rocketmq_conformance.models.outcome import Err
 from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.models.release import Release
 
 _NO_TOPIC = CODES["TOPIC_NOT_EXIST"]
+#: Since when brokers are asked for the settings of one topic (RequestCode @ 5.0.0-PREVIEW).
+_ASKED = Release.parse("5.0.0-PREVIEW")
 
 
 class Administration:
@@ -62,12 +65,13 @@ class Administration:
 
     def handlers(self) -> Mapping[int, PlainHandler]:
         """The handlers, by request code."""
-        return {
+        known: dict[int, PlainHandler] = {} if self._release < _ASKED else {Request.GET_TOPIC_CONFIG: self._topic}
+        return known | {
             Request.UPDATE_AND_CREATE_TOPIC: partial(self._changed, self._create_topic),
             Request.GET_ALL_TOPIC_CONFIG: self._topics,
-            Request.GET_TOPIC_STATS_INFO: self._stats,
             Request.DELETE_TOPIC_IN_BROKER: partial(self._changed, self._delete_topic),
             Request.DELETE_TOPIC_IN_NAMESRV: succeed,
+            Request.DELETE_KV_CONFIG: succeed,
             Request.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: partial(self._changed, self._create_group),
             Request.DELETE_SUBSCRIPTIONGROUP: partial(self._changed, self._delete_group),
             Request.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: self._groups,
@@ -114,23 +118,15 @@ class Administration:
         settings = Topic(int(ext["readQueueNums"]), int(ext["writeQueueNums"]), int(ext["perm"]))
         return _done(self._storage.create_topic(topic, settings))
 
-    def _stats(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        topic, state = ext["topic"], self._storage.state
-        queues = self._storage.topic_queues(topic)
-        if queues is None:
-            return _NO_TOPIC, f"topic[{topic}] not exist", {}, b""
-        return 0, "", {}, routes.topic_stats(self._name, topic, queues, state.logs)
+    def _topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        topic = ext["topic"]
+        settings = self._storage.state.topics.get(topic)
+        if settings is None:
+            return _NO_TOPIC, f"No topic in this broker. topic: {topic}", {}, b""
+        return 0, "", {}, document({**_config(topic, settings), "attributes": {}, "topicFilterType": "SINGLE_TAG"})
 
     def _topics(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
-        table = {
-            name: {
-                "perm": settings.perm,
-                "readQueueNums": settings.read_queues,
-                "topicName": name,
-                "writeQueueNums": settings.write_queues,
-            }
-            for name, settings in sorted(self._storage.state.topics.items())
-        }
+        table = {name: _config(name, settings) for name, settings in sorted(self._storage.state.topics.items())}
         return 0, "", {}, document({"topicConfigTable": table})
 
     def _delete_topic(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
@@ -170,9 +166,24 @@ class Administration:
 
     def _runtime(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         table = {"bootTimestamp": str(self._started), "brokerVersionDesc": description(self._release)}
+        # of what else brokers say, that which is about offsets
+        low, high = self._storage.bounds
+        times = [log.times[0] for log in self._storage.state.logs.values() if log.times]
+        table |= {"commitLogMinOffset": str(low), "commitLogMaxOffset": str(high)}
+        table["earliestMessageTimeStamp"] = str(min(times, default=-1))
         if not self._wire.omits_version:
             table["brokerVersion"] = str(self._wire.ordinal)
         return 0, "", {}, document({"table": table})
+
+
+def _config(topic: str, settings: Topic) -> dict[str, object]:
+    """TopicConfig, as far as offsets and pulls go."""
+    return {
+        "perm": settings.perm,
+        "readQueueNums": settings.read_queues,
+        "topicName": topic,
+        "writeQueueNums": settings.write_queues,
+    }
 
 
 def _done(error: Err | None) -> Answered:

@@ -35,6 +35,7 @@ from rocketmq_conformance.conformance.fakes.resets import Resets
 from rocketmq_conformance.conformance.fakes.retries import Retries
 from rocketmq_conformance.conformance.fakes.sends import Sends
 from rocketmq_conformance.conformance.fakes.settings import Settings
+from rocketmq_conformance.conformance.fakes.statistics import Statistics
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.fakes.stored_properties import StoredProperties
 from rocketmq_conformance.conformance.remoting.fault import Faults
@@ -77,6 +78,7 @@ PARTS: dict[str, Any] = {
     "pulls": Pulls,
     "retries": Retries,
     "resets": Resets,
+    "statistics": Statistics,
     "assignments": Assignments,
     "administration": Administration,
     "sends": Sends,
@@ -183,8 +185,9 @@ class FakeBroker:
         self._master: FakeBroker | None = None
         self._slaves: list[FakeBroker] = []
         resets: Resets = made["resets"](self.storage, consumers, name)
+        statistics: Statistics = made["statistics"](self.storage, consumers, name, clock)
         self._settings = Settings(self.profile, properties, self._configure, {MEMORY_RATIO: self._memory.set_ratio})
-        for part in (self.unlocks, self.assignments, resets, self._settings):
+        for part in (self.unlocks, self.assignments, resets, statistics, self._settings):
             self.dispatcher.add(part.handlers())
         for both in (consumers, self._pulls, self.retries, self.sends, self.administration, self.offsets):
             self.dispatcher.add(both.handlers())

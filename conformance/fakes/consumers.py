@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -9,6 +10,7 @@ from typing import cast
 
 from rocketmq_conformance.conformance.adapter import Answered
 from rocketmq_conformance.conformance.fakes.responses import (
+    CODES,
     ConnectionHandler,
     PlainHandler,
     document,
@@ -20,7 +22,7 @@ from rocketmq_conformance.conformance.remoting import heartbeat, java_json
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
-from rocketmq_conformance.models.broker import broadcast, lock, members
+from rocketmq_conformance.models.broker import broadcast, consumption, lock, members
 from rocketmq_conformance.models.broker.client_check import check_client
 from rocketmq_conformance.models.broker.compiled_filters import (
     NO_FILTERS,
@@ -33,6 +35,10 @@ from rocketmq_conformance.models.broker.subscription import TagCodes
 from rocketmq_conformance.models.message_queue import MessageQueue, Queue
 from rocketmq_conformance.models.outcome import Err
 
+#: A client that did not say what it is.
+_NO_CLIENT = ("", 0)
+#: Timeouts of what members are asked (s): Broker2Client#callClient, #getConsumeStatus.
+_CALL_LIMIT, _STATUS_LIMIT = 10.0, 5.0
 #: Heartbeats may leave out subscriptions that the broker knows, and it knows no others.
 _HEARTBEAT_FIELDS = {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "false"}
 
@@ -50,9 +56,11 @@ class Consumers:
         self.lease = lease
         self._clock = clock
         self._peers: dict[int, Peer] = {}
-        #: The connections of clients in C++, to which a reset has a body of its own.
-        self._in_cpp: set[int] = set()
+        #: Language and version of the client at each connection. To one in C++ a reset has a body of its own.
+        self._clients: dict[int, tuple[str, int]] = {}
         self.groups = members.NO_GROUPS
+        #: Who subscribes to what, as releases keep it that look it up in an index.
+        self.index: consumption.Subscribers = frozenset()
         self.locks = lock.NO_LOCKS
         #: What was compiled of subscriptions in other languages than tags.
         self.filters = NO_FILTERS
@@ -69,7 +77,7 @@ class Consumers:
 
     def begin(self, listed: Mapping[str, tuple[str, ...]]) -> None:
         """Begin a case: no client is registered, nothing is locked, and these phantoms are listed."""
-        self.groups = members.NO_GROUPS
+        self.groups, self.index = members.NO_GROUPS, frozenset()
         self.locks = lock.NO_LOCKS
         if self._pulled:
             self._pulled = set()
@@ -78,6 +86,7 @@ class Consumers:
     def restarted(self) -> None:
         """The broker starts again: its members left when it ended."""
         self.locks = lock.NO_LOCKS
+        self.index = frozenset()
         self.broadcast = broadcast.NOTHING_PULLED
         self.filters = self.reload(self.filters)
 
@@ -98,7 +107,12 @@ class Consumers:
 
     def connection_handlers(self) -> Mapping[int, ConnectionHandler]:
         """The handlers that replace them over a connection, by request code."""
-        return {int(Request.HEART_BEAT): self._heartbeat, int(Request.UNREGISTER_CLIENT): self._unregister}
+        return {
+            int(Request.HEART_BEAT): self._heartbeat,
+            int(Request.UNREGISTER_CLIENT): self._unregister,
+            int(Request.GET_CONSUMER_RUNNING_INFO): self._pass_on,
+            int(Request.INVOKE_BROKER_TO_GET_CONSUMER_STATUS): self._status,
+        }
 
     def codes(self, group: str, topic: str, version: int) -> TagCodes | Err:
         """BQ-PULL-SUB: the subscription of a pull that carries none, or why there is none."""
@@ -128,7 +142,8 @@ class Consumers:
         """Send every member of a group a request of the broker's own; those in C++ with another body, if one is
         given."""
         for number in self.groups[group].members:
-            body = cpp_body if cpp_body is not None and number in self._in_cpp else request.body
+            in_cpp = self._clients.get(number, _NO_CLIENT)[0] == "CPP"
+            body = cpp_body if cpp_body is not None and in_cpp else request.body
             self._send(number, replace(request, body=body))
 
     def lock(self, group: str, client: str | None, queues: Sequence[Queue]) -> tuple[Queue, ...] | Err:
@@ -148,7 +163,7 @@ class Consumers:
     def closed(self, peer: Peer) -> None:
         """BQ-HB-5: a connection was closed."""
         self._peers.pop(peer.number, None)
-        self._in_cpp.discard(peer.number)
+        self._clients.pop(peer.number, None)
         for group, number in self.leave(peer.number):
             self._notify(group, (number,))
 
@@ -160,6 +175,7 @@ class Consumers:
             storage.rules, self.groups, number, client, consumer, known, notifies
         )
         if consumer.group in self.groups:
+            self.index = consumption.subscribed(storage.rules, self.index, consumer.group, consumer.subscriptions)
             self.filters = self.compile(consumer)
         return cast("tuple[int, ...]", notified)
 
@@ -172,12 +188,16 @@ class Consumers:
         """BQ-HB-6: the same of a connection that unregisters."""
         storage = self._storage
         notifies = storage.settings_of(group).notifies
-        self.groups, notified, _ = members.unregister(storage.rules, self.groups, number, group, notifies)
+        before = self.groups
+        self.groups, notified, _ = members.unregister(storage.rules, before, number, group, notifies)
+        self.index = consumption.left(self.index, before, self.groups)
         return cast("tuple[int, ...]", notified)
 
     def leave(self, number: int) -> tuple[tuple[str, int], ...]:
         """BQ-HB-5: a connection was closed; the groups and connections that are notified."""
-        self.groups, notified, _ = members.close_connection(self._storage.rules, self.groups, number)
+        before = self.groups
+        self.groups, notified, _ = members.close_connection(self._storage.rules, before, number)
+        self.index = consumption.left(self.index, before, self.groups)
         return cast("tuple[tuple[str, int], ...]", notified)
 
     def held_locks(self) -> dict[tuple[str, str, int], str]:
@@ -202,8 +222,7 @@ class Consumers:
         brief, fingerprint = heartbeat.brevity(request.body)
         number = peer.number
         self._peers[number] = peer
-        if request.language == "CPP":
-            self._in_cpp.add(number)
+        self._clients[number] = request.language, request.version
         for consumer in consumers:
             known = self._storage.know_group(consumer.group)
             if brief and consumer.group in self.groups:
@@ -260,7 +279,7 @@ class Consumers:
             {},
             document(
                 {
-                    "connectionSet": [{"clientId": client} for client in ids],
+                    "connectionSet": [self._connection(group, client) for client in ids],
                     "consumeFromWhere": start,
                     "consumeType": consume_type,
                     "messageModel": model,
@@ -278,6 +297,66 @@ class Consumers:
             ),
         )
 
+    def _connection(self, group: str, client: str) -> dict[str, object]:
+        """A connection of a member, with what is known of its client."""
+        number = self.number_of(group, client)
+        peer = self._peers.get(number)
+        language, version = self._clients.get(number, _NO_CLIENT)
+        address = peer.address if peer else ""
+        return {"clientId": client, "clientAddr": address, "language": language, "version": version}
+
+    def number_of(self, group: str, client: str) -> int:
+        """The connection of a group's member, -1 when none has this client id."""
+        registered = self.groups.get(group)
+        members_of = registered.members if registered else {}
+        return next((number for number, one in members_of.items() if one == client), -1)
+
+    def _pass_on(self, peer: Peer, request: Command) -> Command | None:
+        """The member's answer, whatever it is, to a request that goes on to it (AdminBrokerProcessor#callConsumer)."""
+        group, client = request.ext["consumerGroup"], request.ext["clientId"]
+        member = self._peers.get(self.number_of(group, client))
+        if member is None:
+            return _failure(f"The Consumer <{group}> <{client}> not online")
+
+        def take(answer: Command | None) -> None:
+            if answer is None:
+                answer = Command(CODES["CONSUME_MSG_TIMEOUT"], remark=f"consumer <{group}> <{client}> Timeout")
+            peer.answer(request, replace(answer))
+
+        member.ask(Command(request.code, dict(request.ext), request.body), _CALL_LIMIT, take)
+        return None
+
+    def _status(self, peer: Peer, request: Command) -> Command | None:
+        """The offsets of the members, one asked after the other (Broker2Client#getConsumeStatus)."""
+        topic, group, client = request.ext["topic"], request.ext["group"], request.ext.get("clientAddr", "").strip()
+        registered = self.groups.get(group)
+        if registered is None:
+            return _failure(f"No Any Consumer online in the consumer group: [{group}]")
+        left = [number for number, one in registered.members.items() if client in ("", one)]
+        found: dict[str, str] = {}
+
+        def ask_next() -> None:
+            member = self._peers.get(left[0]) if left else None
+            if member is None:
+                table = ",".join(f"{json.dumps(name)}:{offsets}" for name, offsets in found.items())
+                peer.answer(
+                    request, Command(0, body=f'{{"consumerTable":{{{table}}},"messageQueueTable":{{}}}}'.encode())
+                )
+                return
+            asked = Command(int(Request.GET_CONSUMER_STATUS_FROM_CLIENT), {"topic": topic, "group": group})
+            member.ask(asked, _STATUS_LIMIT, take)
+
+        def take(answer: Command | None) -> None:
+            name = registered.members[left.pop(0)]
+            if answer is not None and not answer.code and answer.body:
+                table = java_json.loads(answer.body.decode())["messageQueueTable"]
+                pairs = ",".join(f"{json.dumps(dict(queue))}:{offset}" for queue, offset in table.items())
+                found[name] = f"{{{pairs}}}"
+            ask_next()
+
+        ask_next()
+        return None
+
     def _check_client(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         subscribed = (java_json.loads(body.decode()) if body else {}).get("subscriptionData") or {}
         error = self.check(subscribed.get("subString"), subscribed.get("expressionType"))
@@ -293,6 +372,10 @@ class Consumers:
         if isinstance(granted, Err):
             return refused(granted)
         return 0, "", {}, _granted_text(granted)
+
+
+def _failure(remark: str) -> Command:
+    return Command(CODES["SYSTEM_ERROR"], remark=remark)
 
 
 def _heartbeat_without_member(code: int, ext: dict[str, str], body: bytes) -> Answered:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import cast
 
@@ -14,12 +15,20 @@ from rocketmq_conformance.conformance.remoting.client_requests import reset_body
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.models.broker.clone import clone_offsets
+from rocketmq_conformance.models.broker.consumption import topics_of
 from rocketmq_conformance.models.broker.correction import correction_offsets
 from rocketmq_conformance.models.broker.group_stats import QueueStats, group_stats
 from rocketmq_conformance.models.broker.reset import OffsetPairs, ResetRequest, reset
 from rocketmq_conformance.models.java_text import parse_number
 from rocketmq_conformance.models.message_queue import MessageQueue
 from rocketmq_conformance.models.outcome import Err, Result
+
+#: What a refusal of a reset says, which mqadmin prints.
+_REMARKS = {
+    "SYSTEM_ERROR": "THe consumer group <{group}> not exist",
+    "SUBSCRIPTION_GROUP_NOT_EXIST": "Group {group} does not exist",
+    "TOPIC_NOT_EXIST": "Topic {topic} does not exist",
+}
 
 
 class Resets:
@@ -37,6 +46,7 @@ class Resets:
             Request.CLONE_GROUP_OFFSET: self._clone,
             Request.QUERY_CORRECTION_OFFSET: self._correction,
             Request.GET_CONSUME_STATS: self._stats,
+            Request.GET_BROKER_CONSUME_STATS: self._all_stats,
         }
 
     # --- what is decided --------------------------------------------------------------------------------------
@@ -78,7 +88,7 @@ class Resets:
             )
         )
         if isinstance(result, Err):
-            return refused(result)
+            return refused(result, _REMARKS.get(result.code, "").format(group=group, topic=topic))
         pairs, notified = cast(tuple[OffsetPairs, OffsetPairs | None], result)
         if notified is not None:
             fields = {"group": group, "topic": topic, "timestamp": str(timestamp), "isForce": "false"}
@@ -97,6 +107,17 @@ class Resets:
     def _stats(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         found = self.stats(ext["consumerGroup"], ext.get("topic", "").strip())
         return 0, "", {}, routes.group_stats(self._name, found)
+
+    def _all_stats(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
+        """The statistics of every group that exists, topic by topic; no topic here is ordered."""
+        state, entries, behind = self._storage.state, [], 0
+        for group in sorted(state.groups):
+            topics = topics_of(state, group)[1] if ext.get("isOrder") != "true" else ()
+            found = [self.stats(group, topic) for topic in cast("tuple[str, ...]", topics)]
+            behind += sum(high - offset for one in found for _, _, high, offset, *_ in one)
+            tables = ",".join(routes.group_stats(self._name, one).decode() for one in found if one)
+            entries.append(f"{{{json.dumps(group)}:[{tables}]}}")
+        return 0, "", {}, f'{{"consumeStatsList":[{",".join(entries)}],"totalDiff":{behind}}}'.encode()
 
     def _correction(self, code: int, ext: dict[str, str], body: bytes) -> Answered:
         left_out = frozenset(ext.get("filterGroups", "").split(","))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
+from rocketmq_conformance.models.broker.consumption import TopicStats
 from rocketmq_conformance.models.broker.group_stats import QueueStats
-from rocketmq_conformance.models.broker.state import ABSENT, QueueLog, Topic
+from rocketmq_conformance.models.broker.state import Topic
 from rocketmq_conformance.models.release import Release
 
 _RENAMED, _ACTING = Release.parse("4.9.0"), Release.parse("5.0.0")
@@ -78,13 +79,11 @@ def _topic_route(brokers: Sequence[str], queues: Sequence[str]) -> bytes:
     )
 
 
-def topic_stats(name: str, topic: str, queues: int, logs: Mapping[tuple[str, int], QueueLog]) -> bytes:
+def topic_stats(name: str, topic: str, found: TopicStats) -> bytes:
     """TopicStatsTable of a topic: an object whose keys are queues (WIRE-JSON-2)."""
     entries = []
-    for queue in range(queues):
-        log = logs.get((topic, queue), ABSENT)
-        times = log.times[-1] if log.times else 0
-        bounds = {"lastUpdateTimestamp": times, "maxOffset": log.max, "minOffset": log.min}
+    for queue, low, high, time in found:
+        bounds = {"lastUpdateTimestamp": time, "maxOffset": high, "minOffset": low}
         entries.append(_compact({"brokerName": name, "queueId": queue, "topic": topic}) + ":" + _compact(bounds))
     return f'{{"offsetTable":{{{",".join(entries)}}}}}'.encode()
 

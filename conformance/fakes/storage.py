@@ -26,6 +26,7 @@ from rocketmq_conformance.models.broker.state import (
     Topic,
 )
 from rocketmq_conformance.models.broker.subscription import StoredEntry
+from rocketmq_conformance.models.java_text import string_hash
 from rocketmq_conformance.models.outcome import Err
 
 DEFAULT_RETRIES = RetrySettings()
@@ -181,11 +182,6 @@ class Storage:
         refused = names.refuses_message(self.rules, topic)
         return None if refused is None else refused[0]
 
-    def topic_queues(self, topic: str) -> int | None:
-        """BQ-STATS-QUEUES: how many queues the statistics of a topic have; None without it."""
-        queues = admin.topic_queues(self.rules, self.state, topic)[1]
-        return queues if isinstance(queues, int) else None
-
     def know_retry_topic(self, group: str) -> None:
         """BQ-HB-1: the retry topic of a group that registers."""
         topic = RETRY + group
@@ -245,6 +241,11 @@ class Storage:
         kept.entries.append(StoredEntry(len(raw), properties.get("TAGS"), properties))
         kept.stored.append(raw)
         return message
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The place of the first message in the log, and that after the last one."""
+        return min(self._placed, default=self._physical), self._physical
 
     def message_at(self, physical: int) -> Message | None:
         """The message that begins at a place of the log, if one does."""
@@ -310,6 +311,16 @@ class Storage:
         """The fields that filters look at, for every retained message of a queue."""
         log = self._kept(topic, queue)
         return log.entries if log else []
+
+    def index(self, topic: str, queue: int, position: int, count: int) -> list[dict[str, int]]:
+        """Entries of the index of a queue, from a position on."""
+        found = []
+        for message in self.retained(topic, queue):
+            if position <= message.offset < position + count:
+                tag = messages.parse_properties(message.properties).get("TAGS")
+                size, code = len(messages.encode(message)), string_hash(tag) if tag else 0
+                found.append({"physicOffset": message.physical, "physicSize": size, "tagsCode": code})
+        return found
 
     def stored(self, topic: str, queue: int, offsets: tuple[int, ...]) -> bytes:
         """The bytes of retained messages, one after the other."""

@@ -81,6 +81,7 @@ from rocketmq_conformance.suites import (
     broker_search,
     broker_search_files,
     broker_slave,
+    broker_stats,
     broker_tables,
     broker_topics,
     broker_upgrade,
@@ -103,6 +104,7 @@ FAST = (
     broker_doubt.SUITE,
     broker_assignment.SUITE,
     broker_members.SUITE,
+    broker_stats.SUITE,
     broker_filters.SUITE,
 )
 #: First release with a property for the way of resets (BQ-RESET-2).

@@ -134,6 +134,10 @@ class Connection:
         self._requests.clear()
         return taken
 
+    def answer(self, request: Command, body: bytes) -> None:
+        """Answer a request that the server sent of its own accord: SUCCESS, with this body."""
+        self._socket.sendall(encode(Command(0, {}, body, request.opaque, RESPONSE, version=self.version)))
+
     def lost(self) -> bool:
         """Has the server closed it, as far as is known by now? What has arrived is kept, or dropped when it is late."""
         try:

@@ -87,6 +87,8 @@ class Peer(asyncio.Protocol):
         self.reached = ""
         #: No two connections of a server have the same number.
         self.number = 0
+        #: Who hears the response to a request of the server's own, by its number.
+        self._asked: dict[int, Callable[[Command | None], object]] = {}
 
     # --- for handlers -----------------------------------------------------------------------------------------
 
@@ -101,6 +103,19 @@ class Peer(asyncio.Protocol):
         command.flag |= ONE_WAY
         command.opaque = self._listener.next_opaque()
         self.write(encode(command))
+
+    def ask(self, command: Command, seconds: float, take: Callable[[Command | None], object]) -> None:
+        """Send a request of the server's own; ``take`` is given the response, or None when there is none after so many
+        seconds or the connection closes."""
+        number = command.opaque = self._listener.next_opaque()
+        self._asked[number] = take
+        self._listener.later(seconds, lambda: self._responded(number, None))
+        self.write(encode(command))
+
+    def _responded(self, number: int, response: Command | None) -> None:
+        take = self._asked.pop(number, None)
+        if take is not None:
+            take(response)
 
     def cut(self) -> None:
         """Cut the connection; what was not sent yet is lost."""
@@ -149,7 +164,9 @@ class Peer(asyncio.Protocol):
                 at = end
                 if listener.observer is not None:
                     listener.observer.received(self, request)
-                if not request.flag & RESPONSE:
+                if request.flag & RESPONSE:
+                    self._responded(request.opaque, request)
+                else:
                     frame = listener.dispatch(self, request)
                     if frame:
                         out.append(frame)
@@ -175,6 +192,8 @@ class Peer(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection was closed."""
+        for number in list(self._asked):
+            self._responded(number, None)
         self._listener.left(self)
 
 

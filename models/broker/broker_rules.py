@@ -113,6 +113,11 @@ class BrokerRules(ProfileFields):
     checkpoint_name: bool = in_broker(switches.CHECKPOINT_NAME)
     rocks_names: bool = in_broker(switches.ROCKS_NAMES)
     long_retry_topics: bool = in_broker(switches.LONG_RETRY_TOPICS)
+    indexes_subscribers: bool = in_broker(switches.INDEXES_SUBSCRIBERS)
+    indexes_groups: bool = in_broker(switches.INDEXES_GROUPS)
+    lists_topics: bool = in_broker(switches.LISTS_TOPICS)
+    shows_index: bool = in_broker(switches.SHOWS_INDEX)
+    fills_index: bool = in_broker(switches.FILLS_INDEX)
     #: Files of tables: what a stop, a start and a start that is refused write (table_files.py).
     stop_writes_tables: bool = in_broker(switches.STOP_WRITES_TABLES)
     start_writes_topics: bool = in_broker(switches.START_WRITES_TOPICS, until=switches.STARTS_QUIETLY)

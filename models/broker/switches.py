@@ -564,6 +564,43 @@ KEEPS_PULLS = Switch(
     rules=("BQ-STATS-PULLED",),
     source="ConsumerOffsetManager#queryPullOffset",
 )
+INDEXES_SUBSCRIBERS = Switch(
+    "BQ-WHO-INDEX",
+    "Who subscribes to a topic is looked up in an index, which keeps what was given up",
+    v5="5.3.3",
+    rules=("BQ-WHO-INDEX",),
+    source="ConsumerManager#queryTopicConsumeByWho",
+)
+INDEXES_GROUPS = Switch(
+    "BQ-WHO-INDEX",
+    "The index of subscribers has the names of groups, no longer that of the topic",
+    v5="5.3.4",
+    rules=("BQ-WHO-INDEX",),
+    source="ConsumerManager#registerConsumer",
+)
+LISTS_TOPICS = Switch(
+    "BQ-WHO-GROUP",
+    "A broker is asked for the topics of a group",
+    v5="5.0.0",
+    rules=("BQ-WHO-GROUP",),
+    source="AdminBrokerProcessor#queryTopicsByConsumer",
+)
+SHOWS_INDEX = Switch(
+    "BQ-INDEX",
+    "A broker is asked for the index of a queue",
+    v4="4.1.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-INDEX", "BQ-INDEX-ZERO"),
+    source="AdminBrokerProcessor#queryConsumeQueue",
+)
+FILLS_INDEX = Switch(
+    "BQ-INDEX",
+    "The answer about the index of a queue has its bounds and entries",
+    v4="4.7.0",
+    v5="5.0.0-PREVIEW",
+    rules=("BQ-INDEX", "BQ-INDEX-ZERO"),
+    source="AdminBrokerProcessor#queryConsumeQueue",
+)
 FILTERS_FORGOTTEN = Switch(
     "BQ-FILTER-STOP",
     "A restart forgets what was compiled of subscriptions in other languages than tags",

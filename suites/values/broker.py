@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from rocketmq_conformance.models.broker.admin import CLEAN_OFFSET, KEEP, REMOVE_OFFSET
-from rocketmq_conformance.models.broker.configuration import PERMISSION, PROPERTY_FILTER, SETTINGS, TIMER_WHEEL
+from rocketmq_conformance.models.broker.configuration import (
+    PERMISSION,
+    PROPERTY_FILTER,
+    SERVER_RESET,
+    SETTINGS,
+    TIMER_WHEEL,
+)
 from rocketmq_conformance.models.broker.search import LOWER, UPPER
 from rocketmq_conformance.models.broker.state import READ, BrokerState, Topic, shown
 from rocketmq_conformance.suites.declare.domain import Values
@@ -54,6 +60,28 @@ NO_SQL = RuleLimit(
     values=("true",),
     because="expressions in SQL92 are refused: enablePropertyFilter is off, the default",
 )
+
+
+def members_reset(*rules: str) -> RuleLimit:
+    """The rules of resets that members make."""
+    return RuleLimit(
+        rules=rules,
+        broker="up to 5.1.4",
+        setting=SERVER_RESET,
+        values=("false",),
+        because="the broker makes resets itself: useServerSideResetOffset is on, the default from 5.2.0 on",
+    )
+
+
+def brokers_reset(*rules: str) -> RuleLimit:
+    """The rules of resets that a broker makes itself."""
+    return RuleLimit(
+        rules=rules,
+        broker="5.2.0+",
+        setting=SERVER_RESET,
+        values=("true",),
+        because="members make resets: useServerSideResetOffset is off, the default before 5.2.0",
+    )
 
 
 def show(state: BrokerState) -> str:

@@ -268,6 +268,26 @@ def group_stats(group: str, topic: str | None) -> Ask:
     return Ask(Request.GET_CONSUME_STATS, fields(consumerGroup=group, topic=topic))
 
 
+def consumed_by(topic: str) -> Ask:
+    """QUERY_TOPIC_CONSUME_BY_WHO."""
+    return Ask(Request.QUERY_TOPIC_CONSUME_BY_WHO, {"topic": topic})
+
+
+def topics_of(group: str) -> Ask:
+    """QUERY_TOPICS_BY_CONSUMER."""
+    return Ask(Request.QUERY_TOPICS_BY_CONSUMER, {"group": group})
+
+
+def time_span(group: str, topic: str) -> Ask:
+    """QUERY_CONSUME_TIME_SPAN."""
+    return Ask(Request.QUERY_CONSUME_TIME_SPAN, {"group": group, "topic": topic})
+
+
+def queue_index(topic: str, queue: int, position: int, count: int) -> Ask:
+    """QUERY_CONSUME_QUEUE."""
+    return Ask(Request.QUERY_CONSUME_QUEUE, fields(topic=topic, queueId=queue, index=position, count=count))
+
+
 def lock(group: str, client: str | None, queues: Sequence[Queue]) -> Ask:
     """LOCK_BATCH_MQ; a client of None is a field that is not sent."""
     return Ask(Request.LOCK_BATCH_MQ, {}, _locks(group, client, queues))

@@ -12,6 +12,7 @@ from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.remoting.codes import response_name
 from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.targets.broker.refusals import refuses_account
+from rocketmq_conformance.models.broker.consumption import QueueSpan, TopicStats
 from rocketmq_conformance.models.broker.group_stats import QueueStats
 from rocketmq_conformance.models.broker.members import Connections
 from rocketmq_conformance.models.broker.state import Topic
@@ -24,6 +25,8 @@ _STORED = frozenset({"FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVA
 #: Codes, and remarks beside SYSTEM_ERROR, of a broker that is too busy, or whose disk is full: they prove nothing.
 _BUSY = frozenset({"SYSTEM_BUSY", "SERVICE_NOT_AVAILABLE"})
 _BUSY_REMARKS = ("[PC_SYNCHRONIZED]", "OS_PAGE", *_BUSY, *_STORED)
+#: A delay of decades (ms): it is counted from 1970.
+_DELAYED = 10**12
 #: Codes of a successful pull without messages.
 _EMPTY_PULLS = frozenset({"PULL_NOT_FOUND", "PULL_RETRY_IMMEDIATELY", "PULL_OFFSET_MOVED"})
 
@@ -198,6 +201,49 @@ def _stats(entry: tuple[Any, Any]) -> QueueStats:
         int(found["consumerOffset"]),
         None if following is None else int(following),
         int(found["lastTimestamp"]),
+    )
+
+
+def topic_stats(answer: Command) -> TopicStats | Err:
+    """The sorted queues in a response to GET_TOPIC_STATS_INFO, or the error."""
+    return _of_body(answer, "a table of offsets", lambda body: tuple(sorted(map(_bounds, body["offsetTable"].items()))))
+
+
+def _bounds(entry: tuple[Any, Any]) -> tuple[int, int, int, int]:
+    queue, found = dict(entry[0]), entry[1]
+    times = int(found["lastUpdateTimestamp"])
+    return int(queue["queueId"]), int(found["minOffset"]), int(found["maxOffset"]), times
+
+
+def listed(answer: Command, field: str) -> tuple[str, ...] | Err:
+    """The names in a list of a response's body, or the error."""
+    return _of_body(answer, field, lambda body: tuple(map(str, body[field])))
+
+
+def time_span(answer: Command) -> tuple[QueueSpan, ...] | Err:
+    """The queues in a response to QUERY_CONSUME_TIME_SPAN, or the error."""
+    return _of_body(answer, "time spans", lambda body: tuple(sorted(map(_span, body["consumeTimeSpanSet"]))))
+
+
+def _span(found: Any) -> QueueSpan:
+    return QueueSpan(
+        int(found["messageQueue"]["queueId"]),
+        int(found["minTimeStamp"]),
+        int(found["maxTimeStamp"]),
+        int(found["consumeTimeStamp"]),
+        int(found["delayTime"]) > _DELAYED,
+    )
+
+
+def queue_index(answer: Command) -> tuple[int, int, int] | Err | None:
+    """(min, max, number of entries) in a response to QUERY_CONSUME_QUEUE, None without a body, or the error."""
+    error = refused(answer)
+    if error is not None or not answer.body:
+        return error
+    return _read(
+        answer.body,
+        "bounds",
+        lambda body: (int(body["minQueueIndex"]), int(body["maxQueueIndex"]), len(body.get("queueData") or ())),
     )
 
 

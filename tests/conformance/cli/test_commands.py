@@ -387,6 +387,7 @@ def test_a_rule_chooses_the_suites_in_which_it_can_fire(tmp_path: Path) -> None:
         "broker-members",
         "broker-offsets",
         "broker-retry",
+        "broker-stats",
         "broker-topics",
     ]
 

@@ -11,10 +11,12 @@ from typing import cast
 from rocketmq_conformance.conformance.fakes.offsets import Offsets
 from rocketmq_conformance.conformance.fakes.pulls import Pulls
 from rocketmq_conformance.conformance.fakes.resets import Resets
+from rocketmq_conformance.conformance.fakes.statistics import Statistics
 from rocketmq_conformance.conformance.fakes.storage import Storage
 from rocketmq_conformance.conformance.remoting.message import Message
 from rocketmq_conformance.conformance.targets.broker.mutant import BrokerMutant, declared
 from rocketmq_conformance.models.broker.admin import ORDINARY
+from rocketmq_conformance.models.broker.consumption import TopicStats
 from rocketmq_conformance.models.broker.own_names import DEFAULT_TOPIC
 from rocketmq_conformance.models.broker.pull import FOUND, MAX_MESSAGES, PullMessageRequest, PullResult
 from rocketmq_conformance.models.broker.reset import ResetRequest, without_pending
@@ -30,6 +32,7 @@ _pulls = declared(MUTANTS, "pulls", "broker-topics")
 _ranges = declared(MUTANTS, "pulls", "broker-topics", storeType="defaultRocksDB")
 _resets = declared(MUTANTS, "resets", "broker-topics")
 _offsets = declared(MUTANTS, "offsets", "broker-topics")
+_statistics = declared(MUTANTS, "statistics", "broker-topics")
 
 
 # --- topics --------------------------------------------------------------------------------------------------
@@ -233,18 +236,29 @@ class PopTopicsGo(Storage):
         return error
 
 
-@_storage("D97", "Statistics have the written queues only.")
-class StatsOfWritten(Storage):
-    def topic_queues(self, topic: str) -> int | None:
-        settings = self.state.topics.get(topic)
-        return None if settings is None else settings.write_queues
+class _QueuesOfStats(Statistics):
+    """Statistics of a topic have other queues: as many as ``of`` says."""
+
+    def of(self, settings: Topic) -> int:
+        raise NotImplementedError
+
+    def topic_stats(self, topic: str) -> TopicStats | Err:
+        found, settings = super().topic_stats(topic), self._storage.state.topics.get(topic)
+        if isinstance(found, Err) or settings is None:
+            return found
+        return tuple(found[queue] if queue < len(found) else (queue, 0, 0, 0) for queue in range(self.of(settings)))
 
 
-@_storage("D97", "Statistics have the queues that are read.")
-class StatsOfRead(Storage):
-    def topic_queues(self, topic: str) -> int | None:
-        settings = self.state.topics.get(topic)
-        return None if settings is None else settings.read_queues
+@_statistics("D97", "Statistics have the written queues only.")
+class StatsOfWritten(_QueuesOfStats):
+    def of(self, settings: Topic) -> int:
+        return settings.write_queues
+
+
+@_statistics("D97", "Statistics have the queues that are read.")
+class StatsOfRead(_QueuesOfStats):
+    def of(self, settings: Topic) -> int:
+        return settings.read_queues
 
 
 # --- pulls ---------------------------------------------------------------------------------------------------
