@@ -133,7 +133,8 @@ def bind(profile: Profile) -> BoundModel:
 
 
 def _show(state: BrokerStatsState) -> str:
-    return f"{broker_admin.show(state.admin)}, index of subscribers {sorted(state.subscribers)}"
+    subscribers = [f"{name} to {topic}" for topic, name in sorted(state.subscribers)]
+    return f"{broker_admin.show(state.admin)}, index of subscribers {subscribers}"
 
 
 SUITE = Suite(
