@@ -34,12 +34,14 @@ from rocketmq_conformance.models.release import Release
 NAME, CLUSTER = "broker-a", "conformance"
 #: A group with offsets, one that has a member, and the commands of those who look at groups and move them.
 COMMANDS = (
+    "checkMsgSendRT -t T -a 300 -s 16",
     "topicStatus -t T",
     "topicStatus -t NONE",
     "consumerProgress -g DONOR",
     "consumerProgress -g ONLINE",
     "consumerProgress -g NONE",
     "updateSubGroup -c {cluster} -g NEW",
+    "consumerProgress -g NEW",
     "cloneGroupOffset -s DONOR -d NEW -t T",
     "brokerConsumeStats -b {broker}",
     "resetOffsetByTime -g NEW -t T -s -1",
@@ -64,6 +66,7 @@ DIFFERS = (
     (re.compile(r"\b1[6-9]\d{11}\b|\b20\d{15}\b"), "TIME"),
     (re.compile(r"\b(clientAddr=|)127\.0\.0\.1:\d+\b"), "CLIENT"),
     (re.compile(r"\./\d+/"), "FOLDER/"),
+    (re.compile(r"\btrue +\d+|^Avg RT: .*", re.MULTILINE), "TOOK"),
     (re.compile(r"^(See|For more information).*\n", re.MULTILINE), ""),
     (re.compile(r"^\tat .*\n|^Caused by: |^\t\.\.\. .*\n", re.MULTILINE), ""),
     (re.compile(r" {2,}"), "  "),
