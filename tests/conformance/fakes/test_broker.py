@@ -536,7 +536,21 @@ def test_new_releases_have_more_of_them() -> None:
 def test_the_broker_says_which_release_it_plays(release: str, table: dict[str, str], clock: Clock) -> None:
     with FakeBroker(Profile.of(broker=release), clock=clock) as broker, connected(broker) as line:
         info = json.loads(line.call(Request.GET_BROKER_RUNTIME_INFO).body)
-    assert info == {"table": table | {"bootTimestamp": str(START)}}
+    empty = {"commitLogMinOffset": "0", "commitLogMaxOffset": "0", "earliestMessageTimeStamp": "-1"}
+    assert info == {"table": table | empty | {"bootTimestamp": str(START)}}
+
+
+def test_the_broker_says_where_its_messages_are(clock: Clock) -> None:
+    with FakeBroker(clock=clock) as broker, connected(broker) as line:
+        broker.create_topic("T", 1)
+        for _ in range(2):
+            broker.send("T", b"x")
+        table = json.loads(line.call(Request.GET_BROKER_RUNTIME_INFO).body)["table"]
+        assert int(table["commitLogMaxOffset"]) > int(table["commitLogMinOffset"]) == 0
+        assert table["earliestMessageTimeStamp"] == str(START)
+        broker.expire("T", 0, 1)
+        table = json.loads(line.call(Request.GET_BROKER_RUNTIME_INFO).body)["table"]
+        assert int(table["commitLogMinOffset"]) * 2 == int(table["commitLogMaxOffset"])
 
 
 @pytest.mark.parametrize(("release", "answered"), [("4.9.0", False), ("4.9.1", True)])

@@ -340,7 +340,7 @@ def test_a_broker_that_soon_forgets_who_is_silent_is_not_judged_by_suites_that_w
         adapter.close()
         return sorted(said)
 
-    waiting = ["admin", "assignment", "locks", "members", "polling", "retry"]
+    waiting = ["admin", "assignment", "locks", "members", "polling", "retry", "stats"]
     assert unsupported(30) == [f"broker-{suite}" for suite in waiting]
     assert unsupported(120_000) == []
 
