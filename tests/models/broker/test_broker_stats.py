@@ -104,3 +104,15 @@ def test_the_index_of_a_queue_has_as_many_entries_as_there_are() -> None:
 def test_releases_before_4_7_0_do_not_fill_in_the_index(position: int) -> None:
     before = BrokerStatsModel(Profile.of(broker="4.6.1"))
     assert before.queue_index(sent(100, model=before), position, 1)[1] == (0, 0, 0)
+
+
+def test_topics_and_groups_come_and_go() -> None:
+    state = NEW.create_topic(committed(1, state=sent(100)), 1, 1)[0]
+    assert NEW.topic_stats(state, 1)[1] == ((0, 0, 0, 0),)
+    assert NEW.topics_of(NEW.delete_topic(state, 0)[0], 0)[1] == ()
+    assert NEW.topics_of(NEW.delete_group(state, 0, "cleanOffset")[0], 0)[1] == ()
+
+
+def test_a_time_span_is_counted_from_a_pending_reset() -> None:
+    state = NEW.reset_queue(sent(100, 200), 0, 0, 0, 2)[0]
+    assert NEW.time_span(state, 0, 0)[1] == ((0, 100, 200, 200, False), (1, -1, -1, -1, True))
