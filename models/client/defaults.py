@@ -58,7 +58,6 @@ RULES = (
         "for a topic (-1), and from 5.0.0-ALPHA takes 256 KiB with a pull.",
         "DefaultMQPushConsumer#pullThresholdSizeForQueue, #pullThresholdForTopic, #pullThresholdSizeForTopic @ 4.2.0, "
         "4.9.8, 5.5.0; #pullBatchSizeInBytes @ 5.0.0-ALPHA, 5.5.0",
-        releases="4.2.0+",
     ),
     Rule(
         "DEFAULT-GROUP",
@@ -100,7 +99,6 @@ RULES = (
         "pop, it pops 32 messages at a time, for 60 s, up to 96 of a queue.",
         "DefaultMQPushConsumer#clientRebalance, #popBatchNums, #popInvisibleTime, #popThresholdForQueue "
         "@ 5.0.0-PREVIEW, 5.5.0",
-        releases="5.0.0-PREVIEW+",
     ),
     Rule(
         "DEFAULT-OFF",
