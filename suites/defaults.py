@@ -15,6 +15,7 @@ from rocketmq_conformance.models.client.defaults import (
     PUSH,
     UNSET,
     VIP_REQUESTS,
+    WAITS,
     DefaultsModel,
 )
 from rocketmq_conformance.models.client.switches import LITE_PULL
@@ -69,6 +70,15 @@ class AskPort(Operation):
     port: Annotated[int, Values(10911, 30921)]
 
 
+@operation(
+    "A push consumer of which nothing is set has a request for a broker: answers how many ms it waits for the answer, "
+    "or of a one-way request until it is sent.",
+    weight=4,
+)
+class WaitFor(Operation):
+    request: Annotated[str, Values(*WAITS)]
+
+
 def _bind(profile: Profile) -> BoundModel:
     model = DefaultsModel(profile)
     return BoundModel(
@@ -79,13 +89,14 @@ def _bind(profile: Profile) -> BoundModel:
             UnsetLite: partial(model.leave_unset, LITE),
             CountThreads: model.count_threads,
             AskPort: model.ask_port,
+            WaitFor: model.wait_for,
         },
     )
 
 
 SUITE = Suite(
     name="defaults",
-    sentence="Consumers whose applications set nothing: what they have, and which port their requests go to.",
+    sentence="Consumers that set nothing: what they have, which port their requests go to, and how long they wait.",
     side=Side.CLIENT,
     bind=_bind,
     steps=40,
@@ -103,5 +114,6 @@ SUITE = Suite(
         "DEFAULT-OFF",
         "VIP-DEFAULT",
         "VIP-PORT",
+        "WAIT-ANSWER",
     ),
 )

@@ -121,6 +121,14 @@ RULES = (
         "#updateConsumerOffsetOneway, #getMaxOffset, #getMinOffset, #searchOffset, #getConsumerIdListByGroup, "
         "#lockBatchMQ, #unlockBatchMQ, #consumerSendMessageBack, #pullMessage, #unregisterClient @ 4.0.0, 4.9.8, 5.5.0",
     ),
+    Rule(
+        "WAIT-ANSWER",
+        "A consumer waits 5 s for the answer to a query or commit of an offset, 6 s for max, min and the offset of a "
+        "time, 3 s for the members of its group, and 1 s for locks and unlocks.",
+        "RemoteBrokerOffsetStore#fetchConsumeOffsetFromBroker, #updateConsumeOffsetToBroker, "
+        "MQAdminImpl#timeoutMillis, MQClientInstance#findConsumerIdList, RebalanceImpl#lock, #unlock "
+        "@ 4.0.0, 4.9.8, 5.5.0",
+    ),
 )
 
 PUSH, PULL, LITE = "push", "pull", "lite pull"
@@ -137,6 +145,13 @@ VIP_REQUESTS = (
     *("SEARCH_OFFSET_BY_TIMESTAMP", "GET_CONSUMER_LIST_BY_GROUP", "LOCK_BATCH_MQ", "UNLOCK_BATCH_MQ"),
     *("CONSUMER_SEND_MSG_BACK", "CHECK_CLIENT_CONFIG", "QUERY_ASSIGNMENT"),
 )
+#: How long a consumer waits for the answer to each request that it makes itself (ms).
+WAITS: Mapping[str, int] = {
+    **dict.fromkeys(("QUERY_CONSUMER_OFFSET", "UPDATE_CONSUMER_OFFSET", ONE_WAY_COMMIT), 5_000),
+    **dict.fromkeys(("GET_MAX_OFFSET", "GET_MIN_OFFSET", "SEARCH_OFFSET_BY_TIMESTAMP"), 6_000),
+    "GET_CONSUMER_LIST_BY_GROUP": 3_000,
+    **dict.fromkeys(("LOCK_BATCH_MQ", "UNLOCK_BATCH_MQ", ONE_WAY_UNLOCK), 1_000),
+}
 #: How far below its port a broker listens for the requests of the VIP channel.
 VIP_DISTANCE = 2
 
@@ -238,6 +253,7 @@ _WHY = {
     for name, one in settings.items()
 }
 _THREADS = {there: Reason(("DEFAULT-THREADS",), "20" if there else "up to 64") for there in (True, False)}
+_WAITS = {request: Reason(("WAIT-ANSWER",), f"waits for {request}") for request in WAITS}
 _UNKNOWN = Reason(("VIP-PORT",), "not a request of the release")
 _PORT = {
     (vip, over, unset): Reason(
@@ -283,6 +299,10 @@ class DefaultsModel:
         """DEFAULT-THREADS: the fewest and the most threads; of both kinds of listeners the same."""
         there = self._rules.has_20_threads
         return state, (20, 20 if there else 64), _THREADS[there]
+
+    def wait_for(self, state: None, request: str) -> Answer[None]:
+        """WAIT-ANSWER: ms until the answer to a request counts as none."""
+        return state, WAITS[request], _WAITS[request]
 
     def ask_port(self, state: None, request: str, channel: str, port: int) -> Answer[None]:
         """VIP-PORT: the port that a request goes to; None where the release does not know the request."""

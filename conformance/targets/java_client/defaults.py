@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import jpype
 
-from rocketmq_conformance.conformance.adapter import Answered, Case, Methods
+from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.targets.java_client.part import Part
 from rocketmq_conformance.conformance.targets.java_client.release import LITE_PULL, JavaRelease
 from rocketmq_conformance.conformance.targets.java_client.transport import RemotingCalls
@@ -22,8 +23,8 @@ from rocketmq_conformance.models.client.defaults import (
     UNSET,
 )
 from rocketmq_conformance.models.outcome import Result
-from rocketmq_conformance.suites.declare.topologies import GROUP
-from rocketmq_conformance.suites.defaults import AskPort, CountThreads, UnsetLite, UnsetPull, UnsetPush
+from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, TOPIC
+from rocketmq_conformance.suites.defaults import AskPort, CountThreads, UnsetLite, UnsetPull, UnsetPush, WaitFor
 
 _CONSUMERS = {PUSH: "DefaultMQPushConsumer", PULL: "DefaultMQPullConsumer", LITE: "DefaultLitePullConsumer"}
 #: How old releases spell what was renamed.
@@ -47,20 +48,24 @@ _METHODS = {
     "HEART_BEAT": "sendHeartbeat",
     "UNREGISTER_CLIENT": "unregisterClient",
 }
-_HOST = "127.0.0.1"
-#: The answer to every request; what the client makes of it is no matter here.
-_REFUSED: Answered = 1, "", {}, b""
+_HOST, _PORT = "127.0.0.1", 10911
+#: The code of the answer to every request; what the client makes of it is no matter here.
+_REFUSED = 1
 
 
 class Requests(RemotingCalls):
-    """Requests that are refused; the address of the last one is kept."""
+    """Requests that are refused; the address of the last one is kept, and how long its answer is waited for (ms)."""
 
-    address = ""
+    address, millis = "", 0
 
-    def respond(self, address: str, code: int, ext: dict[str, str], body: bytes, one_way: bool) -> Answered:
+    def invokeSync(self, address: Any, command: Any, millis: int) -> Any:  # noqa: N802 - Java's name
         """Refuse a request."""
-        self.address = address
-        return _REFUSED
+        self.invokeOneway(address, command, millis)
+        return self._command.createResponseCommand(_REFUSED, "")
+
+    def invokeOneway(self, address: Any, command: Any, millis: int) -> None:  # noqa: N802
+        """A one-way request."""
+        self.address, self.millis = str(address), int(millis)
 
 
 class JavaDefaults(Part):
@@ -83,6 +88,7 @@ class JavaDefaults(Part):
         #: The consumers of the case, by kind, and of all cases the client's API, by how the VIP channel is set.
         self._consumers: dict[str, Any] = {}
         self._apis: dict[str, Any] = {}
+        self._asks = self._asking(self._client(UNSET))
 
     def begin(self, case: Case) -> None:
         """A case has consumers of its own."""
@@ -141,15 +147,58 @@ class JavaDefaults(Part):
             method.invoke(api, self._arguments(method, f"{_HOST}:{port}", request == ONE_WAY_UNLOCK))
         return int(self._requests.address.rpartition(":")[2])
 
+    def wait(self, request: str) -> Result:
+        """How long a request that a client makes of its own is waited for."""
+        with suppress(jpype.JException):
+            self._asks[request]()
+        return self._requests.millis
+
+    def _asking(self, client: Any) -> dict[str, Callable[[], object]]:
+        """What makes a client send each request; it knows the route of a topic."""
+        load = self.release.load
+        nodes, brokers = jpype.JClass("java.util.HashMap")(), jpype.JClass("java.util.ArrayList")()
+        nodes.put(jpype.JClass("java.lang.Long")(0), f"{_HOST}:{_PORT}")
+        broker, route = load("remoting.protocol.route.BrokerData")(), load("remoting.protocol.route.TopicRouteData")()
+        broker.setBrokerName(BROKER)
+        broker.setBrokerAddrs(nodes)
+        brokers.add(broker)
+        route.setBrokerDatas(brokers)
+        self.release.get(client, "brokerAddrTable").put(BROKER, nodes)
+        self.release.get(client, "topicRouteTable").put(TOPIC, route)
+        queue = load("common.message.MessageQueue")(TOPIC, BROKER, 0)
+        store = load("client.consumer.store.RemoteBrokerOffsetStore")(client, GROUP)
+        stored = load("client.consumer.store.ReadOffsetType").READ_FROM_STORE
+        inside = self.release.get(self._consumer(PUSH), "defaultMQPushConsumerImpl")
+        rebalancing = self.release.get(inside, "rebalanceImpl")
+        rebalancing.setmQClientFactory(client)
+        rebalancing.setConsumerGroup(GROUP)
+        admin = client.getMQAdminImpl()
+        return {
+            "QUERY_CONSUMER_OFFSET": lambda: store.readOffset(queue, stored),
+            "UPDATE_CONSUMER_OFFSET": lambda: store.updateConsumeOffsetToBroker(queue, 1, False),
+            ONE_WAY_COMMIT: lambda: store.updateConsumeOffsetToBroker(queue, 1, True),
+            "GET_MAX_OFFSET": lambda: admin.maxOffset(queue),
+            "GET_MIN_OFFSET": lambda: admin.minOffset(queue),
+            "SEARCH_OFFSET_BY_TIMESTAMP": lambda: admin.searchOffset(queue, 0),
+            "GET_CONSUMER_LIST_BY_GROUP": lambda: client.findConsumerIdList(TOPIC, GROUP),
+            "LOCK_BATCH_MQ": lambda: rebalancing.lock(queue),
+            "UNLOCK_BATCH_MQ": lambda: rebalancing.unlock(queue, False),
+            ONE_WAY_UNLOCK: lambda: rebalancing.unlock(queue, True),
+        }
+
     def _api(self, channel: str) -> Any:
         """The API of a client whose VIP channel is left as it is, on or off."""
+        api = self._apis[channel] = self._client(channel).getMQClientAPIImpl()
+        return api
+
+    def _client(self, channel: str) -> Any:
+        """A client instance whose requests are refused."""
         config = self._consumer(PUSH).cloneClientConfig()
         if channel != UNSET:
             config.setVipChannelEnabled(channel == ON)
         client = self.release.load("client.impl.factory.MQClientInstance")(config, 0, channel)
-        api = self._apis[channel] = client.getMQClientAPIImpl()
-        self.release.put(api, "remotingClient", self._requests.proxy)
-        return api
+        self.release.put(client.getMQClientAPIImpl(), "remotingClient", self._requests.proxy)
+        return client
 
     def _arguments(self, method: Any, address: str, one_way: bool) -> Any:
         """Arguments for a method of the API: the address, one-way or not, and of everything else an empty one."""
@@ -180,6 +229,7 @@ class JavaDefaults(Part):
             UnsetPull: self.pull,
             CountThreads: self.threads,
             AskPort: self.ask,
+            WaitFor: self.wait,
             **lite,
         }
 

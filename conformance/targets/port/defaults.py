@@ -83,6 +83,19 @@ class Defaults:
         "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
         "enableStreamRequestType": True,
     }
+    #: How long the answer to each request is waited for (ms).
+    WAITS: ClassVar[Mapping[str, int]] = {
+        "QUERY_CONSUMER_OFFSET": 5 * SECOND,
+        "UPDATE_CONSUMER_OFFSET": 5 * SECOND,
+        "UPDATE_CONSUMER_OFFSET, one way": 5 * SECOND,
+        "GET_MAX_OFFSET": 6 * SECOND,
+        "GET_MIN_OFFSET": 6 * SECOND,
+        "SEARCH_OFFSET_BY_TIMESTAMP": 6 * SECOND,
+        "GET_CONSUMER_LIST_BY_GROUP": 3 * SECOND,
+        "LOCK_BATCH_MQ": SECOND,
+        "UNLOCK_BATCH_MQ": SECOND,
+        "UNLOCK_BATCH_MQ, one way": SECOND,
+    }
     #: Requests that leave the VIP channel alone.
     ORDINARY = frozenset({"PULL_MESSAGE", "HEART_BEAT", "UNLOCK_BATCH_MQ, one way", "UNREGISTER_CLIENT"})
     #: Where the VIP channel is, seen from the broker's port.
@@ -118,6 +131,10 @@ class Defaults:
         """The port that a request goes to."""
         return port + self.VIP if self.uses_vip(channel) and request not in self.ORDINARY else port
 
+    def wait(self, request: str) -> Result:
+        """How long the answer to a request is waited for (ms)."""
+        return self.WAITS[request]
+
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""
         return {
@@ -126,6 +143,7 @@ class Defaults:
             operations.UnsetLite: self.lite,
             operations.CountThreads: self.threads,
             operations.AskPort: self.ask,
+            operations.WaitFor: self.wait,
         }
 
 

@@ -9,6 +9,7 @@ from rocketmq_conformance.models.client.defaults import (
     _PORT,
     _THREADS,
     _UNKNOWN,
+    _WAITS,
     _WHY,
     DEFAULTS,
     KINDS,
@@ -97,9 +98,16 @@ def test_the_vip_channel_is_two_ports_below(client: str, request_: str, channel:
     assert Play(client).do("ask_port", request_, channel, 10911) == port
 
 
+@pytest.mark.parametrize("client", ["4.0.0", "5.5.0"])
+def test_a_consumer_waits_five_seconds_for_an_offset(client: str) -> None:
+    requests = ("QUERY_CONSUMER_OFFSET", "UPDATE_CONSUMER_OFFSET", "GET_MAX_OFFSET", "GET_CONSUMER_LIST_BY_GROUP")
+    play = Play(client)
+    assert [play.do("wait_for", one) for one in (*requests, "LOCK_BATCH_MQ")] == [5_000, 5_000, 6_000, 3_000, 1_000]
+
+
 def test_every_reason_names_known_rules() -> None:
     settings = [why for both in _WHY.values() for why in both.values()]
-    for why in (*_PORT.values(), *_THREADS.values(), _UNKNOWN, *settings):
+    for why in (*_PORT.values(), *_THREADS.values(), _UNKNOWN, *_WAITS.values(), *settings):
         assert_known(why)
 
 

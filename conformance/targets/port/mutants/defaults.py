@@ -52,6 +52,9 @@ class SmallUnits(Defaults):
     def lite(self, setting: str) -> Result:
         return self.shortened(setting, self.LITE[setting])
 
+    def wait(self, request: str) -> Result:
+        return self.WAITS[request] // SECOND
+
     def shortened(self, setting: str, value: Value) -> Value:
         is_time = any(word in setting for word in ("Millis", "Mills", "Interval", "Timeout", "InvisibleTime"))
         return value // SECOND if type(value) is int and is_time else value
@@ -96,3 +99,14 @@ class UnlocksByVip(Defaults):
 @_mutant("D278", "The VIP channel is looked for two ports above the broker's.")
 class VipAbove(Defaults):
     VIP = 2
+
+
+@_mutant("D279", "Every answer is waited for as long.")
+class WaitsAlike(Defaults):
+    WAITS = dict.fromkeys(Defaults.WAITS, 3 * SECOND)
+
+
+@_mutant("D279", "An answer about an offset is waited for until it comes, or as long as that of a pull.")
+class WaitsForOffsets(Defaults):
+    def wait(self, request: str) -> Result:
+        return 30 * SECOND if "CONSUMER_OFFSET" in request else self.WAITS[request]

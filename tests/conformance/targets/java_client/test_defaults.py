@@ -36,7 +36,19 @@ def test_settings_and_ports_are_those_of_the_release(stage: Stage) -> None:
         row("ask_port", "QUERY_CONSUMER_OFFSET", "unset", 10911),
         row("ask_port", "UNLOCK_BATCH_MQ", "on", 10911),
         row("ask_port", "UNLOCK_BATCH_MQ, one way", "on", 10911),
-    ) == [30_000, "AVG", None if old else 100, (20, 64 if old else 20), 10909 if old else 10911, 10909, 10911]
+        row("wait_for", "QUERY_CONSUMER_OFFSET"),
+        row("wait_for", "LOCK_BATCH_MQ"),
+    ) == [
+        30_000,
+        "AVG",
+        None if old else 100,
+        (20, 64 if old else 20),
+        10909 if old else 10911,
+        10909,
+        10911,
+        5_000,
+        1_000,
+    ]
 
 
 def test_runs_agree_and_those_of_another_release_do_not(stage: Stage) -> None:
