@@ -43,6 +43,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Arrive,
     ArriveAgain,
     ArriveAs,
+    AssignQueues,
     CommitNow,
     Expire,
     Fail,
@@ -58,9 +59,12 @@ from rocketmq_conformance.models.client.whole_moves import (
     Look,
     Mend,
     Move,
+    PauseQueues,
     ResetTo,
     Resume,
+    ResumeQueues,
     Seek,
+    SeekToBound,
     Stay,
     Subscribe,
     Suspend,
@@ -93,6 +97,8 @@ class TableCase(NamedTuple):
     other: bool = False
     #: Do consumers commit on demand alone?
     on_demand: bool = False
+    #: Do consumers assign queues by hand?
+    by_hand: bool = False
     #: The change that a client has for which it makes sense.
     since: Switch | None = None
 
@@ -121,7 +127,9 @@ class TableCase(NamedTuple):
         stored = {} if self.stored is None else {(GROUP, TOPIC, number): self.stored for number in ids}
         logs = {(TOPIC, number): log for number in ids}
         broker = BrokerState({TOPIC: Topic.of(self.queues)}, frozenset({GROUP}), logs, stored)
-        group = WholeGroup(self.kind, self.where, broker, ORDINARY, TIME, on_demand=self.on_demand)
+        group = WholeGroup(
+            self.kind, self.where, broker, ORDINARY, TIME, on_demand=self.on_demand, by_hand=self.by_hand
+        )
         return subscribing(group) if self.other else group
 
 
@@ -161,6 +169,7 @@ def cases() -> Iterator[TableCase]:
         moves = (Join(), Look(), Seek(0, offset), Look(), Arrive(), Look())
         yield TableCase(f"seeks to {offset}", LITE, moves)
     yield from _commits()
+    yield from _assignments()
     yield from _answers()
     for kind in KINDS:
         yield from _messages(kind)
@@ -184,6 +193,24 @@ def _commits() -> Iterator[TableCase]:
     yield TableCase("commits where it sought", LITE, moves, on_demand=True)
     moves = (*_TWO, Arrive(), Look(), CommitNow("b"), Look(), Leave("a"), Look(), CommitNow("b"), Look())
     yield TableCase("what was not committed is given again", LITE, moves, queues=2, on_demand=True)
+
+
+def _assignments() -> Iterator[TableCase]:
+    """Queues that are assigned, paused, and sought in by hand."""
+    begun: tuple[Move, ...] = (Join(), AssignQueues((0,)), Look())
+    anew: tuple[Move, ...] = (AssignQueues((1,)), Arrive(), Look(), AssignQueues((0, 1)), Look(), Arrive(), Look())
+    paused: tuple[Move, ...] = (PauseQueues((0,)), Arrive(), Look())
+    resumed: tuple[Move, ...] = (ResumeQueues((0,)), Look(), Arrive(), Look())
+    ends: tuple[Move, ...] = (SeekToBound(0, False), Look(), SeekToBound(0, True), Look(), SeekToBound(1, True), Look())
+    for name, moves in (
+        ("queues are assigned, and others", (*begun, *anew)),
+        ("a queue is paused and resumed", (Join(), AssignQueues((0, 1)), Look(), *paused, *resumed)),
+        ("a queue is paused that is not assigned", (*begun, PauseQueues((1,)), *anew)),
+        ("a seek waits for the end of a pause", (*begun, *paused, Seek(0, 9), Seek(0, 3), Look(), *resumed)),
+        ("an assignment forgets a pause and a seek", (*begun, *paused, Seek(0, 3), *anew)),
+        ("seeks to the begin and to the end", (*begun, *ends, Arrive(), Look())),
+    ):
+        yield TableCase(name, LITE, moves, shape="expired", queues=2, by_hand=True)
 
 
 def _answers() -> Iterator[TableCase]:

@@ -24,6 +24,7 @@ from rocketmq_conformance.models.client.whole import LITE
 from rocketmq_conformance.models.client.whole_moves import (
     STRANGER,
     Arrive,
+    AssignQueues,
     CommitNow,
     Free,
     GivenMessages,
@@ -35,8 +36,11 @@ from rocketmq_conformance.models.client.whole_moves import (
     Look,
     Move,
     Observation,
+    PauseQueues,
     Resume,
+    ResumeQueues,
     Seek,
+    SeekToBound,
     Stay,
     Subscribe,
     Suspend,
@@ -161,6 +165,12 @@ class PlayedCase(Scoped):
                 time.sleep(_LONG)
             case Seek(queue, offset, name):
                 self.consumers[name].seek(queue, offset)
+            case AssignQueues(queues, name):
+                self.consumers[name].assign(queues)
+            case PauseQueues(queues, name) | ResumeQueues(queues, name):
+                self.consumers[name].pause_queues(queues, isinstance(move, PauseQueues))
+            case SeekToBound(queue, end, name):
+                self.consumers[name].seek_to_bound(queue, end)
             case CommitNow(name):
                 self.consumers[name].commit_now()
             case Suspend(name):
@@ -196,6 +206,7 @@ class PlayedCase(Scoped):
             client,
             lambda: self.gate(name),
             on_demand=case.on_demand,
+            by_hand=case.by_hand,
             hang=self.hang,
             threads=case.threads,
         )

@@ -52,6 +52,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     TOO_LATE,
     ArriveAgain,
     ArriveAs,
+    AssignQueues,
     Expire,
     Fail,
     Flood,
@@ -61,6 +62,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Mend,
     Move,
     Observation,
+    PauseQueues,
     ResetTo,
     Stay,
     Suspend,
@@ -258,7 +260,7 @@ class ScriptedCase(PlayedCase):
                 self.broker.send_to_members(
                     self.group, Command(int(Request.RESET_CONSUMER_CLIENT_OFFSET), fields, body)
                 )
-            case Suspend():
+            case Suspend() | PauseQueues() | AssignQueues():
                 super().move(move)
                 self.broker.fail_held_pulls()
             case Unsubscribe():

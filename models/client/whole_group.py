@@ -54,6 +54,7 @@ from rocketmq_conformance.models.client.whole_moves import (
     Arrive,
     ArriveAgain,
     ArriveAs,
+    AssignQueues,
     CommitNow,
     Crowd,
     Deliver,
@@ -74,9 +75,12 @@ from rocketmq_conformance.models.client.whole_moves import (
     Mend,
     Move,
     Observation,
+    PauseQueues,
     ResetTo,
     Resume,
+    ResumeQueues,
     Seek,
+    SeekToBound,
     Stay,
     Subscribe,
     Suspend,
@@ -198,6 +202,36 @@ RULES = (
         releases="4.9.4+, 5.0.0+",
     ),
     Rule(
+        "WHOLE-ASSIGN",
+        "A lite pull consumer that assigns queues pulls these and no others, whoever else is in its group. Queues that "
+        "it has assigned and names again go on, and others are forgotten, with a pause, or a seek that waits. One that "
+        "is assigned again begins at its stored offset.",
+        "DefaultLitePullConsumerImpl#assign, #updateAssignPullTask, AssignedMessageQueue#updateAssignedMessageQueue "
+        "@ 4.6.1, 4.9.8, 5.3.3",
+        releases="4.6.1+",
+    ),
+    Rule(
+        "WHOLE-PAUSE-QUEUES",
+        "A queue that a lite pull consumer has paused is not pulled any more once its last pull was answered, and "
+        "keeps its place, while others go on. Once it is resumed its consumer is given what waited. A queue that is "
+        "not assigned cannot be paused.",
+        "DefaultLitePullConsumerImpl.PullTaskImpl#run, AssignedMessageQueue#pause, #resume @ 4.6.1, 4.9.8, 5.3.3",
+        releases="4.6.1+",
+    ),
+    Rule(
+        "WHOLE-SEEK-PAUSED",
+        "A seek in a paused queue waits: nothing is pulled and nothing is committed of it. The last one counts when "
+        "the queue is resumed: its consumer is given the message there next, and commits from there on.",
+        "DefaultLitePullConsumerImpl#seek, #nextPullOffset @ 4.6.1, 4.9.8, 5.3.3",
+        releases="4.6.1+",
+    ),
+    Rule(
+        "WHOLE-SEEK-ENDS",
+        "seekToBegin and seekToEnd are seeks to min and to max, as the broker has them at that moment.",
+        "DefaultLitePullConsumerImpl#seekToBegin, #seekToEnd @ 4.6.1, 4.9.8, 5.3.3",
+        releases="4.6.1+",
+    ),
+    Rule(
         "WHOLE-PAUSE",
         "A push consumer that is suspended begins no pull, and lets go of nothing: it stays a member of its group, has "
         "its queues, and commits what it has consumed. Messages in its queues wait. When it is resumed it pulls on "
@@ -226,6 +260,10 @@ _BUSY = reasons_by_kind(("WHOLE-BUSY",), "done with what was lost", "waits for a
 _SUBSCRIBED = reasons_by_kind(("WHOLE-SUBSCRIBE",), "subscribed", "unsubscribed", beneath=("REB-DO-1",))
 _PAUSED = reasons_by_kind(("WHOLE-PAUSE",), "suspended", "resumed")
 _SEEK = reasons_by_kind(("WHOLE-SEEK",), "goes there", "fails")
+_ASSIGN = reasons_by_kind(("WHOLE-ASSIGN",), "takes", "lets go")
+_HELD_BACK = reasons_by_kind(("WHOLE-PAUSE-QUEUES",), "paused", "resumed", "not assigned")
+_WAITS, _TAKEN = reasons_by_kind(("WHOLE-SEEK-PAUSED",), "waits", "goes there").values()
+_BOUND = Reason(("WHOLE-SEEK-ENDS",), "goes to a bound")
 _DEMAND = reasons_by_kind(("WHOLE-DEMAND",), "polled, not stored", "committed", "nothing is new")
 _RESET = (
     Reason(("WHOLE-RESET",), "reset", beneath=("RST-PUSH", "RST-RESUME")),
@@ -312,6 +350,12 @@ class WholeGroupModel(WholeQueues):
                 return self._sought(group, name, queue, offset)
             case CommitNow(name):
                 return self._asked_to_commit(group, name)
+            case AssignQueues(queues, name):
+                return self._assigned(group, name, queues)
+            case PauseQueues(queues, name) | ResumeQueues(queues, name):
+                return self._held_back(group, name, queues, isinstance(move, PauseQueues))
+            case SeekToBound(queue, end, name):
+                return self._sought(with_reason(group, _BOUND), name, queue, self._end_of(group, queue, end))
             case ResetTo(offset):
                 return self._reset(group, offset)
             case Suspend(name) | Resume(name):
@@ -387,7 +431,7 @@ class WholeGroupModel(WholeQueues):
         member = group.members[name]
         if MEMBERS in group.fails:
             group = with_failure(group, group.fails[MEMBERS], _LIST["keeps" if member.pulls else "takes nothing"])
-        for queue in sorted(member.pulls.keys() - member.unlocked - group.flooded):
+        for queue in sorted(member.pulls.keys() - member.unlocked - member.paused - group.flooded):
             group, found = self._pull_queue(group, name, queue)
             given += found
         return group, tuple(given)
@@ -592,12 +636,53 @@ class WholeGroupModel(WholeQueues):
         log = log_of(self.topology, group.broker, at)
         if at not in member.pulls or not log.min <= offset <= log.max:
             return with_reason(group, _SEEK["fails"])
+        if at in member.paused:
+            waiting = member._replace(sought={**member.sought, at: offset})
+            return with_reason(with_member(group, name, waiting), _WAITS)
+        return with_reason(self._goes_to(group, name, at, offset), _SEEK["goes there"])
+
+    def _end_of(self, group: WholeGroup, number: int, end: bool) -> int:
+        """Where a queue of the topic ends, or begins."""
+        log = log_of(self.topology, group.broker, self._queue(number))
+        return log.max if end else log.min
+
+    def _goes_to(self, group: WholeGroup, name: str, at: int, offset: int) -> WholeGroup:
+        """The group after a pull took a seek."""
+        member = group.members[name]
         member = member._replace(pulls={**member.pulls, at: offset})
         if group.on_demand:
             member = member._replace(taken={**member.taken, at: offset})
         else:
             member = member._replace(memory={**member.memory, at: offset})
-        return with_reason(with_member(group, name, member), _SEEK["goes there"])
+        return with_member(group, name, member)
+
+    def _assigned(self, group: WholeGroup, name: str, numbers: tuple[int, ...]) -> WholeGroup:
+        """The group after a member assigned queues."""
+        queues = frozenset(self._queue(number) for number in numbers)
+        before = group.members[name].assigned
+        if queues - before:
+            group = with_reason(group, _ASSIGN["takes"])
+        for queue in sorted(before - queues):
+            group = self._let_go(with_reason(group, _ASSIGN["lets go"]), name, queue)
+        member = group.members[name]
+        sought = {queue: offset for queue, offset in member.sought.items() if queue in queues}
+        return with_member(group, name, member._replace(assigned=queues, paused=member.paused & queues, sought=sought))
+
+    def _held_back(self, group: WholeGroup, name: str, numbers: tuple[int, ...], pauses: bool) -> WholeGroup:
+        """The group after a member paused queues, or resumed them."""
+        member = group.members[name]
+        queues = member.assigned.intersection(self._queue(number) for number in numbers)
+        if not queues:
+            return with_reason(group, _HELD_BACK["not assigned"])
+        if pauses:
+            group = with_reason(group, _HELD_BACK["paused"])
+            return with_member(group, name, member._replace(paused=member.paused | queues))
+        taken = {queue: offset for queue, offset in member.sought.items() if queue in queues}
+        left = {queue: offset for queue, offset in member.sought.items() if queue not in queues}
+        group = with_member(group, name, member._replace(paused=member.paused - queues, sought=left))
+        for queue, offset in taken.items():
+            group = with_reason(self._goes_to(group, name, queue, offset), _TAKEN)
+        return with_reason(group, _HELD_BACK["resumed"])
 
     def _asked_to_commit(self, group: WholeGroup, name: str) -> WholeGroup:
         """The group after a member was asked to commit: what it remembers is sent, changed or not."""

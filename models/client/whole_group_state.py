@@ -58,6 +58,10 @@ class WholeMember(NamedTuple):
     cut: bool = False
     #: Is it suspended? It is listed then, and neither pulls nor rebalances.
     suspended: bool = False
+    #: The queues that it has assigned by hand, those of them that it has paused, and where it sought to in these.
+    assigned: frozenset[int] = frozenset()
+    paused: frozenset[int] = frozenset()
+    sought: Mapping[int, int] = MappingProxyType({})
 
 
 #: The rule of a queue that begins, by the kind of its member.
@@ -90,6 +94,8 @@ class WholeGroup(NamedTuple):
     others: tuple[str, ...] = ()
     #: Do members commit on demand alone?
     on_demand: bool = False
+    #: Do members assign queues by hand, and share none?
+    by_hand: bool = False
     #: Does the broker answer the pulls that find nothing before a look is over?
     pulls_end: bool = False
     #: The topics of the broker that no member subscribes to.

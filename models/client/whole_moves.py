@@ -177,6 +177,35 @@ class CommitNow(NamedTuple):
     name: str = "a"
 
 
+class AssignQueues(NamedTuple):
+    """A lite pull consumer assigns queues of the topic by their ids, and no others from then on."""
+
+    queues: tuple[int, ...]
+    name: str = "a"
+
+
+class PauseQueues(NamedTuple):
+    """A lite pull consumer pauses queues; the pulls of them that the broker holds are answered."""
+
+    queues: tuple[int, ...]
+    name: str = "a"
+
+
+class ResumeQueues(NamedTuple):
+    """A lite pull consumer goes on with queues that it paused."""
+
+    queues: tuple[int, ...]
+    name: str = "a"
+
+
+class SeekToBound(NamedTuple):
+    """A lite pull consumer seeks to the end of a queue, or to its begin."""
+
+    queue: int
+    end: bool
+    name: str = "a"
+
+
 class Suspend(NamedTuple):
     """A member is suspended; the pulls that the broker holds are answered by an error."""
 
@@ -226,6 +255,10 @@ Move = (
     | ResetTo
     | Seek
     | CommitNow
+    | AssignQueues
+    | PauseQueues
+    | ResumeQueues
+    | SeekToBound
     | Suspend
     | Resume
     | Subscribe

@@ -276,7 +276,13 @@ class WholePushModel:
     def _seen(self, state: WholePushState) -> tuple[WholePushState, Seen, tuple[str, ...]]:
         """What is seen once the members have finished their work, and the rules that fired."""
         group, (shown, stored) = self._group.look(state.group)
-        owners = {queue: name for name, owned, _ in shown for queue in owned if not group.members[name].suspended}
+        owners = {
+            queue: name
+            for name, owned, _ in shown
+            for queue in owned
+            if not group.members[name].suspended
+            and queue not in {number_of(self._topology, paused) for paused in group.members[name].paused}
+        }
         topology = self._topology
         # who has a queue is known by a pull that waits
         places = tuple(

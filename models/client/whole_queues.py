@@ -88,9 +88,11 @@ class WholeQueues:
 
     def _shares(self, group: WholeGroup) -> dict[str, frozenset[int]]:
         """The queues of every member that can find out which are its own."""
+        registered = [name for name, member in group.members.items() if member.registered]
+        if group.by_hand:
+            return {name: group.members[name].assigned for name in registered}
         if MEMBERS in group.fails:
             return {}
-        registered = [name for name, member in group.members.items() if member.registered]
         listed = listed_clients(group, registered)
         return {name: self._share(group, name, listed) for name in registered if not group.members[name].suspended}
 

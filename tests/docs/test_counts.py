@@ -69,7 +69,7 @@ def counts_of_programs() -> Iterator[tuple[str, object]]:
     yield r"(?<=up to )\d+(?= rules more)", len(shown_with("listen") - plain)
     yield r"(?<=the other cases of `whole-allocation`, )\d+", len(STRATEGY & plain)
     yield r"(?<=`whole-load`: )\d+(?= rules more)", len(shown_with("hold") - plain)
-    for command in ("pause", "subscribe", "commit", "also"):
+    for command in ("pause", "subscribe", "commit", "also", "assign"):
         suite = {"subscribe": "subscriptions", "also": "clusters"}.get(command, command)
         yield rf"(?<=`whole-{suite}`, )\d+", len(shown_with(command) - plain)
     yield r"(?<=with `got` lines )\d+(?= rules more)", len(plain - pushes - messages)
@@ -85,7 +85,7 @@ def counts_of_traffic() -> Iterator[tuple[str, object]]:
     yield r"(?<=the traffic shows )\d+(?= of a program)", len(plain)
     yield r"\d+(?= more show with a listener)", len(shown_with("listen") - plain)
     yield r"\d+(?= with one that also takes `hold`)", len(shown_with("hold") - plain - shown_with("listen"))
-    for command in ("pause", "subscribe", "commit", "also"):
+    for command in ("pause", "subscribe", "commit", "also", "assign"):
         form = rf"\d+(?= with (?:a program|one)\s+that\s+takes `{command}`)"
         yield form, len(shown_with(command) - plain)
     stepped = sum("in single steps" in one.unseen for one in listed)

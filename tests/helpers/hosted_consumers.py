@@ -100,6 +100,20 @@ class Committer(Threads):
         note("commit", topic, self.settings.commit)
 
 
+class Assigner(Threads):
+    """It assigns queues by hand, and seeks to the begin of one."""
+
+    def assign(self, queues: list[list[Any]]) -> None:
+        note("assign", *queues, self.settings.queues)
+
+    def seek_to_begin(self, topic: str, queue: int) -> None:
+        note("seek to begin", topic, queue)
+
+
+def assigner(settings: Any) -> Assigner:
+    return Assigner(settings)
+
+
 def subscriber(settings: Any) -> Subscriber:
     return Subscriber(settings)
 

@@ -46,6 +46,7 @@ WHERE = os.environ["ROCKETMQ_CONSUME_FROM"].removeprefix("CONSUME_FROM_")
 TIMESTAMP = calendar.timegm(time.strptime(os.environ["ROCKETMQ_CONSUME_TIMESTAMP"], "%Y%m%d%H%M%S")) * 1000
 PACE = float(sys.argv[1])
 LITE, ON_DEMAND = os.environ["ROCKETMQ_KIND"] == "lite", os.environ["ROCKETMQ_COMMIT"] == "ON_DEMAND"
+BY_HAND = os.environ["ROCKETMQ_QUEUES"] == "ASSIGNED"
 ORDERLY, BROADCASTS = os.environ["ROCKETMQ_KIND"] == "orderly", os.environ["ROCKETMQ_MODEL"] == "BROADCASTING"
 #: The file of a broadcasting consumer.
 FILE = Path(os.environ["ROCKETMQ_OFFSETS"]) / f"{INSTANCE if IDS == 'file-by-name' else ME}.json"
@@ -54,6 +55,8 @@ BACKUP = FILE.with_name(f"{FILE.name}.bak")
 ROUND, ROUTES, COMMIT, CORRECTION, NEXT_TRY, SUSPENSION = (seconds / PACE for seconds in (20, 30, 5, 10, 3, 1))
 #: After how long it asks again for a lock that was refused.
 NEXT_LOCK = 0.5 / PACE
+#: After how long it looks again whether a queue is still paused.
+PAUSE = 1 / PACE
 #: When it commits for the first time.
 FIRST_COMMIT = float(sys.argv[2]) / PACE if len(sys.argv) > 2 else 2 * COMMIT
 #: How long a pull may be held, and is waited for.
@@ -193,6 +196,10 @@ class Consumer:
         self.owned: dict[Queue, object] = {}
         #: Those whose lock was lost.
         self.unlocked: set[Queue] = set()
+        #: Those that are assigned by hand; those that are paused, and where it sought to in them.
+        self.assigned: list[Queue] = []
+        self.paused: set[Queue] = set()
+        self.sought: dict[Queue, int] = {}
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._ends = self._suspended = self._soon = False
@@ -221,6 +228,15 @@ class Consumer:
                 self.pause(command.ext["pause"])
             elif "seek" in command.ext:
                 self.seek(*command.ext["seek"])
+            elif "assign" in command.ext:
+                self.assign([(topic, number) for topic, number in command.ext["assign"]])
+            elif "pause_queues" in command.ext:
+                self.paused.update((topic, number) for topic, number in command.ext["pause_queues"])
+                self.paused &= self.owned.keys()
+            elif "resume_queues" in command.ext:
+                self.resume([(topic, number) for topic, number in command.ext["resume_queues"]])
+            elif "seek_to_begin" in command.ext or "seek_to_end" in command.ext:
+                self.seek_to(*next(iter(command.ext.values())), end="seek_to_end" in command.ext)
             elif "commit" in command.ext:
                 self.offsets.update(self.polled)
                 self.commit_all()
@@ -258,10 +274,34 @@ class Consumer:
         low, high = (
             int(self.wire.ask(code, about).ext["offset"]) for code in (Request.GET_MIN_OFFSET, Request.GET_MAX_OFFSET)
         )
-        if (topic, number) in self.owned and low <= offset <= high:
+        if (topic, number) in self.paused and low <= offset <= high:
+            self.sought[topic, number] = offset
+        elif (topic, number) in self.owned and low <= offset <= high:
             token = self.owned[topic, number] = object()
             self.given((topic, number), offset)
             self.pull((topic, number), token, offset)
+
+    def seek_to(self, topic: str, number: int, end: bool) -> None:
+        """Go on at the begin of a queue, or at its end."""
+        code = Request.GET_MAX_OFFSET if end else Request.GET_MIN_OFFSET
+        self.seek(topic, number, int(self.wire.ask(code, {"topic": topic, "queueId": str(number)}).ext["offset"]))
+
+    def assign(self, queues: list[Queue]) -> None:
+        """Have these queues and no others."""
+        for one in [*self.owned]:
+            if one not in queues:
+                self.drop(one)
+                self.paused.discard(one)
+                self.sought.pop(one, None)
+        self.assigned = queues
+        self.rebalance()
+
+    def resume(self, queues: list[Queue]) -> None:
+        """Go on with queues, where they are, or at what was sought meanwhile."""
+        for one in [one for one in queues if one in self.paused]:
+            self.paused.discard(one)
+            if one in self.sought:
+                self.seek(*one, self.sought.pop(one))
 
     def given(self, one: Queue, offset: int) -> None:
         """What is before an offset may be committed, by a timer or on demand; push consumers do not go back."""
@@ -318,6 +358,13 @@ class Consumer:
     def rebalance(self) -> None:
         """Take and drop queues by what the others have, unless it is suspended."""
         if self._suspended:
+            return
+        if BY_HAND:
+            for one in self.assigned:
+                start = self.start_of(one) if one not in self.owned else None
+                if start is not None and start >= 0:
+                    self.owned[one] = object()
+                    self.pull(one, self.owned[one], start)
             return
         begins: list[tuple[Queue, object, int]] = []
         for gone in [one for one in self.owned if one[0] not in self.topics]:
@@ -445,6 +492,9 @@ class Consumer:
         if one[0] not in self.topics:
             self.after(NEXT_TRY, lambda: self.pull(one, token, offset))
             return
+        if one in self.paused:
+            self.after(PAUSE, lambda: self.pull(one, token, offset))
+            return
         if self._suspended or one in self.unlocked:
             self.after(SUSPENSION if self._suspended else NEXT_TRY, lambda: self.pull(one, token, offset))
             return
@@ -513,7 +563,7 @@ def main() -> None:
     """Be a consumer until SIGTERM."""
     consumer = Consumer()
     signal.signal(signal.SIGTERM, consumer.end)
-    print('{"takes": ["pause", "subscribe", "commit"]}', flush=True)
+    print('{"takes": ["pause", "subscribe", "commit", "assign"]}', flush=True)
     threading.Thread(target=consumer.read_commands, daemon=True).start()
     consumer.run()
 

@@ -29,6 +29,7 @@ from rocketmq_conformance.conformance.targets.client_program.case_broker import 
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.lanes import Lanes
 from rocketmq_conformance.conformance.targets.client_program.played_answers import PlayedAnswers
+from rocketmq_conformance.conformance.targets.client_program.played_assignments import PlayedAssignments
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.played_clusters import PlayedClusters
 from rocketmq_conformance.conformance.targets.client_program.played_commits import PlayedCommits
@@ -54,6 +55,7 @@ from rocketmq_conformance.models.outcome import Err, Ok, Outcome, Unsupported
 from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import (
     whole_answers,
+    whole_assign,
     whole_brokers,
     whole_clusters,
     whole_commit,
@@ -80,6 +82,7 @@ _PLAYED = {
     whole_load.SUITE.name: PlayedLoad,
     whole_files.SUITE.name: PlayedFiles,
     whole_answers.SUITE.name: PlayedAnswers,
+    whole_assign.SUITE.name: PlayedAssignments,
 }
 _PLAYED_AT_TWO: dict[str, type[PlayedBrokers]] = {
     whole_brokers.SUITE.name: PlayedBrokers,

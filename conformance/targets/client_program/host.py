@@ -26,7 +26,12 @@ NO_CONSUMER = 4
 #: The methods that a consumer must have.
 _REQUIRED = ("start", "shutdown")
 #: The commands that are methods of a consumer, if it has them for the kit (``Host._own``).
-_METHODS = ("seek", "pause", "subscribe", "unsubscribe", "commit", "also")
+_METHODS = (
+    *("seek", "pause", "subscribe", "unsubscribe", "commit", "also"),
+    *("assign", "pause_queues", "resume_queues", "seek_to_begin", "seek_to_end"),
+)
+#: Those that are called with a list of queues.
+_OF_QUEUES = ("assign", "pause_queues", "resume_queues")
 _HELD = "holds"
 _LISTEN, _HOLD = "listen", "hold"
 _CHUNK = 65536
@@ -54,6 +59,8 @@ class ConsumerSettings:
     strategy: str
     #: "AUTOMATIC" or "ON_DEMAND".
     commit: str
+    #: "SHARED" among the members, or "ASSIGNED" by the command of that name.
+    queues: str
     consume_from: str
     #: yyyyMMddHHmmss in UTC.
     consume_timestamp: str
@@ -131,6 +138,7 @@ def settings_of(variables: Mapping[str, str]) -> ConsumerSettings:
         offsets=Path(variables["ROCKETMQ_OFFSETS"]),
         strategy=variables["ROCKETMQ_STRATEGY"],
         commit=variables["ROCKETMQ_COMMIT"],
+        queues=variables["ROCKETMQ_QUEUES"],
         consume_from=variables["ROCKETMQ_CONSUME_FROM"],
         consume_timestamp=variables["ROCKETMQ_CONSUME_TIMESTAMP"],
         tls=variables.get("ROCKETMQ_TLS") == "on",
@@ -262,7 +270,8 @@ class Host:
                     self._listener.hold(*value)
                 elif method:
                     try:
-                        await _called(method, *(value if isinstance(value, list) else [value]))
+                        several = isinstance(value, list) and word not in _OF_QUEUES
+                        await _called(method, *(value if several else [value]))
                     except Exception:
                         traceback.print_exc()
 

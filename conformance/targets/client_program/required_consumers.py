@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rocketmq_conformance.suites import (
     whole_allocation,
     whole_answers,
+    whole_assign,
     whole_broadcast,
     whole_broadcast_listener,
     whole_brokers,
@@ -28,17 +29,20 @@ from rocketmq_conformance.suites import (
 
 CLUSTERING, BROADCASTING = "CLUSTERING", "BROADCASTING"
 AUTOMATIC, ON_DEMAND = "AUTOMATIC", "ON_DEMAND"
+SHARED, ASSIGNED = "SHARED", "ASSIGNED"
 #: Commands that a program says that it takes, and what it says when it has strategies other than the first.
 LISTEN, HOLD, PAUSE, COMMIT = "listen", "hold", "pause", "commit"
-SUBSCRIBE, ALSO, STRATEGY = "subscribe", "also", "strategy"
+SUBSCRIBE, ALSO, ASSIGN, STRATEGY = "subscribe", "also", "assign", "strategy"
 
 
 class RequiredConsumer(NamedTuple):
-    """The consumer that a program is to be: ``ROCKETMQ_KIND``, ``ROCKETMQ_MODEL`` and ``ROCKETMQ_COMMIT``."""
+    """The consumer that a program is to be: ``ROCKETMQ_KIND``, ``ROCKETMQ_MODEL``, ``ROCKETMQ_COMMIT`` and
+    ``ROCKETMQ_QUEUES``."""
 
     kind: str
     model: str = CLUSTERING
     commit: str = AUTOMATIC
+    queues: str = SHARED
 
 
 PUSH, ORDERLY, LITE = RequiredConsumer("push"), RequiredConsumer("orderly"), RequiredConsumer("lite")
@@ -63,4 +67,5 @@ REQUIRED_CONSUMERS: dict[str, tuple[RequiredConsumer, str]] = {
     whole_files.SUITE.name: (PUSH._replace(model=BROADCASTING), ""),
     whole_answers.SUITE.name: (PUSH, ""),
     whole_slaves.SUITE.name: (PUSH, ""),
+    whole_assign.SUITE.name: (LITE._replace(queues=ASSIGNED), ASSIGN),
 }

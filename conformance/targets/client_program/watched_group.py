@@ -51,6 +51,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.rule import Reason
 from rocketmq_conformance.suites import (
     whole_allocation,
+    whole_assign,
     whole_broadcast,
     whole_broadcast_listener,
     whole_clusters,
@@ -74,10 +75,13 @@ _NOBODY = (NO_OWNER, NOTHING)
 #: The strategies, that of every client first.
 STRATEGIES = tuple(RULE_OF)
 #: The suites whose answers show locks, and what listeners were given.
-_SHOW_ALL = tuple(one.SUITE.name for one in (whole_orderly, whole_broadcast, whole_files, whole_lite, whole_commit))
+_SHOW_ALL = tuple(
+    one.SUITE.name for one in (whole_orderly, whole_broadcast, whole_files, whole_lite, whole_commit, whole_assign)
+)
 #: How long (s) offsets take to be stored, where that is not the time of a timer.
 _STORED_AFTER = {
     whole_lite.SUITE.name: POLLED_COMMITS,
+    whole_assign.SUITE.name: POLLED_COMMITS,
     whole_commit.SUITE.name: AT_ONCE,
     whole_broadcast.SUITE.name: AT_ONCE,
     whole_broadcast_listener.SUITE.name: AT_ONCE,
@@ -215,6 +219,7 @@ class WatchedGroup:
             "ROCKETMQ_OFFSETS": self._store.name,
             "ROCKETMQ_STRATEGY": self._strategy,
             "ROCKETMQ_COMMIT": self.consumer.commit,
+            "ROCKETMQ_QUEUES": self.consumer.queues,
             "ROCKETMQ_CONSUME_FROM": self._setting.where,
             "ROCKETMQ_CONSUME_TIMESTAMP": TIMESTAMP_TEXT,
             "ROCKETMQ_PACE": f"{self._timing.program_pace:g}",

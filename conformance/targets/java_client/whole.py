@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import product
@@ -98,9 +98,10 @@ class WholeConsumer:
 
     ``kind`` is PUSH, ORDERLY or LITE; ``timestamp`` is read with CONSUME_FROM_TIMESTAMP only. Consumers of one
     ``client`` share their connections and timers; without one the group has a client of its own. A lite pull consumer
-    may commit ``on_demand`` alone. ``gate`` is called by its listener before it takes messages, and before each poll.
-    ``pulls`` counts what it pulls and so shows when it begins. ``hang`` is called by a listener with the queue and the
-    offset of each message that it has taken, by one of so many ``threads``, and then asks whether it ``fails``.
+    may commit ``on_demand`` alone, or subscribe to nothing and assign queues ``by_hand``. ``gate`` is called by its
+    listener before it takes messages, and before each poll. ``pulls`` counts what it pulls and so shows when it begins.
+    ``hang`` is called by a listener with the queue and the offset of each message that it has taken, by one of so many
+    ``threads``, and then asks whether it ``fails``.
     """
 
     def __init__(
@@ -117,6 +118,7 @@ class WholeConsumer:
         pulls: PullCounter | None = None,
         broadcasting: bool = False,
         on_demand: bool = False,
+        by_hand: bool = False,
         hang: Callable[[int, int], None] = lambda queue, offset: None,
         threads: int = 1,
         fails: Callable[[], bool] = lambda: False,
@@ -136,7 +138,7 @@ class WholeConsumer:
         self._stopping = threading.Event()
         self._polls = None if self._push else threading.Thread(target=self._poll, daemon=True)
         self._make: Callable[[], Any] = partial(
-            self._made, kind, name_server, where, timestamp, client or group, broadcasting, on_demand
+            self._made, kind, name_server, where, timestamp, client or group, broadcasting, on_demand, by_hand
         )
         self._consumer = self._make()
 
@@ -149,6 +151,7 @@ class WholeConsumer:
         client: str,
         broadcasting: bool,
         on_demand: bool,
+        by_hand: bool,
     ) -> Any:
         """The Java consumer, which is not started."""
         release = self._release
@@ -171,7 +174,8 @@ class WholeConsumer:
         if broadcasting:
             models = release.load("remoting.protocol.heartbeat.MessageModel")
             consumer.setMessageModel(models.BROADCASTING)
-        consumer.subscribe(self.topic, "*")
+        if not by_hand:
+            consumer.subscribe(self.topic, "*")
         if self._push:
             consumer.setPersistConsumerOffsetInterval(PERSIST_INTERVAL)
             consumer.setConsumeThreadMin(self._threads)
@@ -223,7 +227,14 @@ class WholeConsumer:
             self.subscribe(self.topic, False)
             return
         self.seek(0, 0)
-        for call in (partial(self._consumer.poll, _POLL), self.commit_now):
+        self.seek_to_bound(0, False)
+        self.seek_to_bound(0, True)
+        assigns = (
+            partial(self.assign, (0,)),
+            partial(self.pause_queues, (0,), True),
+            partial(self.pause_queues, (0,), False),
+        )
+        for call in (partial(self._consumer.poll, _POLL), self.commit_now, *assigns):
             with suppress(jpype.JException, AttributeError):
                 call()
 
@@ -275,9 +286,28 @@ class WholeConsumer:
 
     def seek(self, queue: int, offset: int) -> None:
         """A lite pull consumer seeks; an offset that is refused changes nothing."""
-        place = self._release.load("common.message.MessageQueue")(self.topic, BROKER, queue)
         with suppress(jpype.JException):
-            self._consumer.seek(place, offset)
+            self._consumer.seek(self._place(queue), offset)
+
+    def seek_to_bound(self, queue: int, end: bool) -> None:
+        """A lite pull consumer seeks to the end of a queue, or to its begin; what is refused changes nothing."""
+        # 4.6.0 has neither
+        with suppress(jpype.JException, AttributeError):
+            (self._consumer.seekToEnd if end else self._consumer.seekToBegin)(self._place(queue))
+
+    def assign(self, queues: Sequence[int]) -> None:
+        """A lite pull consumer assigns queues, and no others from then on."""
+        self._consumer.assign(self._listed(queues))
+
+    def pause_queues(self, queues: Sequence[int], pauses: bool) -> None:
+        """A lite pull consumer pauses queues, or resumes them."""
+        (self._consumer.pause if pauses else self._consumer.resume)(self._listed(queues))
+
+    def _place(self, queue: int) -> Any:
+        return self._release.load("common.message.MessageQueue")(self.topic, BROKER, queue)
+
+    def _listed(self, queues: Sequence[int]) -> Any:
+        return jpype.JClass("java.util.ArrayList")([self._place(queue) for queue in queues])
 
     def suspend(self) -> None:
         """A push consumer is suspended."""

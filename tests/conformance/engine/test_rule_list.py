@@ -71,7 +71,7 @@ def test_what_a_program_shows_in_no_traffic_is_left_to_single_steps() -> None:
     assert rules["CONS-1-FULL"].unseen == (
         "not judged by traffic, but in single steps by consume (python:, exec:, java-client:)"
     )
-    assert rules["WHOLE-SEEK"].unseen == "none of whole-commit, whole-lite was run (-k)"
+    assert rules["WHOLE-SEEK"].unseen == "none of whole-assign, whole-commit, whole-lite was run (-k)"
 
 
 def test_what_an_implementation_refuses_says_why() -> None:

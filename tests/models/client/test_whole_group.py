@@ -62,7 +62,7 @@ def alone(owns: bool, stored: int, *given: int) -> Observation:
     return (("a", (0,) if owns else (), ((0, *given),) if given else ()),), (stored,)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("table", "count"), [(EVERY, 185), (HANDOVERS, 32)], ids=["scripted", "handovers"])
+@pytest.mark.parametrize(("table", "count"), [(EVERY, 191), (HANDOVERS, 32)], ids=["scripted", "handovers"])
 def test_every_case_has_a_name_of_its_own_and_a_look_at_its_end(table: list[TableCase], count: int) -> None:
     assert len(table) == count
     assert len({str(case) for case in table}) == count
@@ -192,6 +192,8 @@ UNSOUND = {
     "WHOLE-UNREAD",
     "WHOLE-SEEK",
     "WHOLE-DEMAND",
+    "WHOLE-SEEK-PAUSED",
+    "WHOLE-SEEK-ENDS",
     "WHOLE-MSG-BAD",
 }
 
@@ -300,6 +302,28 @@ class _NeverSeeks(WholeGroupModel):
         return group
 
 
+class _NeverAssigns(WholeGroupModel):
+    def _assigned(self, group: WholeGroup, name: str, numbers: tuple[int, ...]) -> WholeGroup:
+        return group if group.members[name].assigned else super()._assigned(group, name, numbers)
+
+
+class _NeverPausesQueues(WholeGroupModel):
+    def _held_back(self, group: WholeGroup, name: str, numbers: tuple[int, ...], pauses: bool) -> WholeGroup:
+        return group
+
+
+class _SeeksAtOnce(WholeGroupModel):
+    def _sought(self, group: WholeGroup, name: str, number: int, offset: int) -> WholeGroup:
+        member = group.members[name]
+        after = super()._sought(with_member(group, name, member._replace(paused=frozenset())), name, number, offset)
+        return with_member(after, name, after.members[name]._replace(paused=member.paused))
+
+
+class _EndsElsewhere(WholeGroupModel):
+    def _end_of(self, group: WholeGroup, number: int, end: bool) -> int:
+        return 9
+
+
 class _NeverCommits(WholeGroupModel):
     def _asked_to_commit(self, group: WholeGroup, name: str) -> WholeGroup:
         return group
@@ -346,6 +370,10 @@ WRONG: list[tuple[type[WholeGroupModel], str]] = [
     (_NeverReset, "WHOLE-RESET"),
     (_ResetsAll, "WHOLE-RESET-LITE"),
     (_NeverSeeks, "WHOLE-SEEK"),
+    (_NeverAssigns, "WHOLE-ASSIGN"),
+    (_NeverPausesQueues, "WHOLE-PAUSE-QUEUES"),
+    (_SeeksAtOnce, "WHOLE-SEEK-PAUSED"),
+    (_EndsElsewhere, "WHOLE-SEEK-ENDS"),
     (_NeverCommits, "WHOLE-DEMAND"),
     (_KeepsAll, "WHOLE-SHARE"),
     (_NeverSuspends, "WHOLE-PAUSE"),

@@ -18,6 +18,7 @@ from rocketmq_conformance.models.outcome import Unsupported
 from rocketmq_conformance.reports.event import UNSUPPORTED, RunStarted, SuiteEnded
 from rocketmq_conformance.suites import (
     allocation,
+    whole_assign,
     whole_broadcast,
     whole_commit,
     whole_lite,
@@ -28,7 +29,12 @@ from rocketmq_conformance.suites import (
 )
 from rocketmq_conformance.suites.declare.discovery import SUITES
 
-COMMANDS: dict[str, Any] = {"commit": whole_commit, "pause": whole_pause, "subscribe": whole_subscriptions}
+COMMANDS: dict[str, Any] = {
+    "assign": whole_assign,
+    "commit": whole_commit,
+    "pause": whole_pause,
+    "subscribe": whole_subscriptions,
+}
 
 
 def program(behaviour: str) -> ClientProgram:
@@ -39,7 +45,7 @@ def test_a_program_that_does_not_take_a_command_is_not_judged() -> None:
     for command, operations in COMMANDS.items():
         group = program("sits").group(operations.SUITE)
         try:
-            outcome = group.do(operations.Join(0))
+            outcome = group.do(operations.Join(0, (0,)) if command == "assign" else operations.Join(0))
         finally:
             group.close()
         assert isinstance(outcome, Unsupported)

@@ -20,6 +20,7 @@ from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.suites import (
     whole_allocation,
+    whole_assign,
     whole_broadcast,
     whole_broadcast_listener,
     whole_brokers,
@@ -66,6 +67,7 @@ STORED = [
     (whole_pause, 5),
     (whole_lite, 10),
     (whole_load, 5),
+    (whole_assign, 10),
     (whole_commit, 0),
     (whole_broadcast, 0),
     (whole_broadcast_listener, 0),

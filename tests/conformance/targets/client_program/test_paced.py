@@ -32,7 +32,7 @@ COMMAND, ODD = (f"{sys.executable} {ROOT / 'tests' / 'helpers' / name}_consumer.
     "suite",
     [
         *("whole-push", "whole-pause", "whole-subscriptions", "whole-lite", "whole-commit", "whole-orderly"),
-        *("whole-broadcast", "whole-files"),
+        *("whole-broadcast", "whole-files", "whole-assign"),
     ],
 )
 def test_a_right_consumer_conforms(suite: str, tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_the_client_ids_that_are_seen_decide_and_not_instance_names(
     assert verdicts(f"client?pace={PACE}:{COMMAND}", suite, 8, tmp_path, tier) == [verdict]
 
 
-@pytest.mark.parametrize("suite", ["whole-subscriptions", "whole-commit"])
+@pytest.mark.parametrize("suite", ["whole-subscriptions", "whole-commit", "whole-assign"])
 def test_so_it_does_through_a_broker_that_runs(suite: str, tmp_path: Path) -> None:
     port = free_port()
     with FakeBroker(Profile(), port=port, properties={"namesrvAddr": f"127.0.0.1:{port}"}) as behind:

@@ -39,6 +39,7 @@ VARIABLES = {
         "OFFSETS": "/tmp/files",
         "STRATEGY": "AVG",
         "COMMIT": "AUTOMATIC",
+        "QUEUES": "SHARED",
         "CONSUME_FROM": "CONSUME_FROM_LAST_OFFSET",
         "CONSUME_TIMESTAMP": "20260101000000",
     }.items()
@@ -157,6 +158,14 @@ def test_a_method_that_a_consumer_inherits_from_its_client_is_a_command_only_if_
         assert program.takes == takes
         assert program.stop(LIMIT)
         assert ("commit T AUTOMATIC" in noted(program)) == bool(takes)
+
+
+def test_queues_that_are_assigned_are_given_as_one_list() -> None:
+    program = hosted("assigner")
+    program.send({"assign": [["T", 0], ["T", 1]]})
+    program.send({"seek_to_begin": ["T", 1]})
+    wait_until(lambda: {"assign ['T', 0] ['T', 1] SHARED", "seek to begin T 1"} <= {*noted(program)})
+    assert program.takes == {"assign", "seek", "seek_to_begin"}
 
 
 def test_the_queues_of_a_consumer_are_said_when_they_change() -> None:
