@@ -165,12 +165,11 @@ class SpanWithoutDelay(_Spans):
         return span._replace(since_1970=False)
 
 
-@_statistics("D258", "The time of a group is that of the next message.")
-class SpanNext(_Spans):
+@_statistics("D258", "A group beyond max has consumed the last message.")
+class SpanBeyond(_Spans):
     def changed(self, group: str, topic: str, span: QueueSpan) -> QueueSpan:
-        key, log = (group, topic, span.queue), self._storage.state.logs.get((topic, span.queue), ABSENT)
-        at = self._storage.state.stored.get(key, -1) - log.first
-        return span._replace(consumed=log.times[at]) if 0 < at < len(log.times) else span
+        beyond = self._storage.state.stored.get((group, topic, span.queue), 0) > 0 and span.consumed == GONE
+        return span._replace(consumed=span.last) if beyond else span
 
 
 @_statistics("D258", "An empty queue has the time 0.")
