@@ -30,12 +30,13 @@ THEIR_OWN = {
     "targets/client_program/program.py": "a program's; it takes a RecursionError for no line",
     "targets/exec_client/lines.py": "a program's; it takes a RecursionError for no line",
     "targets/java_client/client_table.py": "the Java client's in this process",
-    "targets/java_client/timers.py": "the Java client's in this process",
+    "targets/java_client/offset_folder.py": "the Java client's in this process",
     "targets/port/rebalance_broker.py": "the port is an implementation",
     "targets/port/rebalance_orderly.py": "the port is an implementation",
     "targets/port/routes.py": "the port is an implementation",
     "targets/port/transport.py": "the port is an implementation",
     "targets/port/whole_brokers.py": "the port is an implementation",
+    "targets/port/whole_slaves.py": "the port is an implementation",
 }
 
 

@@ -69,4 +69,4 @@ def test_few_brokers_confirm_nearly_every_rule_of_all() -> None:
     # which the tox environment broker looks at
     of_another = {"BQ-BACK-FENCE", "BQ-FILE-START"}
     assert of_another <= confirmed["5.0.0"]
-    assert set().union(*confirmed.values()) - few == {"BQ-DEAD-ID", "BQ-PULL-NEGATIVE"} | of_another
+    assert set().union(*confirmed.values()) - few == {"BQ-DEAD-ID", "BQ-INDEX-ZERO", "BQ-PULL-NEGATIVE"} | of_another

@@ -16,6 +16,12 @@ def _but(settings: Mapping[str, Value], **changed: Value) -> Mapping[str, Value]
     return {**settings, **changed}
 
 
+def _shortened(setting: str, value: Value) -> Value:
+    """A setting in thousandths, if it is a time."""
+    is_time = any(word in setting for word in ("Millis", "Mills", "Interval", "Timeout", "InvisibleTime"))
+    return value // SECOND if type(value) is int and is_time else value
+
+
 @_mutant("D274", "A push consumer stops pulling at 500 messages of a queue.")
 class StopsAtHalf(Defaults):
     PUSH = _but(Defaults.PUSH, pullThresholdForQueue=500)
@@ -44,20 +50,16 @@ class ManyThreads(Defaults):
 @_mutant("D275", "Times are taken to be in thousandths of what they are in.")
 class SmallUnits(Defaults):
     def push(self, setting: str) -> Result:
-        return self.shortened(setting, self.PUSH[setting])
+        return _shortened(setting, self.PUSH[setting])
 
     def pull(self, setting: str) -> Result:
-        return self.shortened(setting, self.PULL[setting])
+        return _shortened(setting, self.PULL[setting])
 
     def lite(self, setting: str) -> Result:
-        return self.shortened(setting, self.LITE[setting])
+        return _shortened(setting, self.LITE[setting])
 
     def wait(self, request: str) -> Result:
         return self.WAITS[request] // SECOND
-
-    def shortened(self, setting: str, value: Value) -> Value:
-        is_time = any(word in setting for word in ("Millis", "Mills", "Interval", "Timeout", "InvisibleTime"))
-        return value // SECOND if type(value) is int and is_time else value
 
 
 @_mutant("D276", "A push consumer lets brokers divide its queues.")

@@ -13,7 +13,7 @@ MUTANTS: list[Mutant] = []
 _mutant = declared(MUTANTS, "whole-assign")
 
 
-@_mutant("D38", "An assignment leaves the queues of the one before.")
+@_mutant("D38", "What is assigned is added to what was assigned before.")
 class WholeAssignAdds(WholeAssign):
     def forgotten(self, queues: set[int]) -> set[int]:
         return set()
@@ -48,7 +48,7 @@ class WholeAssignLeavesNothing(WholeAssign):
         super().forget_queue(consumer, queue)
 
 
-@_mutant("D237", "A paused queue is pulled.")
+@_mutant("D237", "A queue is pulled on when it is paused.")
 class WholeAssignIgnoresPauses(WholeAssign):
     def paused_by(self, queues: set[int]) -> set[int]:
         return set()
@@ -73,7 +73,7 @@ class WholeAssignSkipsPause(WholeAssign):
         super().go_on(consumer, line, queue)
 
 
-@_mutant("D237", "An assignment that forgets a queue leaves its pause.")
+@_mutant("D237", "A queue that is assigned again is still paused.")
 class WholeAssignKeepsPause(WholeAssign):
     def forget_queue(self, consumer: Consumer, queue: int) -> None:
         paused = queue in self.paused
@@ -91,7 +91,7 @@ class WholeAssignKeepsSeek(WholeAssign):
         super().begin(consumer, queue, self.sought.pop(queue, offset), new_pulls)
 
 
-@_mutant("D237", "A paused queue is pulled to take a seek.")
+@_mutant("D237", "A seek in a paused queue is taken at once.")
 class WholeAssignSeeksPaused(WholeAssign):
     def seek_to(self, consumer: Consumer, line: Line, queue: int, offset: int) -> None:
         self.end_pause(queue)
@@ -118,25 +118,25 @@ class WholeAssignKeepsFirstSeek(WholeAssign):
         super().seek_to(consumer, line, queue, self.sought.get(queue, offset))
 
 
-@_mutant("D237", "The end is the last message.")
+@_mutant("D237", "A seek to the end gives the last message again.")
 class WholeAssignSeeksLast(WholeAssign):
     def end_of(self, consumer: Consumer, queue: int) -> int:
         return super().end_of(consumer, queue) - 1
 
 
-@_mutant("D237", "The begin is 0, whatever has expired.")
+@_mutant("D237", "A seek to the begin goes to 0, whatever has expired.")
 class WholeAssignSeeksZero(WholeAssign):
     def begin_of(self, consumer: Consumer, queue: int) -> int:
         return 0
 
 
-@_mutant("D237", "A seek goes anywhere.")
+@_mutant("D237", "A seek below min or beyond max is obeyed.")
 class WholeAssignSeeksAnywhere(WholeAssign):
     def may_seek(self, consumer: Consumer, queue: int, offset: int) -> bool:
         return True
 
 
-@_mutant("D31", "What was polled is never committed.")
+@_mutant("D31", "What an assigned queue gave is never committed.")
 class WholeAssignNeverCommits(WholeAssign):
     def result(self, consumer: Consumer, queue: int, owned: OwnedQueue, offset: int) -> None:
         pass

@@ -65,7 +65,7 @@ class SlavesAreAskedFirst(WholeSlaves):
         return SLAVE if code == _QUERY else super().for_group(code)
 
 
-@_mutant("D255", "The suggested node is not asked.")
+@_mutant("D255", "The slave that an answer suggests is not pulled.")
 class SlavesAreNotFollowed(WholeSlaves):
     def wanted(self, line: Line, queue: str) -> int:
         return MASTER
