@@ -32,9 +32,9 @@ MOST = 20_000
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("release-watch"))
+    parser.add_argument("--out", type=Path, default=Path("release-watch"), help="default: release-watch")
     parser.add_argument("--release", action="append", default=[], help="look at this one, new or not")
-    parser.add_argument("--arguments", default="", help="more arguments of `run`")
+    parser.add_argument("--arguments", default="", help="more arguments of `run`; default: none")
     given = parser.parse_args()
     try:
         named = versions_of([*ADDRESSES], str(PUBLISHED[0]))

@@ -27,6 +27,7 @@ from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.opening import Opening, opened
 from rocketmq_conformance.conformance.strategies import DrawnPlan, positions_of, suite_of
 from rocketmq_conformance.models.outcome import Expected
+from rocketmq_conformance.models.release import Release
 from rocketmq_conformance.reports.divergence_block import what_differs
 from rocketmq_conformance.reports.event import DIVERGES
 from rocketmq_conformance.reports.text import clean
@@ -44,6 +45,8 @@ from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: What a machine judges: an address, an adapter, or what makes one.
 Target = str | Adapter | Callable[[], Adapter]
+#: Stands for the address of an adapter that no module names.
+UNNAMED = "ADDRESS"
 
 
 class _Subject:
@@ -78,6 +81,7 @@ class _Subject:
         self.stage, hello, _ = entered
         refused = hello.refuses(self.suite)
         if refused:
+            self.close()
             raise SkipTest(f"{self.suite.name} is unsupported: {clean(refused)}")
         self._doubts = Doubts(hello)
         quirks = hello.quirks if self._quirks is None else self._quirks
@@ -97,7 +101,8 @@ class _Subject:
             yield
         except BaseException:
             if self.replay:
-                print(f"Play it again:\n\n{self.replay}\n")
+                unnamed = f" (write the address of your adapter for {UNNAMED})" if self.address == UNNAMED else ""
+                print(f"Play it again{unnamed}:\n\n{self.replay}\n")
             raise
 
     def close(self) -> None:
@@ -113,7 +118,13 @@ class _Subject:
         if isinstance(self._target, str):
             return self._target
         module, name = getattr(self._target, "__module__", ""), getattr(self._target, "__qualname__", "")
-        return f"python:{module}:{name}" if name and "<" not in name else "ADDRESS"
+        return f"python:{module}:{name}" if name and "<" not in name else UNNAMED
+
+    @property
+    def replay_words(self) -> list[str]:
+        """The command that plays a plan of standard input as it was played here."""
+        releases = [word for side, release in self._releases.items() for word in ("--with", f"{side}={release}")]
+        return ["rocketmq-conformance", "replay", "-", self.address, *releases, *(["--quirks"] if self._quirks else [])]
 
 
 class _TestCaseOf:
@@ -165,7 +176,7 @@ class ConformanceMachine(SuiteMachine):
         found = divergence_event(self.suite, 0, fingerprint_of(self.suite, last), shrunk, len(self.steps), "", ())
         expected, observed = what_differs(found)
         rule = found.rules[0]
-        command = shlex.join(["rocketmq-conformance", "replay", "-", self.subject.address])
+        command = shlex.join(self.subject.replay_words)
         plan = plan_files.plan_text(self.suite, self._stage.profile, [step.row for step in self.steps])
         self.subject.replay = f"{command} <<'PLAN'\n{plan}PLAN"
         lines = [
@@ -246,8 +257,8 @@ def machine(
     *,
     releases: Mapping[str, str] | None = None,
     quirks: bool | None = None,
-    operations: Collection[str] | None = None,
-    plans: Iterable[str | Path] = (),
+    operations: str | Collection[str] | None = None,
+    plans: str | Path | Iterable[str | Path] = (),
 ) -> type[ConformanceMachine]:
     """A ``RuleBasedStateMachine`` that judges an address, an adapter, or what a function makes, by a suite.
 
@@ -255,18 +266,32 @@ def machine(
     default as the adapter says. With ``operations`` it has the rules of these alone. ``plans`` are files whose cases
     its ``TestCase`` plays before it searches.
 
-    ValueError for what does not exist: a suite, an operation, a plan of this suite.
+    ValueError for what does not exist: a suite, a release, an operation, a plan of this suite.
     """
     known = suite_of(suite)
-    positions = positions_of(known, [*(operations or ())])
+    _check_releases(releases or {})
+    files = [plans] if isinstance(plans, str | Path) else plans
+    positions = positions_of(known, [operations] if isinstance(operations, str) else [*(operations or ())])
     fields = {
         "suite": known,
         "subject": _Subject(known, target, releases or {}, quirks),
-        "pinned": [case for plan in plans for case in _cases(known, plan)],
+        "pinned": [case for plan in files for case in _cases(known, plan)],
         "__module__": __name__,
     }
     base = type("Machine", (ConformanceMachine,), fields)
     return cast("type[ConformanceMachine]", with_rules(base, known, positions))
+
+
+def _check_releases(releases: Mapping[str, str]) -> None:
+    """ValueError with a sentence for a side, or a release, that there is none of."""
+    unknown = [side for side in releases if side not in ("client", "broker", "java")]
+    if unknown or isinstance(releases, str):
+        raise ValueError(
+            f"releases={releases!r} is not understood: say which release judges a side, such as "
+            "{'client': '4.9.8', 'broker': '5.1.4', 'java': '11'}."
+        )
+    for side in {"client", "broker"} & releases.keys():
+        Release.parse(releases[side])
 
 
 def _cases(suite: Suite, plan: str | Path | DrawnPlan) -> Sequence[tuple[str, list[Row]]]:

@@ -41,7 +41,7 @@ class DrawnPlan:
 
 def suite_of(suite: str | Suite) -> Suite:
     """A suite, or that of a name; ValueError when there is none."""
-    known = SUITES.get(suite) if isinstance(suite, str) else suite
+    known = suite if isinstance(suite, Suite) else SUITES.get(suite)
     if known is None:
         raise ValueError(f"There is no suite {suite!r}: `rocketmq-conformance list suites` names them all.")
     return known
@@ -68,8 +68,9 @@ def plans(
     earlier ones have led. Up to ``max_size`` of them, by default as many as the suite's cases have."""
     known = suite_of(suite)
     judged = profile or Profile()
+    longest = max(known.steps, min_size) if max_size is None else max_size
     tours = Tours(known, judged)
-    rows = st.lists(_rows(known, known.offered(judged)), min_size=min_size, max_size=max_size or known.steps)
+    rows = st.lists(_rows(known, known.offered(judged)), min_size=min_size, max_size=longest)
     played = rows.map(lambda found: DrawnPlan(known, tuple(step.row for step in tours.play(found))))
     return played.filter(lambda plan: len(plan.rows) >= min_size)
 
@@ -91,9 +92,8 @@ def queues() -> st.SearchStrategy[list[MessageQueue]]:
 def client_ids() -> st.SearchStrategy[list[str]]:
     """Client ids of a group's members as brokers list them: one, many, twice, with rooms, of one machine, and such as
     sort otherwise by number or by code point."""
-    return st.sampled_from(_lists(allocation.PLAIN_MEMBERS, allocation.HOUSED_MEMBERS, allocation.RING_MEMBERS)).map(
-        list
-    )
+    lists = _lists(allocation.PLAIN_MEMBERS, allocation.HOUSED_MEMBERS, allocation.RING_MEMBERS)
+    return st.sampled_from([one for one in lists if one]).map(list)
 
 
 def offsets() -> st.SearchStrategy[int]:

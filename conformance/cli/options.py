@@ -310,12 +310,17 @@ def read_plan(path: Path, number: int | None) -> Plan:
     try:
         read = plans.read(STANDARD_INPUT if path == Path("-") else path)
     except plans.PlanError as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(str(error).replace(str(STANDARD_INPUT), "standard input")) from error
     if number is None:
         return read
     if number not in read.cases:
         raise click.UsageError(f"{path} has no case {number}.")
     return replace(read, cases={number: read.cases[number]})
+
+
+def name_of(plan: Path) -> str:
+    """The name of a plan's file without its endings, "plan" where it comes from standard input."""
+    return plan.name.removesuffix(".jsonl").removesuffix(".plan") if plan != Path("-") else "plan"
 
 
 def plan_notes(plan: Plan) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from rocketmq_conformance.conformance.cli.options import (
     address_argument,
     case_option,
     judging_options,
+    name_of,
     plan_argument,
     plan_notes,
     quirks_option,
@@ -32,7 +33,7 @@ def shrink(plan: Path, address: str, number: int | None, out: Path | None, quirk
     from rocketmq_conformance.conformance.engine.options import Options
 
     read = read_plan(plan, number)
-    folder = out or plan.parent / f"{plan.name.removesuffix('.jsonl').removesuffix('.plan')}-shrunk"
+    folder = out or plan.parent / f"{name_of(plan)}-shrunk"
     cases = {read.suite.name: read.cases}
     notes = plan_notes(read)
     options = Options(

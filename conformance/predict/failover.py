@@ -112,8 +112,8 @@ class QueueFailover:
 
     @property
     def lost(self) -> bool:
-        """Is an offset that the slave stored lost?"""
-        return self.reached is not None and self.after != self.reached
+        """Is an offset that the slave stored lost? An older copy of what the master has is no loss."""
+        return self.reached is not None and (self.after is None or self.after < self.reached)
 
     @property
     def _stood(self) -> int | None:

@@ -17,7 +17,8 @@ from rocketmq_conformance.reports.text import count
 def reset_page(prediction: ResetPrediction, consumer: Consumer) -> Page:
     """What a reset does."""
     facts = prediction.facts
-    members = f"{len(facts.members)} members" if prediction.online else "no members"
+    connected = f"{len(facts.members)} members" if facts.members else "members assumed"
+    members = connected if prediction.online else "no members"
     title = (
         f"Reset of {facts.group} in {prediction.topic} to its {prediction.target}: {releases_text(facts)}, {members}"
     )

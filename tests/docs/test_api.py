@@ -106,8 +106,8 @@ def test_the_tests_of_the_tutorial_pass(tmp_path: Path) -> None:
     blocks = [block for block in python_blocks(HYPOTHESIS) if "broker:4.9.7" not in block]
     for number, block in enumerate(blocks):
         (tmp_path / f"test_{number}.py").write_text(block.replace("max_examples=500", "max_examples=5"), "utf-8")
-    few = "from hypothesis import settings\nsettings.register_profile('few', max_examples=5)\n"
-    (tmp_path / "conftest.py").write_text(f"{few}settings.load_profile('few')\n", "utf-8")
+    # what the strategies draw is looked at as often as a reader would
+    (tmp_path / "conftest.py").write_text("from hypothesis import settings\nsettings.load_profile('ci')\n", "utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=tmp_path, capture_output=True, text=True
     )
