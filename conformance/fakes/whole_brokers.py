@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rocketmq_conformance.conformance.fakes.broker import CLUSTER
@@ -18,7 +18,7 @@ from rocketmq_conformance.conformance.remoting.frame import Command
 from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.models.broker.state import WRITE, Topic
 from rocketmq_conformance.models.broker.wire import WireRules
-from rocketmq_conformance.models.client.plan_words import NOTHING
+from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
 from rocketmq_conformance.models.client.whole_brokers import MOST, SECOND, number_of, numbers, place_of
 from rocketmq_conformance.models.client.whole_push import NO_OWNER
 from rocketmq_conformance.models.outcome import Value
@@ -29,48 +29,46 @@ from rocketmq_conformance.suites.declare.topologies import BROKER, GROUP, TOPIC
 NAMES = BROKER, "broker-b"
 
 
-class _NamingCase(GroupCase):
-    """The broker that answers what the route of the topic is, too."""
+Later = Callable[[float, Callable[[], object]], Any] | None
 
-    def __init__(self, profile: Profile, later: Callable[[float, Callable[[], object]], Any] | None) -> None:
+
+class _NamingCase(GroupCase):
+    """The broker that answers what routes are, too."""
+
+    def __init__(self, profile: Profile, later: Later, route: Callable[[str, bool, RouteForm], bytes]) -> None:
         super().__init__(profile, later)
         self._wire, self._form = WireRules.of(profile), RouteForm.of(profile.broker)
-        self._settings = {name: own_topics(profile.broker, name, CLUSTER, creates=False)[name] for name in NAMES}
-        #: The brokers that the route names, with their addresses and how many queues each has.
-        self.named: Callable[[], list[tuple[str, str, Topic]]] = list
+        #: The route of a topic, with standard JSON or not; b"" for one that has none.
+        self._route = route
 
     def handle(self, peer: Peer, request: Command) -> Command | None:
         """Answer a request of a client."""
-        brokers = self._routed(request.ext["topic"]) if request.code == Request.GET_ROUTEINFO_BY_TOPIC else []
-        if not brokers:
+        route = b""
+        if request.code == Request.GET_ROUTEINFO_BY_TOPIC:
+            standard = self._wire.standard(request.version, request.ext.get("acceptStandardJsonOnly") == "true")
+            route = self._route(request.ext["topic"], standard, self._form)
+        if not route:
             return super().handle(peer, request)
         self.traffic.request(peer, request)
-        standard = self._wire.standard(request.version, request.ext.get("acceptStandardJsonOnly") == "true")
-        return command((0, "", {}, route_of_many(brokers, CLUSTER, standard, self._form)))
-
-    def _routed(self, topic: str) -> list[tuple[str, str, Topic]]:
-        """What the route names of the topic, or of the topic that each broker makes with its own name."""
-        if topic == TOPIC:
-            return self.named()
-        return [(name, address, self._settings[name]) for name, address, _ in self.named() if name == topic]
+        return command((0, "", {}, route))
 
 
 class WholeBrokers:
     """Two brokers with a topic and a group, without members at first; ``later`` replaces their timers."""
 
-    def __init__(self, profile: Profile, later: Callable[[float, Callable[[], object]], Any] | None = None) -> None:
-        self.first, self.second = self.cases = self._made(profile, later)
+    #: The name of the second one.
+    SECOND_NAME = NAMES[SECOND]
+
+    def __init__(self, profile: Profile, later: Later = None) -> None:
+        self.first = _NamingCase(profile, later, self._route)
+        self.second = GroupCase(profile, later, name=self.SECOND_NAME)
+        self.cases: tuple[GroupCase, GroupCase] = self.first, self.second
+        #: The topic that each broker makes with its own name.
+        self._own = {name: own_topics(profile.broker, name, CLUSTER, creates=False)[name] for name in NAMES}
         self.queues = 2, 2
         self.away = False
         #: By how many more queues of each broker are written than read.
         self.more_written = 0
-
-    def _made(
-        self, profile: Profile, later: Callable[[float, Callable[[], object]], Any] | None
-    ) -> tuple[GroupCase, GroupCase]:
-        first = _NamingCase(profile, later)
-        first.named = self._named
-        return first, GroupCase(profile, later, name=NAMES[SECOND])
 
     def open(self) -> str:
         """Open the TCP doors; the address of the name server."""
@@ -110,8 +108,13 @@ class WholeBrokers:
         """Open the TCP door of the second broker again."""
         self.second.broker.open()
 
-    def send(self, number: int) -> None:
-        """A message arrives in a queue."""
+    def send(self, queue: int) -> None:
+        """A message arrives in a queue that the route names, or in every one."""
+        for number in self.named:
+            if queue in (number, EVERY):
+                self._send(number)
+
+    def _send(self, number: int) -> None:
         broker, queue = place_of(number)
         self.cases[broker].send(queue)
 
@@ -145,23 +148,37 @@ class WholeBrokers:
         """What clients were given: what pulls ``brought``, and where they say so what they ``said`` of that."""
         if said is None:
             return brought
-        carried = self.first.traffic.carried + self.second.traffic.carried
-        return said.among(brought, carried, lambda number: place_of(number)[1])
+        return said.among(brought, self.first.traffic.carried + self.second.traffic.carried, self.said_queue)
+
+    def said_queue(self, number: int) -> int:
+        """How a message names a queue: by its id at its broker."""
+        return place_of(number)[1]
 
     def observed(self, members: Mapping[str, int], brought: Sequence[Brought]) -> tuple[Value, ...]:
         """What a step of the suite answers; ``members`` are the numbers of those that run, by client id."""
-        places: list[Value] = [(NO_OWNER, NOTHING)] * sum(MOST)
-        for number in self.named:
-            broker, queue = place_of(number)
-            traffic = self.cases[broker].traffic
-            waiting = sorted((members.get(client, STRANGER), offset) for client, offset in traffic.waiting(queue))
-            places[number] = next(iter(waiting), places[number])
-        stored = tuple(
-            case.traffic.shown(queue, case.broker.state.stored.get((GROUP, TOPIC, queue), NOTHING))
-            for case, most in zip(self.cases, MOST, strict=True)
-            for queue in range(most)
-        )
-        return tuple(places), shown_messages(members, brought, False), stored
+        places: list[Value] = []
+        stored: list[Value] = []
+        for case, queue, is_named in self._places():
+            pulls = case.traffic.waiting(queue) if is_named else ()
+            waiting = sorted((members.get(client, STRANGER), offset) for client, offset in pulls)
+            places.append(next(iter(waiting), (NO_OWNER, NOTHING)))
+            kept = case.broker.state.stored.get((GROUP, TOPIC, queue), NOTHING)
+            stored.append(case.traffic.shown(queue, kept))
+        return tuple(places), shown_messages(members, brought, False), tuple(stored)
+
+    def _places(self) -> Iterator[tuple[GroupCase, int, bool]]:
+        """Each queue that a step shows: where it is, its id there, and whether routes name it."""
+        named = self.named
+        for at, (case, most) in enumerate(zip(self.cases, MOST, strict=True)):
+            for queue in range(most):
+                yield case, queue, number_of(at, queue) in named
+
+    def _route(self, topic: str, standard: bool, form: RouteForm) -> bytes:
+        """The route of the topic, or of the topic that a broker makes with its own name."""
+        brokers = self._named()
+        if topic != TOPIC:
+            brokers = [(name, address, self._own[name]) for name, address, _ in brokers if name == topic]
+        return route_of_many(brokers, CLUSTER, standard, form) if brokers else b""
 
     def _named(self) -> list[tuple[str, str, Topic]]:
         counts = self.queues[: 1 if self.away else 2]

@@ -8,7 +8,6 @@ from rocketmq_conformance.conformance.fakes.said import SaidMessages
 from rocketmq_conformance.conformance.fakes.traffic import Brought
 from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
 from rocketmq_conformance.models.broker.state import Topic
-from rocketmq_conformance.models.client.whole_brokers import place_of
 from rocketmq_conformance.models.profile import Profile
 
 
@@ -38,7 +37,7 @@ class WholeClusters(WholeBrokers):
         carried = self.first.traffic.carried.copy()
         for (_, queue, offset), times in self.second.traffic.carried.items():
             carried[client, queue, offset] += times
-        return said.among(brought, carried, lambda number: place_of(number)[1])
+        return said.among(brought, carried, self.said_queue)
 
     def _named(self) -> list[tuple[str, str, Topic]]:
         return super()._named()[:1]

@@ -84,9 +84,8 @@ class _Played:
                 self._end(member)
             case Suggest(node):
                 self.pair.suggest(node)
-            case Send():
-                for queue in range(MOST):
-                    self.pair.send(queue)
+            case Send(queue):
+                self.pair.send(queue)
             case GoAway():
                 self.pair.go_away()
             case ComeBack():

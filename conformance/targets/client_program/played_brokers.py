@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from rocketmq_conformance.conformance.fakes.traffic import Brought
 from rocketmq_conformance.conformance.fakes.whole_brokers import WholeBrokers
@@ -12,7 +13,6 @@ from rocketmq_conformance.conformance.targets.client_program.case_broker import 
 from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_group import PlayedGroup
 from rocketmq_conformance.conformance.targets.client_program.timing import Timing
-from rocketmq_conformance.models.client.plan_words import EVERY
 from rocketmq_conformance.models.client.whole_brokers import MOST, number_of
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Ok, Outcome, Value
@@ -27,6 +27,9 @@ class PlayedBrokers(PlayedGroup):
     """The members of one case at two brokers."""
 
     _shows_ends = False
+    #: What makes the brokers of a case.
+    _BROKERS: ClassVar[type[WholeBrokers]] = WholeBrokers
+    brokers: WholeBrokers
 
     def __init__(
         self,
@@ -36,9 +39,8 @@ class PlayedBrokers(PlayedGroup):
         timing: Timing,
         interrupted: threading.Event,
         access: GivenAccess,
-        brokers: WholeBrokers | None = None,
     ) -> None:
-        self.brokers = brokers or WholeBrokers(profile)
+        self.brokers = self._BROKERS(profile)
         super().__init__(suite, profile, command, timing, interrupted, lambda _: self.brokers.first, access)
 
     def close(self) -> None:
@@ -76,9 +78,7 @@ class PlayedBrokers(PlayedGroup):
         """Change the brokers; is there another route now?"""
         match operation:
             case operations.Send(queue):
-                for number in self.brokers.named:
-                    if queue in (number, EVERY):
-                        self.brokers.send(number)
+                self.brokers.send(queue)
                 return False
             case operations.Route(first, second):
                 return self._route((first, second))

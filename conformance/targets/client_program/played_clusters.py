@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
-
 from rocketmq_conformance.conformance.fakes.traffic import Brought
 from rocketmq_conformance.conformance.fakes.whole_clusters import WholeClusters
-from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
 from rocketmq_conformance.conformance.targets.client_program.required_consumers import ALSO
-from rocketmq_conformance.conformance.targets.client_program.timing import Timing
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.outcome import Outcome, Value
-from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_clusters as operations
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.declare.suite import Suite
 from rocketmq_conformance.suites.declare.topologies import ORDINARY
 
 #: Seconds that a second consumer of a group may take until it shows that it runs.
@@ -26,20 +19,14 @@ _TWIN = 5.0
 class PlayedClusters(PlayedBrokers):
     """The process of one case at two clusters."""
 
+    _BROKERS = WholeClusters
     brokers: WholeClusters
 
-    def __init__(
-        self,
-        suite: Suite,
-        profile: Profile,
-        command: Sequence[str],
-        timing: Timing,
-        interrupted: threading.Event,
-        access: GivenAccess,
-    ) -> None:
-        super().__init__(suite, profile, command, timing, interrupted, access, WholeClusters(profile))
-        # one that uses the first name server is seen by what it pulls
+    def start(self, member: int) -> str:
+        """Start the process; as of any member."""
+        # a consumer that uses the first name server is seen by what it pulls
         self.members.several = True
+        return super().start(member)
 
     def do(self, operation: Operation) -> Outcome:
         """Do one operation, and wait until the traffic shows its result."""

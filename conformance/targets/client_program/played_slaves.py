@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 
 from rocketmq_conformance.conformance.fakes.whole_slaves import SlavePair
 from rocketmq_conformance.conformance.targets.client_program.case_broker import CaseBroker
-from rocketmq_conformance.conformance.targets.client_program.given_access import GivenAccess
 from rocketmq_conformance.conformance.targets.client_program.played_brokers import PlayedBrokers
-from rocketmq_conformance.conformance.targets.client_program.timing import Timing
-from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
+from rocketmq_conformance.models.client.plan_words import NOTHING
 from rocketmq_conformance.models.client.whole_push import Setting
 from rocketmq_conformance.models.client.whole_slaves import MASTER, MOST, SLAVE, place_number
 from rocketmq_conformance.models.outcome import Ok, Outcome
-from rocketmq_conformance.models.profile import Profile
 from rocketmq_conformance.suites import whole_slaves as operations
 from rocketmq_conformance.suites.declare.operation import Operation
-from rocketmq_conformance.suites.declare.suite import Suite
 
 
 class PlayedSlaves(PlayedBrokers):
     """The members of one case at a broker that has a slave."""
 
-    def __init__(
-        self,
-        suite: Suite,
-        profile: Profile,
-        command: Sequence[str],
-        timing: Timing,
-        interrupted: threading.Event,
-        access: GivenAccess,
-    ) -> None:
-        self.pair = SlavePair(profile)
-        super().__init__(suite, profile, command, timing, interrupted, access, self.pair)
+    _BROKERS = SlavePair
+    brokers: SlavePair
 
     def do(self, operation: Operation) -> Outcome:
         """Do one operation, and wait until the traffic shows its result."""
@@ -41,7 +27,7 @@ class PlayedSlaves(PlayedBrokers):
             case operations.Prepare(queues, stored):
                 self._expect(operation)
                 if not self._begun:
-                    self.pair.begin(queues, stored)
+                    self.brokers.begin(queues, stored)
                 return Ok()
             case (
                 operations.Send()
@@ -57,16 +43,14 @@ class PlayedSlaves(PlayedBrokers):
     def _change(self, operation: Operation) -> bool:
         match operation:
             case operations.Send(queue):
-                for number in self.pair.named:
-                    if queue in (number, EVERY):
-                        self.pair.send(number)
+                self.brokers.send(queue)
             case operations.Suggest(node):
-                self.pair.suggest(node)
+                self.brokers.suggest(node)
             case operations.Synchronise():
-                self.pair.synchronise()
+                self.brokers.synchronise()
             case operations.GoAway():
-                if not self.pair.away:
-                    self.pair.go_away()
+                if not self.brokers.away:
+                    self.brokers.go_away()
                     return True
             case _:
                 return self._come_back()
@@ -74,15 +58,15 @@ class PlayedSlaves(PlayedBrokers):
 
     def _prepare(self, setting: Setting) -> None:
         self._setting = setting
-        self.pair.second.owner = self.members.owner
-        self.pair.begin(MOST, NOTHING)
+        self.brokers.second.owner = self.members.owner
+        self.brokers.begin(MOST, NOTHING)
 
     def _brokers(self) -> Sequence[tuple[CaseBroker, Mapping[int, int]]]:
-        nodes = (SLAVE, self.pair.first), (MASTER, self.pair.second)
+        nodes = (SLAVE, self.brokers.first), (MASTER, self.brokers.second)
         return [
             (case, {queue: place_number(node, queue) for queue in range(MOST)})
             for node, case in nodes
-            if case in self.pair.there
+            if case in self.brokers.there
         ]
 
     def _places(self) -> Sequence[int]:

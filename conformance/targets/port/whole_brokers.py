@@ -11,18 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from rocketmq_conformance.conformance.adapter import Case, Methods
-from rocketmq_conformance.conformance.fakes.whole_brokers import NAMES, WholeBrokers
-from rocketmq_conformance.conformance.remoting.codes import Request
+from rocketmq_conformance.conformance.fakes.whole_brokers import NAMES
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer
+from rocketmq_conformance.conformance.targets.port.pair_group import TO_ALL, PairGroup
 from rocketmq_conformance.conformance.targets.port.rebalance import LAST
 from rocketmq_conformance.conformance.targets.port.routes import of_topic
-from rocketmq_conformance.conformance.targets.port.transport import Transport
-from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush, never
-from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
-from rocketmq_conformance.models.outcome import Result, Value
-from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.conformance.targets.port.whole_push import Line
+from rocketmq_conformance.models.client.plan_words import NOTHING
+from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import whole_brokers as operations
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites.declare.topologies import GROUP, TOPIC
@@ -31,46 +28,15 @@ from rocketmq_conformance.suites.declare.topologies import GROUP, TOPIC
 FIRST = {NAMES[0]: 0, NAMES[1]: 3}
 #: The bit of a permission by which a topic may be read.
 _READABLE = 4
-#: Requests that go to every broker.
-_TO_ALL = int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)
 
 
-class _Door(Peer):
-    """A member's connection to one broker."""
-
-    def __init__(self, line: Line, broker: str) -> None:
-        self.number = 2 * line.number + NAMES.index(broker)
-        self.address = line.address
-        self._line, self._broker = line, broker
-
-    def answer(self, request: Command, response: Command) -> None:
-        number = str(int(request.ext["queueId"]) + FIRST[self._broker])
-        self._line.answer(replace(request, ext={**request.ext, "queueId": number}), response)
-
-    def send_request(self, command: Command) -> None:
-        self._line.send_request(command)
-
-
-class WholeBrokersGroup(WholePush):
+class WholeBrokersGroup(PairGroup):
     """The members that run."""
 
-    def __init__(self, transport: Transport) -> None:
-        super().__init__(transport)
-        self._pair: WholeBrokers | None = None
-        self._of: Profile | None = None
-        #: The connections of each member that runs, by the number of its line.
-        self._doors: dict[int, tuple[_Door, ...]] = {}
-
-    @property
-    def pair(self) -> WholeBrokers:
-        """The brokers of the case."""
-        assert self._pair is not None  # made by begin_case
-        return self._pair
+    NUMBERED_FROM = FIRST[NAMES[0]], FIRST[NAMES[1]]
 
     def begin_case(self, case: Case) -> None:
-        """Begin a case: nobody runs."""
-        if self._pair is None or self._of != case.profile:
-            self._pair, self._of = WholeBrokers(case.profile, never), case.profile
+        """Begin a case: no member runs."""
         super().begin_case(case)
         self.prepare_brokers(2, 2, "young", NOTHING, LAST)
 
@@ -83,7 +49,7 @@ class WholeBrokersGroup(WholePush):
             number = int(ext["queueId"])
             command = replace(command, ext={**ext, "queueId": str(number - FIRST[home_of(number)])})
             return self.sent_to(self.broker_of(number, command.code), line, command)
-        names = self.registered_at() if command.code in _TO_ALL else NAMES[:1]
+        names = self.registered_at() if command.code in TO_ALL else NAMES[:1]
         response = self.sent_to(names[0], line, command)
         for name in names[1:]:
             self.sent_to(name, line, command)
@@ -93,7 +59,8 @@ class WholeBrokersGroup(WholePush):
         """Send a request to a broker; ConnectionError when it is away."""
         if name not in self.there():
             raise ConnectionError(name)
-        return self.pair.cases[NAMES.index(name)].handle(self._door(line, name), command)
+        place = NAMES.index(name)
+        return self.pair.cases[place].handle(self.door(line, place), command)
 
     def there(self) -> tuple[str, ...]:
         """The brokers that are there."""
@@ -110,17 +77,6 @@ class WholeBrokersGroup(WholePush):
     def knows(self, client: str) -> bool:
         """Does the first broker list a member?"""
         return client in self.pair.first.broker.members(GROUP)
-
-    def close_line(self, line: Line) -> None:
-        """Close the connections of a member."""
-        for name, case in zip(NAMES, self.pair.cases, strict=True):
-            case.closed(self._door(line, name))
-        del self._doors[line.number]
-
-    def _door(self, line: Line, name: str) -> _Door:
-        if line.number not in self._doors:
-            self._doors[line.number] = tuple(_Door(line, one) for one in NAMES)
-        return self._doors[line.number][NAMES.index(name)]
 
     # --- routes ---------------------------------------------------------------------------------------------
 
@@ -141,13 +97,6 @@ class WholeBrokersGroup(WholePush):
             places[FIRST[name] + at] for name in sorted(counts) for at in range(counts[name])
         )
 
-    def learn_all(self) -> None:
-        """The timers of routes and of heartbeats."""
-        for consumer, line in zip(self.members, self._lines, strict=True):
-            if consumer is not None and line is not None:
-                self.learn(consumer)
-                self.beat(consumer, line)
-
     # --- operations -----------------------------------------------------------------------------------------
 
     def prepare_brokers(self, first: int, second: int, shape: str, stored: int, where: str) -> Result:
@@ -156,19 +105,6 @@ class WholeBrokersGroup(WholePush):
             self._where = where
             self.pair.prepare((first, second), shape, stored)
         return None
-
-    def leave_group(self, member: int) -> Result:
-        """A member is shut down, if it runs."""
-        if self.members[member] is not None:
-            self.end(member)
-        return self.look()
-
-    def send(self, queue: int) -> Result:
-        """A message arrives in a queue that the route names, or in every one."""
-        for number in self.pair.named:
-            if queue in (number, EVERY):
-                self.pair.send(number)
-        return self.look()
 
     def route(self, first: int, second: int) -> Result:
         """The brokers have so many queues from now on, unless one is away."""
@@ -183,22 +119,6 @@ class WholeBrokersGroup(WholePush):
             self.pair.go_away()
             self.learn_all()
         return self.look()
-
-    def come_back(self) -> Result:
-        """The second broker comes back, if it was away."""
-        if self.pair.away:
-            self.pair.come_back()
-            self.learn_all()
-        return self.look()
-
-    def end_pulls(self) -> None:
-        """The time of pulls is up that are held where nothing was brought since the last operation."""
-        for case in self.pair.there:
-            case.end_idle_pulls()
-
-    def observed(self, running: dict[str, int]) -> Value:
-        """What the traffic at both brokers shows."""
-        return self.pair.observed(running, self.pair.given(self.pair.take_brought(), self.say_given()))
 
     def said_queue(self, queue: int) -> int:
         """A message names the queue by its id at its broker."""

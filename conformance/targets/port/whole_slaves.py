@@ -9,62 +9,35 @@ from rocketmq_conformance.conformance.adapter import Case, Methods
 from rocketmq_conformance.conformance.fakes.whole_slaves import SlavePair
 from rocketmq_conformance.conformance.remoting.codes import Request
 from rocketmq_conformance.conformance.remoting.frame import Command
-from rocketmq_conformance.conformance.remoting.server import Peer
 from rocketmq_conformance.conformance.targets.port.group_member import Consumer, OwnedQueue
+from rocketmq_conformance.conformance.targets.port.pair_group import TO_ALL, PairGroup
 from rocketmq_conformance.conformance.targets.port.routes import routed
 from rocketmq_conformance.conformance.targets.port.transport import Transport
-from rocketmq_conformance.conformance.targets.port.whole_push import Line, WholePush, never
-from rocketmq_conformance.models.client.plan_words import EVERY, NOTHING
-from rocketmq_conformance.models.outcome import Result, Value
-from rocketmq_conformance.models.profile import Profile
+from rocketmq_conformance.conformance.targets.port.whole_push import Line
+from rocketmq_conformance.models.client.plan_words import NOTHING
+from rocketmq_conformance.models.outcome import Result
 from rocketmq_conformance.suites import whole_push as group
 from rocketmq_conformance.suites import whole_slaves as operations
-from rocketmq_conformance.suites.declare.topologies import GROUP, TOPIC
+from rocketmq_conformance.suites.declare.topologies import TOPIC
 
 MASTER, SLAVE = 0, 1
-#: Requests that go to every node.
-_TO_ALL = int(Request.HEART_BEAT), int(Request.UNREGISTER_CLIENT)
 _PULL, _ROUTE = int(Request.PULL_MESSAGE), int(Request.GET_ROUTEINFO_BY_TOPIC)
 
 
-class _Door(Peer):
-    """A member's connection to one node."""
-
-    def __init__(self, line: Line, node: int) -> None:
-        self.number = 2 * line.number + node
-        self.address = line.address
-        self._line = line
-
-    def answer(self, request: Command, response: Command) -> None:
-        self._line.answer(request, response)
-
-    def send_request(self, command: Command) -> None:
-        self._line.send_request(command)
-
-
-class WholeSlaves(WholePush):
+class WholeSlaves(PairGroup):
     """The members that run."""
+
+    PAIR = SlavePair
+    pair: SlavePair
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
-        self._pair: SlavePair | None = None
-        self._of: Profile | None = None
-        #: The connections of each member that runs, by the number of its line.
-        self._doors: dict[int, tuple[_Door, _Door]] = {}
         #: The nodes that the last route named, and the one that each member's last answer suggested, by queue.
         self.nodes: tuple[int, ...] = ()
         self.suggested: dict[tuple[int, str], int] = {}
 
-    @property
-    def pair(self) -> SlavePair:
-        """The nodes of the case."""
-        assert self._pair is not None  # made by begin_case
-        return self._pair
-
     def begin_case(self, case: Case) -> None:
         """Begin a case: no member runs."""
-        if self._pair is None or self._of != case.profile:
-            self._pair, self._of = SlavePair(case.profile, never), case.profile
         super().begin_case(case)
         self.nodes = ()
         self.suggested.clear()
@@ -74,7 +47,7 @@ class WholeSlaves(WholePush):
 
     def to_broker(self, line: Line, command: Command) -> Command | None:
         """Send a request to the node that is to have it, or to every node that is known."""
-        if command.code in _TO_ALL:
+        if command.code in TO_ALL:
             answer = None
             for node in self.registered_at():
                 with suppress(ConnectionError):
@@ -112,23 +85,8 @@ class WholeSlaves(WholePush):
         """Send a request to a node; ConnectionError when it is away."""
         if node == MASTER and self.pair.away:
             raise ConnectionError("the master")
-        case = self.pair.first if node == SLAVE else self.pair.second
-        return case.handle(self._door(line, node), command)
-
-    def knows(self, client: str) -> bool:
-        """Does a node list a member?"""
-        return any(client in case.broker.members(GROUP) for case in self.pair.there)
-
-    def close_line(self, line: Line) -> None:
-        """Close the connections of a member."""
-        self.pair.second.closed(self._door(line, MASTER))
-        self.pair.first.closed(self._door(line, SLAVE))
-        del self._doors[line.number]
-
-    def _door(self, line: Line, node: int) -> _Door:
-        if line.number not in self._doors:
-            self._doors[line.number] = _Door(line, MASTER), _Door(line, SLAVE)
-        return self._doors[line.number][node]
+        place = int(node == MASTER)  # the slave is the first one
+        return self.pair.cases[place].handle(self.door(line, place), command)
 
     # --- routes, and what answers suggest -------------------------------------------------------------------
 
@@ -144,14 +102,6 @@ class WholeSlaves(WholePush):
     def learned(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
         """The nodes that are known once a route names these."""
         return nodes
-
-    def learn_all(self) -> None:
-        """The timers of routes and of heartbeats; pulls that were lost are sent again."""
-        for consumer, line in zip(self.members, self._lines, strict=True):
-            if consumer is not None and line is not None:
-                self._line = line
-                self.learn(consumer)
-                self.beat(consumer, line)
 
     def answered(self, consumer: Consumer, line: Line, queue: int, owned: OwnedQueue, response: Command) -> None:
         """A pull was answered: the node that it suggests is asked next."""
@@ -170,19 +120,6 @@ class WholeSlaves(WholePush):
             self.pair.begin(queues, stored)
         return None
 
-    def leave_group(self, member: int) -> Result:
-        """A member is shut down, if it runs."""
-        if self.members[member] is not None:
-            self.end(member)
-        return self.look()
-
-    def send(self, queue: int) -> Result:
-        """A message arrives in a queue of the topic, or in every one."""
-        for number in self.pair.named:
-            if queue in (number, EVERY):
-                self.pair.send(number)
-        return self.look()
-
     def suggest(self, node: int) -> Result:
         """Answers suggest a node from now on."""
         self.pair.suggest(node)
@@ -200,22 +137,6 @@ class WholeSlaves(WholePush):
             self.learn_all()
             self.ask_again()
         return self.look()
-
-    def come_back(self) -> Result:
-        """The master comes back, if it was away."""
-        if self.pair.away:
-            self.pair.come_back()
-            self.learn_all()
-        return self.look()
-
-    def end_pulls(self) -> None:
-        """The time of pulls is up that are held where nothing was brought since the last operation."""
-        for case in self.pair.there:
-            case.end_idle_pulls()
-
-    def observed(self, running: dict[str, int]) -> Value:
-        """What the traffic at both nodes shows."""
-        return self.pair.observed(running, self.pair.given(self.pair.take_brought(), self.say_given()))
 
     def calls(self) -> Methods:
         """The method that does each operation of the suite, by its class."""

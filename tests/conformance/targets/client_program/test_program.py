@@ -443,9 +443,9 @@ def test_a_master_goes_away_and_comes_back_while_its_slave_stays() -> None:
         ):
             prepares = isinstance(operation, whole_slaves.Prepare)
             assert group.do(operation) == (Ok() if prepares else Ok((((-1, -1),) * 4, (), (7, -1, 7, -1))))
-            nodes.append((tuple(group.pair.nodes()), group.pair.second.broker.running))
+            nodes.append((tuple(group.brokers.nodes()), group.brokers.second.broker.running))
         assert nodes == [*[((0, 1), True)] * 2, *[((1,), False)] * 4, *[((0, 1), True)] * 2]
-        assert [case.max_offset(0) for case in group.pair.cases] == [13, 13]
+        assert [case.max_offset(0) for case in group.brokers.cases] == [13, 13]
 
 
 def test_a_broker_that_is_to_come_listens_once_it_is_there() -> None:
