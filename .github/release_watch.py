@@ -69,17 +69,17 @@ def drafted(release: str, addresses: Sequence[str], out: Path, arguments: Sequen
     code, compared = kit("provenance", release)
     parts = [
         f"# RocketMQ {release}: {'methods that rules name have changed' if code else 'no method has changed'}",
-        *fenced(compared, "console"),
+        fenced(compared, "console"),
         "After a release: read what is listed, then see docs/provenance.md.",
     ]
     for address in addresses:
         folder = out / address.replace(":", "-")
         code, printed = kit("run", address, "--out", str(folder), *arguments)
         summary = folder / "summary.md"
-        parts += [f"## `{address}`: exit code {code}"]
-        parts += [read(summary)] if summary.exists() else fenced(printed, "console")
+        parts.append(f"## `{address}`: exit code {code}")
+        parts.append(read(summary) if summary.exists() else fenced(printed, "console"))
         for plan in sorted(folder.glob("*.*.plan.jsonl")):
-            parts += [f"`{plan.name}`, for `rocketmq-conformance replay`:", *fenced(read(plan), "json")]
+            parts += [f"`{plan.name}`, for `rocketmq-conformance replay`:", fenced(read(plan), "json")]
     if not addresses:
         parts.append("Maven has neither its client nor its broker.")
     return "\n\n".join(parts) + "\n"
@@ -98,10 +98,10 @@ def read(path: Path) -> str:
     return path.read_text("utf-8", "replace")[:MOST]
 
 
-def fenced(text: str, language: str) -> list[str]:
+def fenced(text: str, language: str) -> str:
     """A block of code, whatever stands in it."""
     lines = [clean(line).replace("```", "` ` `") for line in text[:MOST].splitlines()]
-    return ["\n".join([f"```{language}", *lines, "```"])]
+    return "\n".join([f"```{language}", *lines, "```"])
 
 
 if __name__ == "__main__":

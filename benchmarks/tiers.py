@@ -21,6 +21,7 @@ from rocketmq_conformance.conformance.engine import covering_plans
 from rocketmq_conformance.conformance.engine.covering import tours_of
 from rocketmq_conformance.conformance.engine.hypothesis_cases import HypothesisCases
 from rocketmq_conformance.conformance.engine.judge import Judge
+from rocketmq_conformance.conformance.engine.player import Player
 from rocketmq_conformance.conformance.engine.stage import Stage
 from rocketmq_conformance.conformance.targets.mutant import Mutant
 from rocketmq_conformance.conformance.targets.mutants import MUTANTS, open_mutant, profile_of, suites_of
@@ -116,19 +117,14 @@ def cases(suite: Suite, profile: Profile, tier: str, seed: int) -> Iterator[list
 
 def played(suite: Suite, stage: Stage, tier: str, seconds: float, seed: int) -> Iterator[tuple[list[Row], bool, float]]:
     """The cases of a tier that were played in its time: whether each diverges, and the CPU seconds until then."""
-    judge = Judge(suite, stage.profile)
-    at_once = None if judge.stepwise else stage.step_player(suite)
+    player = Player(stage, Judge(suite, stage.profile))
     drawn = cases(suite, stage.profile, tier, seed)
     first = [*islice(drawn, 1)]  # plans are read and Hypothesis is set up once, however long a run is
     begun = time.process_time()
     for number, rows in enumerate(chain(first, drawn)):
-        stage.begin(suite, number)
-        agrees = at_once is not None and judge.agrees_at_once(rows, at_once) is not None
-        if not agrees:
-            stage.begin(suite, number)
-            agrees = judge.judge(rows, lambda row: stage.do(suite, row)).verdict != DIVERGES
+        diverges = player.one(number, rows).verdict == DIVERGES
         spent = time.process_time() - begun
-        yield rows, not agrees, spent
+        yield rows, diverges, spent
         if spent > seconds:
             return
 

@@ -15,9 +15,9 @@ import pytest
 
 if TYPE_CHECKING:
     from rocketmq_conformance.conformance.adapter import Hello
+    from rocketmq_conformance.conformance.engine.doubt import NotedDoubts
     from rocketmq_conformance.conformance.engine.stage import Stage
     from rocketmq_conformance.conformance.fakes.broker import FakeBroker
-    from rocketmq_conformance.suites.declare.step import Step
     from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 
@@ -28,22 +28,13 @@ class Implementation:
     stage: Stage
     hello: Hello
     examples: int
-    #: Reasons why steps that differed are no divergences, since they were asked for.
-    _reasons: list[str] = field(default_factory=list)
+    #: May its configuration explain a step that differs?
+    doubted: NotedDoubts = field(init=False)
 
-    def doubted(self, suite: Suite, step: Step) -> bool:
-        """May the implementation's configuration explain a step that differs?"""
-        from rocketmq_conformance.conformance.engine.doubt import Doubts
+    def __post_init__(self) -> None:
+        from rocketmq_conformance.conformance.engine.doubt import NotedDoubts
 
-        doubt = Doubts(self.hello).about(suite, step)
-        if doubt and ": ".join(doubt) not in self._reasons:
-            self._reasons.append(": ".join(doubt))
-        return doubt is not None
-
-    def doubts(self) -> list[str]:
-        """The reasons since they were last asked for."""
-        reasons, self._reasons = self._reasons, []
-        return reasons
+        self.doubted = NotedDoubts(self.hello)
 
     def refuses(self, suite: Suite) -> str:
         """Why a suite cannot be played, or ""."""
@@ -157,8 +148,4 @@ def _planned(files: list[Path]) -> list[Planned]:
         read = [(path, plan.read(path) if files else corpus.read(path)) for path in paths]
     except plan.PlanError as error:
         raise pytest.Collector.CollectError(clean(str(error))) from error
-    return [
-        Planned(one.suite.name, path.name + (f", case {number}" if len(one.cases) > 1 else ""), rows)
-        for path, one in read
-        for number, rows in one.cases.items()
-    ]
+    return [Planned(one.suite.name, name, rows) for path, one in read for name, rows in one.named(path.name)]

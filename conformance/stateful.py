@@ -20,7 +20,7 @@ from hypothesis import currently_in_test_context, event, settings
 from rocketmq_conformance.conformance.adapter import Adapter
 from rocketmq_conformance.conformance.engine import plan as plan_files
 from rocketmq_conformance.conformance.engine.divergence import divergence_event
-from rocketmq_conformance.conformance.engine.doubt import Doubts
+from rocketmq_conformance.conformance.engine.doubt import NotedDoubts
 from rocketmq_conformance.conformance.engine.judge import Judged, fingerprint_of
 from rocketmq_conformance.conformance.engine.shrink import Shrunk
 from rocketmq_conformance.conformance.engine.stage import Stage
@@ -40,7 +40,6 @@ from rocketmq_conformance.suites.declare.hypothesis_machine import (
     with_rules,
 )
 from rocketmq_conformance.suites.declare.operation import Operation, Side
-from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Row, Suite
 
 #: What a machine judges: an address, an adapter, or what makes one.
@@ -59,11 +58,9 @@ class _Subject:
         self._quirks = quirks
         self._open = ExitStack()
         self._playing: Playing | None = None
-        self._doubts = Doubts()
         self.stage: Stage | None = None
-        #: Cases that decided something, and reasons why steps did not.
+        #: Cases that decided something.
         self.decided = 0
-        self.reasons: dict[str, None] = {}
         #: The command and the plan that show the last difference once more, or "".
         self.replay = ""
 
@@ -83,15 +80,9 @@ class _Subject:
         if refused:
             self.close()
             raise SkipTest(f"{self.suite.name} is unsupported: {clean(refused)}")
-        self._doubts = Doubts(hello)
+        self.doubted = NotedDoubts(hello)
         quirks = hello.quirks if self._quirks is None else self._quirks
-        return playing(self.suite, self.stage, self._doubted, quirks=quirks)
-
-    def _doubted(self, suite: Suite, step: Step) -> bool:
-        doubt = self._doubts.about(suite, step)
-        if doubt:
-            self.reasons.setdefault(clean(": ".join(doubt)))
-        return doubt is not None
+        return playing(self.suite, self.stage, self.doubted, quirks=quirks)
 
     @contextmanager
     def replayable(self) -> Iterator[None]:
@@ -237,13 +228,13 @@ def _test_case(machine: type[ConformanceMachine]) -> type[TestCase]:
         def runTest(self) -> None:  # noqa: N802
             subject = machine.subject
             subject.decided = 0
-            subject.reasons.clear()
             with subject.replayable():
                 for name, rows in machine.pinned:
                     play_plan(machine, machine.suite, name, rows)
                 super().runTest()
-            if subject.reasons or not subject.decided:
-                raise SkipTest("; ".join(subject.reasons) or "no case decided anything")
+            reasons = subject.doubted.take()
+            if reasons or not subject.decided:
+                raise SkipTest("; ".join(reasons) or "no case decided anything")
 
     # what the pytest plugin of Hypothesis and HypoFuzz look for
     vars(MachineTestCase.runTest).update(vars(base.runTest))
@@ -297,10 +288,11 @@ def _check_releases(releases: Mapping[str, str]) -> None:
 def _cases(suite: Suite, plan: str | Path | DrawnPlan) -> Sequence[tuple[str, list[Row]]]:
     """The cases of a plan, with a name each; ValueError when it is none of the suite."""
     if isinstance(plan, DrawnPlan):
-        read, name, cases = plan.suite, "a drawn plan", {0: list(plan.rows)}
+        read, name = plan.suite, "a drawn plan"
+        cases = [(name, list(plan.rows))]
     else:
-        given = plan_files.read(Path(plan))
-        read, name, cases = given.suite, Path(plan).name, given.cases
+        given, name = plan_files.read(Path(plan)), Path(plan).name
+        read, cases = given.suite, given.named(name)
     if read is not suite:
         raise ValueError(f"{name} is a plan of {read.name}, not of {suite.name}.")
-    return [(name if len(cases) == 1 else f"{name}, case {number}", rows) for number, rows in cases.items()]
+    return cases

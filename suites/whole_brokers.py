@@ -118,11 +118,11 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
 
 
 def _show(state: WholeBrokersState) -> str:
-    members = [f"{name} pulls {dict(member.pulls)}" for name, member in state.group.members.items()]
+    members = whole.pulling(state.group.members)
     away = ", the second one is away" if state.away else ""
     first, second = state.queues
     stored = whole.stored(state.group.broker.stored)
-    return f"{state.setting}; queues {first} and {second}{away}; {'; '.join(members) or 'no member'}; {stored}"
+    return f"{state.setting}; queues {first} and {second}{away}; {members}; {stored}"
 
 
 SUITE = Suite(

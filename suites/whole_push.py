@@ -187,12 +187,9 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
 def show(state: WholePushState) -> str:
     """The state of the model to a reader."""
     group = state.group
-    members = [f"{name} pulls {dict(member.pulls)}" for name, member in group.members.items()]
     failing = [f"{request} fails by {move.fault}; " for request, move in group.fails.items()]
     failing += [f"{group.late} is late; "] if group.late else []
-    return (
-        f"{state.setting}; {''.join(failing)}{'; '.join(members) or 'no member'}; {whole.stored(group.broker.stored)}"
-    )
+    return f"{state.setting}; {''.join(failing)}{whole.pulling(group.members)}; {whole.stored(group.broker.stored)}"
 
 
 SUITE = Suite(

@@ -115,12 +115,12 @@ def _bind(topology: Topology, profile: Profile) -> BoundModel:
 
 
 def _show(state: WholeSlavesState) -> str:
-    members = [f"{name} pulls {dict(member.pulls)}" for name, member in state.group.members.items()]
+    members = whole.pulling(state.group.members)
     master = "away" if state.away else "there"
     in_use, other = whole.stored(state.group.broker.stored), whole.stored(state.other)
     return (
         f"{state.setting}; the master is {master}; node {state.suggested} is suggested; "
-        f"{'; '.join(members) or 'no member'}; in use {in_use}; at the other node {other}"
+        f"{members}; in use {in_use}; at the other node {other}"
     )
 
 

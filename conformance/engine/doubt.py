@@ -16,6 +16,7 @@ from rocketmq_conformance.conformance.engine.judge import Judged
 from rocketmq_conformance.conformance.properties.found import LISTED_ONLY, UNCLASSIFIED
 from rocketmq_conformance.models.outcome import outcome_class
 from rocketmq_conformance.reports.event import DIVERGES, UNDECIDED, UNSUPPORTED
+from rocketmq_conformance.reports.text import clean
 from rocketmq_conformance.suites.declare.step import Step
 from rocketmq_conformance.suites.declare.suite import Suite
 
@@ -63,6 +64,25 @@ class Doubts:
         why = f"beside {_some(self._unclassified)}, unclassified and off its default" if self._unclassified else ""
         why = why or (f"and {self._unread}" if self._unread else "")
         return (UNDECIDED, f"{seen} ({', '.join(step.why.rules)}), {why}") if why else None
+
+
+class NotedDoubts:
+    """Does something explain a step that differs? The reasons are kept: they are why a test decided nothing."""
+
+    def __init__(self, hello: Hello) -> None:
+        self._doubts = Doubts(hello)
+        self._reasons: dict[str, None] = {}
+
+    def __call__(self, suite: Suite, step: Step) -> bool:
+        doubt = self._doubts.about(suite, step)
+        if doubt:
+            self._reasons.setdefault(clean(": ".join(doubt)))
+        return doubt is not None
+
+    def take(self) -> list[str]:
+        """The reasons since they were last asked for."""
+        reasons, self._reasons = [*self._reasons], {}
+        return reasons
 
 
 def _some(names: Sequence[str]) -> str:

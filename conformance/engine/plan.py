@@ -60,6 +60,11 @@ class Plan:
     #: Is the file's last line cut off, so that its case is left out?
     cut_off: bool = False
 
+    def named(self, name: str) -> list[tuple[str, list[Row]]]:
+        """The cases by the name of the plan, with their numbers where there are several."""
+        several = len(self.cases) > 1
+        return [(f"{name}, case {number}" if several else name, rows) for number, rows in self.cases.items()]
+
 
 def profile_json(profile: Profile) -> dict[str, str]:
     """A profile as plans and events write it."""

@@ -71,7 +71,7 @@ def differences(stepped: Mapping[str, str], started: Mapping[str, str]) -> dict[
 
 
 def unset(kind: str, profile: Profile, started: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Settings that nobody made which are not the defaults of the release: by the model, and of a started consumer."""
+    """Settings left alone that are not the defaults of the release: by the model, and of a started consumer."""
     found = {}
     for setting, value in defaults(profile, _KINDS[kind]).items():
         shown = started.get(f"consumer.{setting}")

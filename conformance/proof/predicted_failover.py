@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from rocketmq_conformance.conformance.predict.answers import stored_table
 from rocketmq_conformance.conformance.predict.api import consumer_of, read_pair
 from rocketmq_conformance.conformance.predict.failover import FailoverPrediction, predict_failover
 from rocketmq_conformance.conformance.predict.start import QueueStart
-from rocketmq_conformance.conformance.proof.predicted_starts import Agreement
+from rocketmq_conformance.conformance.proof.predicted_starts import Agreement, agreement
 from rocketmq_conformance.conformance.proof.routed_cluster import SHAPES, RoutedCluster, ask
 from rocketmq_conformance.conformance.remoting import java_json
 from rocketmq_conformance.conformance.targets.broker import requests
@@ -110,17 +109,12 @@ def prove_failovers(pairs: Sequence[FailoverPair]) -> Iterator[Agreement]:
 
 
 def _agreement(pair: FailoverPair) -> Agreement:
-    began = time.monotonic()
-    found = Agreement(client="fail-over", broker=f"{pair.release}, a slave{f' ({pair.words})' if pair.words else ''}")
-    try:
+    def compared() -> tuple[int, list[str]]:
         with RunningPair(pair) as cluster:
-            differences = cluster.play()
-    except (CannotRunError, OSError) as error:
-        return replace(found, missing=str(error))
-    queues = len(CASES) * len(SHAPES)
-    return replace(
-        found, groups=len(CASES), queues=queues, differences=tuple(differences), seconds=time.monotonic() - began
-    )
+            return len(CASES) * len(SHAPES), cluster.play()
+
+    name = f"{pair.release}, a slave{f' ({pair.words})' if pair.words else ''}"
+    return agreement("fail-over", name, len(CASES), compared)
 
 
 class RunningPair(RoutedCluster):

@@ -6,7 +6,6 @@ Compared is what each of them is given after the reset, queue by queue, and wher
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from itertools import product
@@ -25,7 +24,7 @@ from rocketmq_conformance.conformance.predict.reset import (
     predict_reset,
 )
 from rocketmq_conformance.conformance.proof.predicted_resets import AT, SHAPES, TIME, TOPIC, stands
-from rocketmq_conformance.conformance.proof.predicted_starts import Agreement
+from rocketmq_conformance.conformance.proof.predicted_starts import Agreement, agreement
 from rocketmq_conformance.conformance.targets.broker import requests
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
 from rocketmq_conformance.conformance.targets.broker.cluster import Cluster
@@ -72,23 +71,11 @@ class _Running(NamedTuple):
 
 def prove_predicted_lite(client: str, broker: str) -> Agreement:
     """The agreement of resets of lite pull consumers of a release on a broker of another one."""
-    began = time.monotonic()
-    who = f"lite pull {client}"
-    try:
-        differences = _differences(client, Release.parse(broker))
-    except (CannotRunError, OSError) as error:
-        return Agreement(client=who, broker=broker, missing=str(error))
-    return Agreement(
-        client=who,
-        broker=broker,
-        groups=len(_CASES),
-        queues=len(_CASES) * len(SHAPES),
-        differences=tuple(differences),
-        seconds=time.monotonic() - began,
-    )
+    return agreement(f"lite pull {client}", broker, len(_CASES), lambda: _compare(client, Release.parse(broker)))
 
 
-def _differences(client: str, release: Release) -> list[str]:
+def _compare(client: str, release: Release) -> tuple[int, list[str]]:
+    """How many queues were compared, and what differs."""
     from rocketmq_conformance.conformance.targets.java_client.whole import WholeConsumer, quick_release
 
     classes = quick_release(client)
@@ -115,7 +102,7 @@ def _differences(client: str, release: Release) -> list[str]:
             one.consumer.await_start(len(SHAPES))
             _await_progress(cluster, case, one)
         predicted = {case: _reset(cluster, case) for case in running}
-        return _observed(cluster, running, predicted)
+        return len(_CASES) * len(SHAPES), _observed(cluster, running, predicted)
 
 
 def _until(gate: Event) -> Callable[[], None]:

@@ -13,16 +13,15 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from rocketmq_conformance.conformance.adapter import CannotRunError
 from rocketmq_conformance.conformance.predict.api import consumer_of, read_group
 from rocketmq_conformance.conformance.predict.reset import END, predict_reset
 from rocketmq_conformance.conformance.predict.start import predict_start
-from rocketmq_conformance.conformance.proof.predicted_starts import Agreement
+from rocketmq_conformance.conformance.proof.predicted_starts import Agreement, agreement
 from rocketmq_conformance.conformance.proof.routed_cluster import SHAPES, RoutedCluster, ask
 from rocketmq_conformance.conformance.targets.broker import launch_config, requests, responses
 from rocketmq_conformance.conformance.targets.broker.servers import Broker
@@ -76,20 +75,8 @@ def mixed_cases() -> list[MixedCase]:
 def prove_mixed() -> Iterator[Agreement]:
     """The agreement for both orders of the route."""
     for order in ((NEWER, OLDER), (OLDER, NEWER)):
-        began = time.monotonic()
-        pair = Agreement(client=f"mqadmin {OLDER} and {NEWER}", broker=f"{order[0]} and {order[1]}, a slave")
-        try:
-            queues, differences = _prove(order)
-        except (CannotRunError, OSError, subprocess.TimeoutExpired) as error:
-            yield replace(pair, missing=str(error))
-            continue
-        yield replace(
-            pair,
-            groups=len(mixed_cases()) + 2,
-            queues=queues,
-            differences=tuple(differences),
-            seconds=time.monotonic() - began,
-        )
+        tools, brokers = f"mqadmin {OLDER} and {NEWER}", f"{order[0]} and {order[1]}, a slave"
+        yield agreement(tools, brokers, len(mixed_cases()) + 2, partial(_prove, order))
 
 
 class MixedCluster(RoutedCluster):

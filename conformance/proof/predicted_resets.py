@@ -30,7 +30,7 @@ from rocketmq_conformance.conformance.predict.reset import (
     ResetPrediction,
     predict_reset,
 )
-from rocketmq_conformance.conformance.proof.predicted_starts import Agreement
+from rocketmq_conformance.conformance.proof.predicted_starts import Agreement, agreement
 from rocketmq_conformance.conformance.remoting.client import Connection
 from rocketmq_conformance.conformance.targets.broker import requests, responses
 from rocketmq_conformance.conformance.targets.broker.aged_store import write_store
@@ -87,19 +87,7 @@ def reset_cases() -> list[ResetCase]:
 
 def prove_predicted_resets(broker: str) -> Agreement:
     """The agreement of resets on a broker of a release."""
-    began = time.monotonic()
-    try:
-        queues, differences = prove_resets(Release.parse(broker))
-    except (CannotRunError, OSError) as error:
-        return Agreement(client=TOOL, broker=broker, missing=str(error))
-    return Agreement(
-        client=TOOL,
-        broker=broker,
-        groups=len(reset_cases()),
-        queues=queues,
-        differences=tuple(differences),
-        seconds=time.monotonic() - began,
-    )
+    return agreement(TOOL, broker, len(reset_cases()), lambda: prove_resets(Release.parse(broker)))
 
 
 def prove_resets(release: Release) -> tuple[int, list[str]]:

@@ -9,11 +9,13 @@ first message that the listener gets.
 
 from __future__ import annotations
 
+import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,6 +119,23 @@ class Agreement:
         return f"{pair}: {counted}, {self.seconds:.1f} s"
 
 
+def agreement(client: str, broker: str, groups: int, compared: Callable[[], tuple[int, Sequence[str]]]) -> Agreement:
+    """The agreement of so many groups, by how many queues are ``compared``, and what differs of them."""
+    began = time.monotonic()
+    try:
+        queues, differences = compared()
+    except (CannotRunError, OSError, subprocess.TimeoutExpired) as error:
+        return Agreement(client=client, broker=broker, missing=str(error))
+    return Agreement(
+        client=client,
+        broker=broker,
+        groups=groups,
+        queues=queues,
+        differences=tuple(differences),
+        seconds=time.monotonic() - began,
+    )
+
+
 def pairs() -> list[tuple[str, str]]:
     """(client, broker): ten brokers with the newest client, and ten clients with the newest broker."""
     newest = str(NEWEST)
@@ -162,8 +181,8 @@ def page_of(agreements: Sequence[Agreement]) -> str:
         "moves the group, or the refusal, and where to. Of groups that were moved without members it is also how many",
         "messages a client of the newest release then consumes again, and skips.",
         "",
-        "Rows of lite pull are the same resets of groups with a lite pull consumer that runs: one that is polled all",
-        "the time and has consumed everything, and one that has everything cached and is polled half a minute later.",
+        "Rows of lite pull are the same resets of groups with a lite pull consumer that runs. One is polled all the",
+        "time and has consumed everything; another one has everything cached and is polled half a minute later.",
         "Compared are every message that it is given afterwards, and where the group stands before and after that.",
         "",
         "Rows of two brokers are one cluster, in the order of its route, with a slave of the newer one. `mqadmin`",
@@ -202,7 +221,8 @@ def prove(wanted: Sequence[tuple[str, str]], few: bool = False) -> Iterator[Agre
             with Cluster(release, lambda home, every=every: _fill(home, every), NEWEST) as cluster:  # type: ignore[misc]
                 cluster.await_route(TOPIC)
                 for number, client in enumerate(clients):
-                    yield _pair(client, broker, by_client[number], cluster)
+                    own = by_client[number]
+                    yield agreement(client, broker, len(own), partial(_pair, client, cluster, own))
         except (CannotRunError, OSError) as error:
             yield from (Agreement(client=client, broker=broker, missing=str(error)) for client in clients)
 
@@ -239,35 +259,25 @@ def _cases(client: Release, broker: Release, number: int, few: bool) -> list[Cas
     return [case for case in cases(client, broker, number) if not few or (case.where == LAST and not case.special)]
 
 
-def _pair(client: str, broker: str, every: Sequence[Case], cluster: Cluster) -> Agreement:
+def _pair(client: str, cluster: Cluster, every: Sequence[Case]) -> tuple[int, list[str]]:
+    """How many queues of a client's cases were compared, and what differs."""
     from rocketmq_conformance.conformance.targets.java_client.offset_folder import offset_folder
     from rocketmq_conformance.conformance.targets.java_client.whole import quick_release
 
-    began = time.monotonic()
-    try:
-        classes = quick_release(client)
-        offset_folder(classes)
-        differences: list[str] = []
-        queues = 0
-        # what is cold comes last: the broker takes every message to be on disk then
-        for round_ in ([case for case in every if case.special != "cold"], [c for c in every if c.special == "cold"]):
-            if round_ and round_[0].special == "cold":
-                cluster.do(requests.set_property(MEMORY_RATIO, "0"))
-            compared, found = _round(classes, cluster, round_)
-            queues += compared
-            differences += found
-        if any(case.special == "cold" for case in every):
-            cluster.do(requests.set_property(MEMORY_RATIO, "40"))
-    except (CannotRunError, OSError) as error:
-        return Agreement(client=client, broker=broker, missing=str(error))
-    return Agreement(
-        client=client,
-        broker=broker,
-        groups=len(every),
-        queues=queues,
-        differences=tuple(differences),
-        seconds=time.monotonic() - began,
-    )
+    classes = quick_release(client)
+    offset_folder(classes)
+    differences: list[str] = []
+    queues = 0
+    # what is cold comes last: the broker takes every message to be on disk then
+    for round_ in ([case for case in every if case.special != "cold"], [c for c in every if c.special == "cold"]):
+        if round_ and round_[0].special == "cold":
+            cluster.do(requests.set_property(MEMORY_RATIO, "0"))
+        compared, found = _round(classes, cluster, round_)
+        queues += compared
+        differences += found
+    if any(case.special == "cold" for case in every):
+        cluster.do(requests.set_property(MEMORY_RATIO, "40"))
+    return queues, differences
 
 
 def _round(classes: JavaRelease, cluster: Cluster, every: Sequence[Case]) -> tuple[int, list[str]]:

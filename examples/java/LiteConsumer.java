@@ -19,8 +19,8 @@ import org.apache.rocketmq.common.message.MessageQueue;
 
 /**
  * The same as a lite pull consumer, which polls until SIGTERM; from release 4.6.1 on. It commits automatically or, from
- * 4.9.4 and 5.0.0 on, when it is told to on standard input. There it is also told which queues to assign, if it shares
- * none.
+ * 4.9.4 and 5.0.0 on, when a command on standard input asks for it. Commands there also name the queues to assign, if it
+ * shares none.
  */
 public class LiteConsumer {
     /** Commits what was polled of some queues at once. */

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from rocketmq_conformance.models.client import whole_end
+from rocketmq_conformance.models.client.whole_group_state import WholeMember
 from rocketmq_conformance.suites.declare.domain import Values
 from rocketmq_conformance.suites.declare.operation import Guard, Offered, Side, operation
 from rocketmq_conformance.suites.declare.rule_limit import RuleLimit
@@ -98,6 +99,11 @@ def words(queue: Callable[[int], str] = queue_name) -> Mapping[str, Wording]:
 def stored(offsets: Mapping[tuple[str, str, int], int]) -> str:
     """What the broker of a model has stored: the offsets of each topic's queues."""
     return f"stored [{text({f'{topic} queue {number}': str(at) for (_, topic, number), at in offsets.items()})}]"
+
+
+def pulling(members: Mapping[str, WholeMember]) -> str:
+    """The members of a group, and from where each pulls its queues."""
+    return "; ".join(f"{name} pulls {dict(member.pulls)}" for name, member in members.items()) or "no member"
 
 
 def held(messages: Mapping[int, tuple[int, int]]) -> str:

@@ -18,7 +18,7 @@ SEEK, SEEK_TO_BEGIN, SEEK_TO_END = "seek", "seek_to_begin", "seek_to_end"
 
 
 class PlayedAssignments(PlayedGroup):
-    """The consumer of one case, which pulls what it is told to assign."""
+    """The consumer of one case, which pulls what commands make it assign."""
 
     def _do(self, operation: Operation) -> Outcome:
         match operation:
